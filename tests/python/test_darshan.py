@@ -5,6 +5,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import command
-from darshan_logs import contents, log, report, shipped
-from headrace.trace import DarshanReader, frame, import_trace, open_trace, read_log, trace_info
+from darshan_logs import Counted, contents, log, report, shipped, write_log
+from headrace.profile.trace_findings import findings
+from headrace.trace import (
+    DarshanReader,
+    darshan_workload,
+    data_records,
+    frame,
+    import_trace,
+    open_trace,
+    read_log,
+    trace_info,
+)
 from headrace.trace.darshan.request_sizes import BINS, SizeCounters, request_sizes
+from headrace.trace.darshan.workload import patterns
 
 LOGS = shipped()
 COUNTED = ("READS", "WRITES", "BYTES_READ", "BYTES_WRITTEN")
@@ -50,6 +62,22 @@ def module_totals(reported: Any, module: str, streams: bool = False) -> Counter[
     return totals
 
 
+def without_posix(reported: Any) -> Counter[str]:
+    """Totals of MPI-IO on files on which POSIX recorded no request."""
+    totals: Counter[str] = Counter()
+    if "MPI-IO" not in reported.records:
+        return totals
+    posix = reported.records["POSIX"].to_df()["counters"]
+    known = set(posix[posix.POSIX_READS + posix.POSIX_WRITES > 0]["id"])
+    for row in reported.records["MPI-IO"].to_df()["counters"].to_dict("records"):
+        if row["id"] not in known:
+            for key in ("READS", "WRITES"):
+                totals[key] += sum(max(int(row[f"MPIIO_{kind}_{key}"]), 0) for kind in KINDS)
+            for key in ("BYTES_READ", "BYTES_WRITTEN"):
+                totals[key] += max(int(row[f"MPIIO_{key}"]), 0)
+    return totals
+
+
 KINDS = ("INDEP", "COLL", "SPLIT", "NB")
 
 
@@ -60,6 +88,9 @@ def test_the_package_ships_logs_with_and_without_dxt() -> None:
 def test_counts_are_those_of_pydarshan(opened: tuple[Path, DarshanReader, Any]) -> None:
     _, reader, reported = opened
     for module, table in reader.log.counters.items():
+        if module in ("H5F", "PNETCDF_FILE", "PNETCDF_VAR", "DAOS"):
+            # They have no READS.
+            continue
         expected = module_totals(reported, module, streams=True)
         prefix = module.replace("-", "")
         for key in COUNTED:
@@ -107,7 +138,7 @@ def test_records_add_up_to_the_counters(opened: tuple[Path, DarshanReader, Any])
     table = frame(DarshanReader(path, reader.log))
     expected = module_totals(reported, "POSIX")
     if reader.is_synthesised:
-        expected += module_totals(reported, "STDIO")
+        expected += module_totals(reported, "STDIO") + without_posix(reported)
     for direction, moved in (("read", "BYTES_READ"), ("write", "BYTES_WRITTEN")):
         rows = table.filter(pl.col("operation") == direction)
         if reader.is_synthesised or "dxt-simple" not in path.name:
@@ -130,9 +161,9 @@ def test_synthesised_sizes_have_the_histogram_of_the_log(
     if not reader.is_synthesised or "POSIX" not in reported.records:
         return
     counters = reported.records["POSIX"].to_df()["counters"]
-    of_streams = module_totals(reported, "STDIO")
+    of_streams = module_totals(reported, "STDIO") + without_posix(reported)
     if of_streams["READS"] + of_streams["WRITES"]:
-        # Requests of STDIO have no histogram and cannot be told apart.
+        # Requests of other modules cannot be told apart, and STDIO has no histogram.
         return
     table = frame(DarshanReader(path, reader.log))
     for direction in ("READ", "WRITE"):
@@ -153,7 +184,7 @@ def test_nothing_is_dropped_without_being_counted() -> None:
     assert skipped["read or write of STDIO, which DXT does not trace"] == 39
     reader = open_trace(log("ior_hdf5"))
     skipped = {it["name"]: it["count"] for it in json.loads(reader.skipped())}
-    assert skipped["call of MPI-IO whose POSIX calls are records"] == 59
+    assert skipped["call of MPI-IO whose calls below are records"] == 59
     assert skipped["read or write of a standard stream"] == 128
 
 
@@ -181,6 +212,158 @@ def test_a_replay_reads_a_log(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     operations = json.loads(done.stdout)["operations"]
     assert json.dumps(operations).count("36") and json.dumps(operations).count("23")
+
+
+def skipped_of(path: Path) -> dict[str, int]:
+    reader = open_trace(path)
+    assert isinstance(reader, DarshanReader)
+    return {it["name"]: it["count"] for it in json.loads(reader.skipped())}
+
+
+def moved(path: Path) -> tuple[int, int]:
+    """Bytes read and written in the records of a log."""
+    summary = trace_info(path).summary
+    return summary["bytes_read"], summary["bytes_written"]
+
+
+def both_ways(module: str, rank: int, requests: int, size: int, **names: str) -> Counted:
+    """Equal reads and writes of one size by a module on file 5."""
+    kind = "AGG_" if module == "H5D" else ""
+    size_bin = next(name for name, low, high in BINS if low <= size <= high)
+    counters = {"BYTES_READ": requests * size, "BYTES_WRITTEN": requests * size}
+    for direction in ("READ", "WRITE"):
+        counters[f"SIZE_{direction}_{kind}{size_bin}"] = requests
+        counters[names.get(direction.lower(), f"{direction}S")] = requests
+    return Counted(module, 5, rank, counters)
+
+
+# 16 processes write and read 64 blocks of 256 KiB: 16,777,216 B each way.
+DFS = both_ways("DFS", -1, 64, 1 << 18)
+DAOS = both_ways("DAOS", -1, 64, 1 << 18, read="ARRAY_READS", write="ARRAY_WRITES")
+DATASETS = both_ways("H5D", -1, 64, 1 << 18)
+
+
+@pytest.mark.parametrize(
+    ("records", "above"),
+    [
+        ([DFS], {}),
+        ([DAOS], {}),
+        ([DFS, DAOS], {"call of DAOS whose calls below are records": 128}),
+        ([DATASETS], {}),
+        ([DFS, DATASETS], {"call of H5D whose calls below are records": 128}),
+        (
+            [both_ways("POSIX", -1, 64, 1 << 18), DATASETS],
+            {"call of H5D whose calls below are records": 128},
+        ),
+    ],
+)
+def test_each_byte_counts_once_at_the_lowest_level(
+    records: list[Counted], above: dict[str, int], tmp_path: Path
+) -> None:
+    path = write_log(tmp_path / "x.darshan", 16, records)
+    assert moved(path) == (64 << 18, 64 << 18)
+    assert frame(open_trace(path))["process"].n_unique() == 16
+    left = {name: count for name, count in skipped_of(path).items() if name.startswith("call")}
+    assert left == above
+    workload = tomllib.loads(darshan_workload(read_log(path)).toml)["workload"]
+    blocks = [int(it["block"].split()[0]) * 16 for it in workload if it["kind"] == "ior"]
+    assert sum(blocks) == 2 * (64 << 18)
+
+
+def test_vectored_and_non_blocking_calls_of_dfs_count_once(tmp_path: Path) -> None:
+    """Non-blocking calls are among the reads and vectored reads."""
+    counters = {"READS": 3, "READXS": 2, "NB_READS": 4, "BYTES_READ": 5000, "SIZE_READ_100_1K": 5}
+    path = write_log(tmp_path / "x.darshan", 2, [Counted("DFS", 5, 1, counters)])
+    table = frame(open_trace(path))
+    reads = table.filter(pl.col("operation") == "read")
+    assert (reads.height, reads["size"].sum()) == (5, 5000)
+
+
+def test_modules_that_are_not_read_are_named(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "x.darshan", 2, [DFS], ["MDHIM", "HEATMAP"])
+    skipped = skipped_of(path)
+    assert skipped["module MDHIM, which is not read"] == 1
+    assert skipped["module HEATMAP: bytes of other modules over time"] == 1
+    (unread,) = [it for it in findings(path) if it.rule == "unread-modules"]
+    assert (unread.level, unread.evidence) == ("warning", ["module MDHIM"])
+    made = darshan_workload(read_log(path))
+    assert "module MDHIM, which is not read" in made.left_out
+    assert "# Left out: module MDHIM, which is not read." in made.toml
+    # One of them alone.
+    alone = write_log(tmp_path / "y.darshan", 2, [], ["MDHIM"])
+    done = command("trace", "workload", alone)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "no request on a file; module MDHIM, which is not read" in done.stderr
+    assert [it.rule for it in findings(alone)] == ["unread-modules"]
+    assert "module MDHIM" in command("trace", "findings", alone).stdout
+
+
+def partly_shared(ranks: int) -> list[Counted]:
+    """A file that some processes wrote for all: a POSIX record of each, one of MPI-IO."""
+    own = {"WRITES": 2, "BYTES_WRITTEN": 2 << 20, "SIZE_WRITE_100K_1M": 2, "OPENS": 1}
+    posix = [Counted("POSIX", 5, rank, own) for rank in range(ranks)]
+    calls = {"COLL_WRITES": 128, "BYTES_WRITTEN": 128 * 70_000, "SIZE_WRITE_AGG_10K_100K": 128}
+    return [*posix, Counted("MPI-IO", 5, -1, calls)]
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 7])
+def test_a_record_of_mpi_io_is_used_once(ranks: int, tmp_path: Path) -> None:
+    path = write_log(tmp_path / "x.darshan", 8, partly_shared(ranks))
+    made = darshan_workload(read_log(path))
+    tables = [it for it in tomllib.loads(made.toml)["workload"] if it["kind"] == "ior"]
+    assert len(tables) == 1
+    assert tables[0]["collective"] == "two-phase"
+    assert "# 128 MPI-IO writes of 8,960,000 B on 1 shared files" in made.toml
+    assert int(tables[0]["block"].split()[0]) * 8 == 128 * 70_000
+
+
+@st.composite
+def mpi_io_logs(draw: st.DrawFn) -> list[Counted]:
+    """Records of POSIX and MPI-IO on up to three files by up to four processes."""
+    records = []
+    for identifier in range(draw(st.integers(1, 3))):
+        for module in ("POSIX", "MPI-IO"):
+            ranks = draw(st.sampled_from([[], [-1], [0], [0, 1], [0, 1, 2, 3]]))
+            for rank in ranks:
+                requests = draw(st.integers(0, 9))
+                name = draw(st.sampled_from(["COLL_WRITES", "INDEP_WRITES"]))
+                counters = {
+                    "WRITES" if module == "POSIX" else name: requests,
+                    "BYTES_WRITTEN": requests * 5000,
+                }
+                records.append(Counted(module, identifier + 1, rank, counters))
+    return records
+
+
+@settings(max_examples=25, deadline=None)
+@given(mpi_io_logs())
+def test_a_workload_moves_the_bytes_of_one_level(
+    tmp_path_factory: pytest.TempPathFactory, records: list[Counted]
+) -> None:
+    path = write_log(tmp_path_factory.mktemp("logs") / "x.darshan", 4, records)
+    known = read_log(path)
+    expected = 0
+    for identifier in {it.identifier for it in records}:
+        requests, moved_bytes, collective = Counter[str](), Counter[str](), 0
+        ranks: dict[str, list[int]] = {"POSIX": [], "MPI-IO": []}
+        for module, number, rank, counters in records:
+            if number == identifier:
+                count = sum(value for name, value in counters.items() if name.endswith("WRITES"))
+                requests[module] += count
+                moved_bytes[module] += counters["BYTES_WRITTEN"]
+                collective += counters.get("COLL_WRITES", 0)
+                ranks[module].append(rank)
+        shared = any(len(it) > 1 or it == [-1] for it in ranks.values())
+        exchanged = shared and requests["POSIX"] < 0.9 * requests["MPI-IO"]
+        if not requests["POSIX"] or (exchanged and 2 * collective >= requests["MPI-IO"]):
+            expected += moved_bytes["MPI-IO"]
+        else:
+            expected += moved_bytes["POSIX"]
+    if expected == 0:
+        return
+    assert sum(it.bytes for it in patterns(known)) == expected
+    posix = sum(it.bytes("WRITE") for it in data_records(known).used)
+    assert sum(moved(path)) == posix
 
 
 @st.composite

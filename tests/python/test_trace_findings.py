@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +17,7 @@ from headrace.profile import access_totals
 from headrace.profile.access_totals import accesses, of_log
 from headrace.profile.trace_figures import figures
 from headrace.profile.trace_findings import Finding, findings, load_rules
-from headrace.trace import DarshanLog, darshan_workload, record_batches
+from headrace.trace import DarshanLog, darshan_workload, data_records, record_batches
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 SMALL = 1 << 20
@@ -206,17 +205,10 @@ def test_a_workload_is_a_scenario_with_the_bytes_of_the_log(known: DarshanLog) -
 
 
 def _totals(known: DarshanLog) -> tuple[int, int]:
-    """Bytes and requests of a log on files."""
-    moved = requests = 0
-    for module in ("POSIX", "STDIO"):
-        if module in known.counters:
-            streams = ["<STDIN>", "<STDOUT>", "<STDERR>"]
-            table = known.counters[module].filter(~pl.col("file").is_in(streams))
-            for name in ("BYTES_READ", "BYTES_WRITTEN"):
-                moved += int(table[f"{module}_{name}"].sum())
-            for name in ("READS", "WRITES"):
-                requests += int(table[f"{module}_{name}"].sum())
-    return moved, requests
+    """Bytes and requests of a log on files, each at the lowest level."""
+    used = data_records(known).used
+    moved = sum(it.bytes("READ") + it.bytes("WRITE") for it in used)
+    return moved, sum(it.all_requests() for it in used)
 
 
 def test_the_command_writes_a_scenario_that_runs(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from headrace.trace import (
     OnProgress,
     Reader,
     RecordCounters,
-    module_records,
+    data_records,
+    extent_bytes,
     open_trace,
     record_batches,
 )
@@ -39,7 +40,9 @@ class Access(msgspec.Struct, kw_only=True):
     process: str | None
     """None for all processes together."""
     interface: str
-    """ "posix", "stdio" or "mpi-io" """
+    """ "posix" or, in lower case, the module of a Darshan log."""
+    is_lowest: bool = True
+    """True unless its calls made others that are counted too."""
     requests: dict[str, int] = {}
     """By direction, as all dictionaries here."""
     bytes: dict[str, int] = {}
@@ -84,6 +87,10 @@ class Accesses:
     """ "counters" of a Darshan log, or "trace"."""
     processes: int
     rows: list[Access] = field(default_factory=list)
+    unread_modules: list[str] = field(default_factory=list)
+    """Modules of a log that are not read and may have requests."""
+    incomplete_modules: list[str] = field(default_factory=list)
+    """Modules of a log that lack records."""
     has_mpi_io: bool | None = None
     """Whether the program used MPI-IO; None if the source does not tell."""
 
@@ -101,23 +108,31 @@ def accesses(
 
 def of_log(log: DarshanLog, small: int) -> Accesses:
     """Accesses from a log's counters."""
-    rows = [
-        _row(log, record, small)
-        for module in ("POSIX", "STDIO", "MPI-IO")
-        for record in module_records(log, module)
-    ]
-    has_mpi_io = any(module.name == "MPI-IO" for module in log.header.modules)
-    return Accesses("counters", log.header.processes, rows, has_mpi_io)
+    data = data_records(log)
+    mpiio = [record for record in data.above if record.module == "MPI-IO"]
+    modules = log.header.modules
+    return Accesses(
+        "counters",
+        log.header.processes,
+        [
+            *(_row(log, record, small, True) for record in [*data.used, *data.streams]),
+            *(_row(log, record, small, False) for record in mpiio),
+        ],
+        unread_modules=[module.name for module in modules if module.may_lack_requests],
+        incomplete_modules=[module.name for module in modules if module.incomplete],
+        has_mpi_io=any(module.name == "MPI-IO" for module in modules),
+    )
 
 
-def _row(log: DarshanLog, record: RecordCounters, small: int) -> Access:
+def _row(log: DarshanLog, record: RecordCounters, small: int, is_lowest: bool) -> Access:
     processes = log.header.processes
     row = Access(
         file=log.file_name(record.identifier),
         process=None if record.rank < 0 else str(record.rank),
         interface=record.module.lower(),
-        opens=record["OPENS"],
-        metadata=record["OPENS"] + record["STATS"] + record["RENAME_SOURCES"],
+        is_lowest=is_lowest,
+        opens=record.opens(),
+        metadata=record.opens() + record.stats() + record["RENAME_SOURCES"],
         metadata_s=record.seconds("F_META_TIME"),
         syncs=record["FSYNCS"] + record["FDSYNCS"],
     )
@@ -131,12 +146,15 @@ def _row(log: DarshanLog, record: RecordCounters, small: int) -> Access:
         row.requests[direction] = requests
         row.bytes[direction] = sizes.bytes
         row.small[direction] = sizes.below(small)
-        row.extent[direction] = record[f"MAX_BYTE_{'READ' if name == 'READ' else 'WRITTEN'}"] + 1
+        row.extent[direction] = extent_bytes(record, name)
         row.seconds[direction] = record.seconds(f"F_{name}_TIME")
         row.ordered[direction] = record[f"SEQ_{name}S"]
         # Each process has a first request, and those in order are not.
         most = 1 if record.rank >= 0 else processes
         row.first[direction] = min(max(requests - record[f"SEQ_{name}S"], 0), most)
+        if record.module not in ("POSIX", "STDIO", "MPI-IO"):
+            # Its order is not recorded.
+            row.first[direction] = requests
     if record.module == "POSIX":
         row.misaligned = record["FILE_NOT_ALIGNED"]
         row.memory_misaligned = record["MEM_NOT_ALIGNED"]

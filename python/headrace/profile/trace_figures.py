@@ -33,8 +33,11 @@ Figures = dict[str, TraceFigure]
 def figures(found: Accesses) -> Figures:
     """All figures of the accesses."""
     rows = [row for row in found.rows if not is_stream(row)]
-    posix = [row for row in rows if row.interface == "posix"]
+    posix = [row for row in rows if row.is_lowest and row.interface != "stdio"]
     made: Figures = {"processes": _number(found.processes)}
+    for name in ("unread_modules", "incomplete_modules"):
+        modules = getattr(found, name)
+        made[f"log.{name}"] = _number(len(modules), "", [f"module {it}" for it in modules])
     for direction in DIRECTIONS:
         made |= _direction(posix, direction, found.processes)
     _shares(made)
@@ -155,7 +158,7 @@ def _alignment(rows: list[Access]) -> Figures:
 
 def _metadata(rows: list[Access], posix: list[Access], found: Accesses) -> Figures:
     # Calls of MPI-IO are carried out by POSIX calls, which are counted.
-    rows = [row for row in rows if row.interface != "mpi-io"]
+    rows = [row for row in rows if row.is_lowest]
     operations = sum(row.metadata for row in rows)
     data = sum(sum(row.requests.values()) for row in rows)
     seconds = sum(row.metadata_s for row in rows)
@@ -257,9 +260,10 @@ def _interfaces(found: Accesses, rows: list[Access]) -> Figures:
         return {}
     moved: dict[str, int] = defaultdict(int)
     for row in found.rows:
-        kind = "stream" if is_stream(row) else row.interface
-        moved[kind] += sum(row.bytes.values())
-    total = moved["posix"] + moved["stdio"] + moved["stream"]
+        if row.is_lowest:
+            kind = "stream" if is_stream(row) else row.interface
+            moved[kind] += sum(row.bytes.values())
+    total = sum(moved.values())
     made: Figures = {"mpi_io.used": _number(bool(found.has_mpi_io))}
     if total:
         stdio = [row for row in rows if row.interface == "stdio"]

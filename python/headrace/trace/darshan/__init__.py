@@ -5,7 +5,11 @@ PyDarshan reads the logs; it is an optional dependency, `headrace[darshan]`.
 
 from headrace.trace.darshan.log import STREAMS, DarshanLog, Segments, is_darshan, read_log
 from headrace.trace.darshan.reader import DarshanReader
-from headrace.trace.darshan.synthesis import RecordCounters, module_records
+from headrace.trace.darshan.synthesis import (
+    RecordCounters,
+    data_records,
+    extent_bytes,
+)
 from headrace.trace.darshan.workload import DarshanWorkload, darshan_workload
 
 __all__ = [
@@ -16,7 +20,8 @@ __all__ = [
     "RecordCounters",
     "Segments",
     "darshan_workload",
+    "data_records",
+    "extent_bytes",
     "is_darshan",
-    "module_records",
     "read_log",
 ]

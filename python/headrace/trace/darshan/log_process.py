@@ -22,6 +22,7 @@ import numpy as np
 from headrace.trace.darshan.messages import (
     COUNTERS,
     DXT,
+    LUSTRE,
     SEGMENT,
     Counters,
     Header,
@@ -99,20 +100,33 @@ def _write(backend: Any, path: str, output: IO[bytes]) -> None:
         program=ffi.string(program).decode("utf-8", "replace"),
         hints=details["metadata"].get("h", ""),
         modules=[
-            Module(name=name, incomplete=bool(module["partial_flag"]), bytes=module["len"])
+            Module(
+                name=name,
+                incomplete=bool(module["partial_flag"]),
+                bytes=module["len"],
+                is_read=_is_read(backend, name),
+            )
             for name, module in modules.items()
         ],
         names=_names(backend, log),
     )
     write_message(output, header)
     for name, module in modules.items():
+        if not _is_read(backend, name):
+            continue
         if name in COUNTERS:
             _counters(backend, handle, name, module["idx"], output)
         elif name in DXT:
             _segments(backend, handle, name, module["idx"], output)
-        elif name == "LUSTRE":
+        elif name == LUSTRE:
             _stripes(backend, handle, module["idx"], output)
     library.darshan_log_close(handle)
+
+
+def _is_read(backend: Any, name: str) -> bool:
+    """Return whether a module's records are known; older releases of PyDarshan know fewer."""
+    known = (*COUNTERS, *DXT, LUSTRE)
+    return name in known and name in backend._structdefs
 
 
 def _names(backend: Any, log: dict[str, Any]) -> dict[int, str]:

@@ -11,8 +11,17 @@ from typing import IO
 import msgspec
 import numpy as np
 
-COUNTERS = ("POSIX", "MPI-IO", "STDIO")
+COUNTERS = ("POSIX", "MPI-IO", "STDIO", "DFS", "DAOS", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
 """Modules whose counters are read."""
+LUSTRE = "LUSTRE"
+"""The module with the layouts of files on Lustre."""
+WITHOUT_REQUESTS = {
+    "HEATMAP": "bytes of other modules over time",
+    "APMPI": "times of MPI calls",
+    "APXC": "counters of the network",
+    "BG/Q": "properties of the machine",
+}
+"""Modules that are not read and have no request of their own, and their content."""
 DXT = ("DXT_POSIX", "DXT_MPIIO")
 """Modules with one segment for each read and write."""
 SEGMENT = np.dtype(
@@ -31,6 +40,13 @@ class Module(msgspec.Struct, frozen=True):
     """Darshan ran out of memory for it and left records out."""
     bytes: int
     """Compressed size in the log."""
+    is_read: bool
+    """Headrace and PyDarshan know its records."""
+
+    @property
+    def may_lack_requests(self) -> bool:
+        """True if it may have requests that are not read."""
+        return not self.is_read and self.name not in WITHOUT_REQUESTS
 
 
 class Header(msgspec.Struct, frozen=True, tag=True):

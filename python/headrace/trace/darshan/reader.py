@@ -15,11 +15,14 @@ import numpy as np
 
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
 from headrace.trace.batches import Batch
-from headrace.trace.darshan.log import STREAMS, DarshanLog, Segments, read_log
+from headrace.trace.darshan.log import DarshanLog, Segments, read_log
 from headrace.trace.darshan.synthesis import (
     ASSUMPTIONS,
     Requests,
+    count_above,
     count_left_out,
+    count_unread,
+    data_records,
     module_records,
     synthesise,
 )
@@ -46,10 +49,9 @@ class DarshanReader:
     def __init__(self, path: Path, log: DarshanLog | None = None) -> None:
         self._log = log or read_log(path)
         self._skipped: dict[tuple[str, Reason], int] = {}
-        for module in self._log.header.modules:
-            if module.incomplete:
-                text = f"module {module.name}, which is incomplete: Darshan ran out of memory"
-                self._count(text, "left_out", 1)
+        unread: Counter[str] = Counter()
+        count_unread(self._log, unread)
+        self._count_all(unread)
         records = self._traced() if self._log.segments else self._synthesised()
         self._identifiers, self._file = np.unique(records.identifier, return_inverse=True)
         self._ranks, self._process = np.unique(records.rank, return_inverse=True)
@@ -106,6 +108,10 @@ class DarshanReader:
             key = (name, reason)
             self._skipped[key] = self._skipped.get(key, 0) + count
 
+    def _count_all(self, left_out: Counter[str]) -> None:
+        for name, count in left_out.items():
+            self._count(name, "left_out", count)
+
     def _traced(self) -> _Records:
         """The segments of DXT. A file's calls of MPI-IO are left out if their POSIX calls were
         traced."""
@@ -116,7 +122,7 @@ class DarshanReader:
             traced = np.zeros(len(mpiio), bool)
             if posix is not None:
                 traced = np.isin(mpiio.identifier, np.unique(posix.identifier))
-            text = "call of MPI-IO whose POSIX calls are records"
+            text = "call of MPI-IO whose calls below are records"
             self._count(text, "left_out", int(traced.sum()))
             parts.append(_where(mpiio, ~traced))
         joined = parts[0] if len(parts) == 1 else _merged(parts)
@@ -150,18 +156,22 @@ class DarshanReader:
             count_left_out(record, left_out)
         missing = reads + writes - len(traced)
         left_out["POSIX read or write that DXT did not trace"] += max(missing, 0)
-        for record in module_records(self._log, "STDIO"):
-            stream = self._log.file_name(record.identifier) in STREAMS
-            what = "of a standard stream" if stream else "of STDIO, which DXT does not trace"
-            left_out[f"read or write {what}"] += record["READS"] + record["WRITES"]
+        records = data_records(self._log)
+        for record in records.streams:
+            left_out["read or write of a standard stream"] += record.all_requests()
             count_left_out(record, left_out)
-        for name, count in left_out.items():
-            self._count(name, "left_out", count)
+        for record in records.used:
+            if record.module not in ("POSIX", "MPI-IO"):
+                text = f"read or write of {record.module}, which DXT does not trace"
+                left_out[text] += record.all_requests()
+                count_left_out(record, left_out)
+        traced_above = "MPI-IO" if "DXT_MPIIO" in self._log.segments else ""
+        count_above([it for it in records.above if it.module != traced_above], left_out)
+        self._count_all(left_out)
 
     def _synthesised(self) -> _Records:
         made, assumed, left_out = synthesise(self._log)
-        for name, count in left_out.items():
-            self._count(name, "left_out", count)
+        self._count_all(left_out)
         for name, text in ASSUMPTIONS.items():
             self._count(text, "assumed", assumed[name])
         return _in_order(made)

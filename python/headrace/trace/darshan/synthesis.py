@@ -7,13 +7,14 @@ bytes and sizes. Their order, offsets and times are assumed, as `ASSUMPTIONS` sa
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from headrace.trace.darshan.log import STREAMS, DarshanLog
+from headrace.trace.darshan.messages import COUNTERS, WITHOUT_REQUESTS
 from headrace.trace.darshan.request_sizes import BINS, SizeCounters, request_sizes
 
 MOST_REQUESTS = 50_000_000
@@ -29,6 +30,38 @@ ASSUMPTIONS = {
     "creation": "a file that was written first is created",
 }
 """What is assumed, by a short name."""
+
+
+REQUESTS = {
+    "MPI-IO": {
+        "READ": ("INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"),
+        "WRITE": ("INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"),
+    },
+    # Non-blocking calls are among them (darshan-util.txt).
+    "DFS": {"READ": ("READS", "READXS"), "WRITE": ("WRITES", "WRITEXS")},
+    "DAOS": {
+        "READ": ("OBJ_FETCHES", "ARRAY_READS", "KV_GETS"),
+        "WRITE": ("OBJ_UPDATES", "ARRAY_WRITES", "KV_PUTS"),
+    },
+    "PNETCDF_VAR": {
+        "READ": ("INDEP_READS", "COLL_READS", "NB_READS"),
+        "WRITE": ("INDEP_WRITES", "COLL_WRITES", "NB_WRITES"),
+    },
+}
+"""Counters of requests by module and direction; others have READS and WRITES."""
+OPENS = {
+    "MPI-IO": ("INDEP_OPENS", "COLL_OPENS"),
+    "DFS": ("OPENS", "GLOBAL_OPENS", "LOOKUPS"),
+    "DAOS": ("OBJ_OPENS", "ARRAY_OPENS", "KV_OPENS"),
+    "PNETCDF_FILE": ("CREATES", "OPENS"),
+}
+"""Counters of opens by module; others have OPENS."""
+STATS = {"DFS": ("STATS", "GET_SIZES"), "DAOS": ("ARRAY_STATS", "ARRAY_GET_SIZES")}
+"""Counters of requests for attributes by module; others have STATS."""
+AGGREGATE = ("MPI-IO", "H5D", "PNETCDF_VAR")
+"""Modules whose histogram has "AGG" in its names."""
+LIBRARIES = ("H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
+"""Modules of libraries above MPI-IO and POSIX."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +95,20 @@ class RecordCounters:
 
     def requests(self, direction: str) -> int:
         """Return the number of requests of a direction, "READ" or "WRITE"."""
-        if self.module == "MPI-IO":
-            return sum(self[f"{kind}_{direction}S"] for kind in ("INDEP", "COLL", "SPLIT", "NB"))
-        return self[f"{direction}S"]
+        plain = {"READ": ("READS",), "WRITE": ("WRITES",)}
+        return sum(self[name] for name in REQUESTS.get(self.module, plain)[direction])
+
+    def all_requests(self) -> int:
+        """Return the number of reads and writes."""
+        return self.requests("READ") + self.requests("WRITE")
+
+    def opens(self) -> int:
+        """Return the number of opens."""
+        return sum(self[name] for name in OPENS.get(self.module, ("OPENS",)))
+
+    def stats(self) -> int:
+        """Return the number of requests for attributes."""
+        return sum(self[name] for name in STATS.get(self.module, ("STATS",)))
 
     def bytes(self, direction: str) -> int:
         """Return the bytes moved in a direction."""
@@ -81,7 +125,7 @@ class RecordCounters:
         )
 
     def _bin(self, direction: str, name: str) -> str:
-        return f"SIZE_{direction}_{'AGG_' if self.module == 'MPI-IO' else ''}{name}"
+        return f"SIZE_{direction}_{'AGG_' if self.module in AGGREGATE else ''}{name}"
 
     def _common(self, direction: str, histogram: list[int]) -> Iterator[tuple[int, int]]:
         """The common sizes of a direction. Darshan counts them for reads and writes together: each
@@ -107,8 +151,67 @@ def module_records(log: DarshanLog, module: str) -> Iterator[RecordCounters]:
         yield RecordCounters(module, row["id"], row["rank"], values)
 
 
+@dataclass(frozen=True)
+class DataRecords:
+    """Records of a log in which each byte counts once."""
+
+    used: list[RecordCounters]
+    """Records at the lowest level that Darshan recorded; none of a standard stream."""
+    streams: list[RecordCounters]
+    """Records of standard streams."""
+    above: list[RecordCounters]
+    """Records of libraries whose calls made those of `used`, and those that DFS made of DAOS."""
+
+
+def data_records(log: DarshanLog) -> DataRecords:
+    """Choose the records of which each byte counts once.
+
+    These are POSIX, STDIO, and DFS or, if it has no request, DAOS. Records of MPI-IO are used for
+    files on which none of these has a request. Those of other libraries are used if no other record
+    has one.
+    """
+    by_module = {name: list(module_records(log, name)) for name in COUNTERS}
+    streams: list[RecordCounters] = []
+    files: list[RecordCounters] = []
+    for record in by_module["STDIO"]:
+        is_stream = log.file_name(record.identifier) in STREAMS
+        (streams if is_stream else files).append(record)
+    has_dfs = any(record.all_requests() for record in by_module["DFS"])
+    daos = by_module["DFS" if has_dfs else "DAOS"]
+    used = [*by_module["POSIX"], *files, *daos]
+    above = [*by_module["DAOS" if has_dfs else "DFS"]]
+    below = {record.identifier for record in by_module["POSIX"] if record.all_requests()}
+    on_daos = any(record.all_requests() for record in daos)
+    for record in by_module["MPI-IO"]:
+        is_used = not on_daos and record.identifier not in below
+        (used if is_used else above).append(record)
+    libraries = [record for name in LIBRARIES for record in by_module[name]]
+    none_below = not any(record.all_requests() for record in used)
+    (used if none_below else above).extend(libraries)
+    return DataRecords(used, streams, above)
+
+
+def count_unread(log: DarshanLog, left_out: Counter[str]) -> None:
+    """Count the modules of a log that are not read, or only in part."""
+    for module in log.header.modules:
+        if module.incomplete:
+            text = f"module {module.name}, which is incomplete: Darshan ran out of memory"
+            left_out[text] += 1
+        if module.may_lack_requests:
+            left_out[f"module {module.name}, which is not read"] += 1
+        elif not module.is_read:
+            left_out[f"module {module.name}: {WITHOUT_REQUESTS[module.name]}"] += 1
+
+
+def count_above(records: Sequence[RecordCounters], left_out: Counter[str]) -> None:
+    """Count the calls of libraries whose own calls are records."""
+    for record in records:
+        if calls := record.all_requests() + record.opens():
+            left_out[f"call of {record.module} whose calls below are records"] += calls
+
+
 def synthesise(log: DarshanLog) -> tuple[list[Requests], Counter[str], Counter[str]]:
-    """Operations of a log's modules POSIX and STDIO, the assumptions made, and what is left out.
+    """Operations of a log's records, the assumptions made, and the operations left out.
 
     Assumptions are counted by their name in `ASSUMPTIONS`, in requests. Raises ValueError if there
     are more than `MOST_REQUESTS`.
@@ -116,20 +219,19 @@ def synthesise(log: DarshanLog) -> tuple[list[Requests], Counter[str], Counter[s
     made: list[Requests] = []
     assumed: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
-    records = [*module_records(log, "POSIX"), *module_records(log, "STDIO")]
-    total = sum(record["READS"] + record["WRITES"] for record in records)
+    records = data_records(log)
+    total = sum(record.all_requests() for record in records.used)
     if total > MOST_REQUESTS:
         raise ValueError(
             f"{log.path}: {total:,} requests without DXT: expected at most {MOST_REQUESTS:,}; "
             "`headrace trace workload` makes a workload of its counters instead"
         )
-    for record in records:
+    for record in records.streams:
         count_left_out(record, left_out)
-        name = log.file_name(record.identifier)
-        if record.module == "STDIO" and name in STREAMS:
-            count = record["READS"] + record["WRITES"]
-            left_out["read or write of a standard stream"] += count
-            continue
+        left_out["read or write of a standard stream"] += record.all_requests()
+    count_above(records.above, left_out)
+    for record in records.used:
+        count_left_out(record, left_out)
         made.extend(_record_requests(record, log.header.processes, assumed))
     return made, assumed, left_out
 
@@ -140,7 +242,23 @@ LEFT_OUT = {
     "DUPS": "dup",
     "FILENOS": "fileno",
     "RENAME_SOURCES": "rename, whose other name is not known",
-    "FLUSHES": "fflush",
+    "FLUSHES": "flush",
+    "PUNCHES": "punch",
+    "REMOVES": "remove",
+    "OBJ_PUNCHES": "punch of an object",
+    "OBJ_DKEY_PUNCHES": "punch of a distribution key",
+    "OBJ_AKEY_PUNCHES": "punch of an attribute key",
+    "OBJ_DKEY_LISTS": "list of distribution keys",
+    "OBJ_AKEY_LISTS": "list of attribute keys",
+    "OBJ_RECX_LISTS": "list of extents",
+    "ARRAY_SET_SIZES": "change of an array's size",
+    "ARRAY_PUNCHES": "punch of an array",
+    "ARRAY_DESTROYS": "destruction of an array",
+    "KV_REMOVES": "remove of a key",
+    "KV_LISTS": "list of keys",
+    "KV_DESTROYS": "destruction of keys",
+    "SYNCS": "sync of PnetCDF",
+    "REDEFS": "redefinition",
 }
 
 
@@ -155,24 +273,25 @@ def _record_requests(
     record: RecordCounters, processes: int, assumed: Counter[str]
 ) -> Iterator[Requests]:
     ranks = range(processes) if record.rank < 0 else range(record.rank, record.rank + 1)
-    writes_first = record["WRITES"] > 0 and (
-        not record["READS"]
+    writes_first = record.requests("WRITE") > 0 and (
+        not record.requests("READ")
         or record.seconds("F_WRITE_START_TIMESTAMP") <= record.seconds("F_READ_START_TIMESTAMP")
     )
     if writes_first:
-        assumed["creation"] += record["OPENS"]
+        assumed["creation"] += record.opens()
     if record.rank < 0 and processes > 1:
-        assumed["processes"] += record["READS"] + record["WRITES"]
+        assumed["processes"] += record.all_requests()
     opened, closed = _span(record, "OPEN", "OPEN"), _span(record, "CLOSE", "CLOSE")
     mean = _mean_metadata_s(record)
-    yield from _metadata(record, "create" if writes_first else "open", "OPENS", ranks, opened, mean)
-    yield from _metadata(record, "stat", "STATS", ranks, opened, mean)
+    opens, creates = record.opens(), "create" if writes_first else "open"
+    yield from _metadata(record, creates, opens, ranks, opened, mean)
+    yield from _metadata(record, "stat", record.stats(), ranks, opened, mean)
     for direction in ("READ", "WRITE"):
         yield from _data(record, direction, ranks, assumed)
     for name in ("FSYNCS", "FDSYNCS"):
         last = record.seconds("F_WRITE_END_TIMESTAMP")
-        yield from _metadata(record, "sync", name, ranks, (last, last), 0.0)
-    yield from _metadata(record, "close", "OPENS", ranks, closed, 0.0)
+        yield from _metadata(record, "sync", record[name], ranks, (last, last), 0.0)
+    yield from _metadata(record, "close", opens, ranks, closed, 0.0)
 
 
 def _span(record: RecordCounters, first: str, last: str) -> tuple[float, float]:
@@ -181,19 +300,19 @@ def _span(record: RecordCounters, first: str, last: str) -> tuple[float, float]:
 
 
 def _mean_metadata_s(record: RecordCounters) -> float:
-    count = record["OPENS"] * 2 + record["STATS"] + record["SEEKS"]
+    count = record.opens() * 2 + record.stats() + record["SEEKS"]
     return record.seconds("F_META_TIME") / count if count else 0.0
 
 
 def _metadata(
     record: RecordCounters,
     operation: str,
-    counter: str,
+    total: int,
     ranks: range,
     span: tuple[float, float],
     mean_s: float,
 ) -> Iterator[Requests]:
-    for rank, count in _shares(record[counter], ranks):
+    for rank, count in _shares(total, ranks):
         zeros = np.zeros(count, np.int64)
         yield Requests(
             operation, rank, record.identifier, _times(count, span), mean_s, zeros, zeros
@@ -216,7 +335,7 @@ def _times(count: int, span: tuple[float, float]) -> np.ndarray[tuple[int], np.d
 def _data(
     record: RecordCounters, direction: str, ranks: range, assumed: Counter[str]
 ) -> Iterator[Requests]:
-    count = record[f"{direction}S"]
+    count = record.requests(direction)
     if not count:
         return
     counters = record.sizes(direction)
@@ -248,7 +367,12 @@ def _data(
 
 
 def extent_bytes(record: RecordCounters, direction: str) -> int:
-    """Bytes up to the last one that was read or written; at least one request."""
+    """Bytes up to the last one that was read or written; at least one request.
+
+    A module that does not record the last byte moved each byte once.
+    """
+    if record.module not in ("POSIX", "STDIO"):
+        return max(record.bytes(direction), 1)
     return record["MAX_BYTE_READ" if direction == "READ" else "MAX_BYTE_WRITTEN"] + 1
 
 
@@ -267,11 +391,11 @@ def _offsets(
     the recorded fractions. With gaps the processes that share a file interleave. Without them each
     has a region of its own, unless the file was moved more than once.
     """
-    count = record[f"{direction}S"]
+    count = record.requests(direction)
     consecutive = min(record[f"CONSEC_{direction}S"], count)
     sequential = min(max(record[f"SEQ_{direction}S"] - consecutive, 0), count - consecutive)
-    if record.module == "STDIO":
-        # The C library's streams are not classified: they are read and written in order.
+    if record.module != "POSIX":
+        # Only POSIX requests are classified: others are read and written in order.
         consecutive, sequential = count, 0
     steps = max(count - active, 1)
     kinds = random.random(len(sizes))

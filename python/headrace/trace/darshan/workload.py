@@ -6,16 +6,21 @@ the times at which the program did something else.
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from headrace.document_io import toml_value
-from headrace.trace.darshan.log import STREAMS, DarshanLog
+from headrace.trace.darshan.log import DarshanLog
 from headrace.trace.darshan.request_sizes import BINS, Sizes, request_sizes
-from headrace.trace.darshan.synthesis import RecordCounters, module_records
+from headrace.trace.darshan.synthesis import (
+    DataRecords,
+    RecordCounters,
+    count_unread,
+    data_records,
+)
 
 PROCESSES_PER_CLIENT = 32
 """Assumed processes of a client at the most, if no DXT record names the hosts."""
@@ -97,17 +102,20 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
     assumptions.append(
         f"the system is {system} with servers, network and memory as in Hindman 2011, section 4"
     )
-    left_out: list[str] = []
+    unread: Counter[str] = Counter()
+    count_unread(log, unread)
+    left_out = [text for text in unread if "which is" in text]
     if log.segments:
         tables = [_replay_table(log)]
         source = "segments"
         left_out.append("operations that DXT does not trace: see `headrace trace info`")
     else:
-        patterns = list(_patterns(log, assumptions))
-        total_bytes = sum(it.bytes for it in patterns)
-        total_requests = sum(it.requests for it in patterns)
+        found = patterns(log)
+        assumptions += _assumptions(found)
+        total_bytes = sum(it.bytes for it in found)
+        total_requests = sum(it.requests for it in found)
         tables = []
-        for pattern in sorted(patterns, key=lambda it: it.start_s):
+        for pattern in sorted(found, key=lambda it: it.start_s):
             small = (
                 pattern.bytes <= SMALL_SHARE * total_bytes
                 and pattern.requests <= SMALL_SHARE * total_requests
@@ -121,7 +129,9 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
             tables.append(metadata)
         source = "counters"
     if not tables:
-        raise ValueError(f"{log.path}: no request on a file: expected reads, writes or stats")
+        reasons = "".join(f"; {text}" for text in left_out)
+        expected = "expected reads, writes or stats"
+        raise ValueError(f"{log.path}: no request on a file{reasons}: {expected}")
     head = [
         f"# Made from the {source} of {_one_line(log.path.name)}.",
         *(f"# Assumed: {_one_line(text)}." for text in assumptions),
@@ -159,65 +169,69 @@ def _clients(log: DarshanLog) -> tuple[int, list[str]]:
     return processes // each, [text]
 
 
-def _patterns(log: DarshanLog, assumptions: list[str]) -> Iterator[Pattern]:
-    processes = log.header.processes
-    found: dict[tuple[str, str, bool, int], Pattern] = {}
-    records = [
-        record
-        for module in ("POSIX", "STDIO")
-        for record in module_records(log, module)
-        if not (module == "STDIO" and log.file_name(record.identifier) in STREAMS)
-    ]
-    ranks: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for record in records:
-        ranks[record.module, record.identifier].add(record.rank)
-    collective = {
-        (record.identifier, direction): record
-        for record in module_records(log, "MPI-IO")
-        for direction in ("READ", "WRITE")
-        if _is_collective(record, direction)
-    }
-    for record in records:
-        shared = processes > 1 and (
-            record.rank < 0 or len(ranks[record.module, record.identifier]) > 1
-        )
-        for direction in ("READ", "WRITE"):
-            above = collective.get((record.identifier, direction))
-            used = record
-            if (
-                record.module == "POSIX"
-                and shared
-                and above is not None
-                and record.requests(direction) < AGGREGATED * above.requests(direction)
-            ):
-                used = above
-            if not used.requests(direction):
-                continue
-            sizes, _ = request_sizes(used.sizes(direction))
+def patterns(log: DarshanLog) -> list[Pattern]:
+    """Access patterns of a log's counters; each byte of the log is in one of them."""
+    found: dict[tuple[str, str, bool, int, bool], Pattern] = {}
+    data = data_records(log)
+    for direction in ("READ", "WRITE"):
+        for record, shared, collective in _accesses(log, data, direction):
+            sizes, _ = request_sizes(record.sizes(direction))
             bins = np.searchsorted([high for _, _, high in BINS], sizes)
             for number in np.unique(bins).tolist():
                 part = sizes[bins == number]
-                key = (used.module, direction.lower(), shared, number)
+                key = (record.module, direction.lower(), shared, number, collective)
                 pattern = found.get(key)
                 if pattern is None:
                     pattern = found[key] = Pattern(
-                        used.module, direction.lower(), shared, is_collective=used is not record
+                        record.module, direction.lower(), shared, is_collective=collective
                     )
-                _add(pattern, used, direction, part)
-    if any(it.is_collective for it in found.values()):
-        assumptions.append("collective calls of MPI-IO run as two-phase I/O")
+                _add(pattern, record, direction, part)
+    return list(found.values())
+
+
+def _assumptions(found: Sequence[Pattern]) -> list[str]:
+    texts = []
+    if any(it.is_collective for it in found):
+        texts.append("collective calls of MPI-IO run as two-phase I/O")
     if found:
-        assumptions.append(
-            "requests of one size bin have its mean size, and all processes make equally many"
-        )
-        assumptions.append("patterns run concurrently, and not one after another as recorded")
-        assumptions.append("a process makes its next request when the last one is done")
-    yield from found.values()
+        texts += [
+            "requests of one size bin have their mean size, and all processes make equally many",
+            "patterns run concurrently, and not one after another as recorded",
+            "a process makes its next request when the last one is done",
+        ]
+    return texts
 
 
-def _is_collective(record: RecordCounters, direction: str) -> bool:
-    calls = record.requests(direction)
-    return calls > 0 and record[f"COLL_{direction}S"] / calls >= COLLECTIVE_SHARE
+def _accesses(
+    log: DarshanLog, data: DataRecords, direction: str
+) -> Iterator[tuple[RecordCounters, bool, bool]]:
+    """Yield the records with requests of a direction, each once, and whether several processes
+    share the file and access it collectively.
+
+    Where processes exchanged the data of collective calls, the records of MPI-IO stand for all
+    POSIX records of the file.
+    """
+    files: dict[tuple[str, int], list[RecordCounters]] = defaultdict(list)
+    for record in data.used:
+        files[record.module, record.identifier].append(record)
+    mpiio: dict[int, list[RecordCounters]] = defaultdict(list)
+    for record in data.above:
+        if record.module == "MPI-IO":
+            mpiio[record.identifier].append(record)
+    for (module, identifier), records in files.items():
+        shared = log.header.processes > 1 and (len(records) > 1 or records[0].rank < 0)
+        above = records if module == "MPI-IO" else mpiio[identifier] if module == "POSIX" else []
+        calls = sum(record.requests(direction) for record in above)
+        requests = sum(record.requests(direction) for record in records if module == "POSIX")
+        collective = sum(record[f"COLL_{direction}S"] for record in above)
+        # One process may make the POSIX calls for all.
+        together = shared or len(above) > 1 or any(record.rank < 0 for record in above)
+        is_collective = calls > 0 and collective >= COLLECTIVE_SHARE * calls
+        exchanged = together and is_collective and requests < AGGREGATED * calls
+        # POSIX does not see the calls of some MPI libraries.
+        for record in above if exchanged or (calls and not requests) else records:
+            if record.requests(direction):
+                yield record, shared or exchanged, exchanged
 
 
 def _add(pattern: Pattern, record: RecordCounters, direction: str, sizes: Sizes) -> None:
@@ -226,7 +240,7 @@ def _add(pattern: Pattern, record: RecordCounters, direction: str, sizes: Sizes)
         pattern.ranks.add(record.rank)
     pattern.requests += len(sizes)
     pattern.bytes += int(sizes.sum())
-    # STDIO and MPI-IO do not classify their requests; they count as sequential.
+    # Other modules do not classify their requests; they count as sequential.
     known = record.module == "POSIX"
     share = record[f"SEQ_{direction}S"] / record.requests(direction) if known else 1.0
     pattern.sequential += share * len(sizes)
@@ -256,7 +270,7 @@ def _table(pattern: Pattern, processes: int, clients: int, assumptions: list[str
         assumptions.append(f"{_words(pattern)}: one client makes them")
         lines += _mix_lines(pattern, transfer, files, clients)
     else:
-        lines += _ior_lines(pattern, transfer, files, processes, is_own)
+        lines += _ior_lines(pattern, files, processes, is_own)
         active = len(pattern.ranks)
         if 0 < active < processes:
             text = f"all processes make them, and not {active:,} as recorded"
@@ -264,10 +278,10 @@ def _table(pattern: Pattern, processes: int, clients: int, assumptions: list[str
     return "\n".join(lines) + "\n"
 
 
-def _ior_lines(
-    pattern: Pattern, transfer: int, files: int, processes: int, is_own: bool
-) -> list[str]:
+def _ior_lines(pattern: Pattern, files: int, processes: int, is_own: bool) -> list[str]:
     each = max(1, round(pattern.requests / (files * processes)))
+    # As many bytes as were recorded, where the requests cannot be divided equally.
+    transfer = max(1, round(pattern.bytes / (files * processes * each)))
     lines = [
         'kind = "ior"',
         f"files = {files}",
@@ -302,9 +316,11 @@ def _metadata_table(log: DarshanLog, clients: int, assumptions: list[str]) -> st
     """A table of kind "operation-mix" with the stats, and the opens of files that had no data."""
     weights: dict[str, int] = {"open": 0, "stat": 0}
     files: set[int] = set()
-    for record in module_records(log, "POSIX"):
-        idle = not record["READS"] and not record["WRITES"]
-        counts = {"open": record["OPENS"] if idle else 0, "stat": record["STATS"]}
+    for record in data_records(log).used:
+        if record.module in ("STDIO", "MPI-IO"):
+            continue
+        idle = not record.all_requests()
+        counts = {"open": record.opens() if idle else 0, "stat": record.stats()}
         for name, count in counts.items():
             weights[name] += count
             if count:
