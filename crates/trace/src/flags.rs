@@ -69,6 +69,12 @@ impl Flags {
         if holds { self } else { Flags::NONE }
     }
 
+    /// These without others.
+    #[must_use]
+    pub const fn without(self, others: Flags) -> Flags {
+        Flags(self.0 & !others.0)
+    }
+
     /// The flags as a number.
     #[must_use]
     pub const fn bits(self) -> u16 {

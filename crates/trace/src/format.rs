@@ -3,7 +3,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::source::{self, Stop};
-use crate::{Error, FORMATS, Names, Record, Skipped};
+use crate::{Error, FORMATS, Flags, Names, Record, Skipped};
 
 /// Reads a trace's records in batches.
 pub trait Reader: Send {
@@ -68,6 +68,16 @@ pub type Open = fn(Input) -> Result<Box<dyn Reader>, Error>;
 /// Starts to write a trace.
 pub type Create = fn(Output) -> Result<Box<dyn Writer>, Error>;
 
+/// Level of the I/O stack at which requests are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Calls of programs on files.
+    File,
+    /// Requests to a block device, below the page cache: reads and writes are
+    /// [direct](Flags::DIRECT).
+    Block,
+}
+
 /// A trace format.
 #[derive(Debug)]
 pub struct Format {
@@ -77,6 +87,8 @@ pub struct Format {
     pub description: &'static str,
     /// The ends of file names that suggest it, without the dot.
     pub extensions: &'static [&'static str],
+    /// Level of the I/O stack at which its requests were recorded.
+    pub level: Level,
     /// True if the beginning of a file (up to 64 KiB) looks like it.
     pub sniff: fn(&[u8]) -> bool,
     /// Starts to read.
@@ -140,7 +152,37 @@ pub fn open_input(input: Input, format: Option<&str>) -> Result<Box<dyn Reader>,
             })?,
     };
     let bytes = Box::new(io::Cursor::new(beginning).chain(bytes));
-    (format.open)(Input { name, bytes })
+    let reader = (format.open)(Input { name, bytes })?;
+    Ok(match format.level {
+        Level::File => reader,
+        Level::Block => Box::new(BlockReader(reader)),
+    })
+}
+
+/// A reader of a format of [`Level::Block`].
+struct BlockReader(Box<dyn Reader>);
+
+impl Reader for BlockReader {
+    fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error> {
+        let before = into.len();
+        let read = self.0.next_batch(max, into)?;
+        for record in &mut into[before..] {
+            record.flags |= Flags::DIRECT.when(record.operation.carries_bytes());
+        }
+        Ok(read)
+    }
+
+    fn files(&self) -> &Names {
+        self.0.files()
+    }
+
+    fn processes(&self) -> &Names {
+        self.0.processes()
+    }
+
+    fn skipped(&self) -> &Skipped {
+        self.0.skipped()
+    }
 }
 
 /// Creates a trace file; without a `format`, by its extension.

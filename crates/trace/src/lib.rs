@@ -41,7 +41,7 @@ pub use columns::Columns;
 pub use error::Error;
 pub use flags::Flags;
 pub use format::{
-    Create, Format, Input, Open, Output, Reader, Writer, create, create_at, create_in, open,
+    Create, Format, Input, Level, Open, Output, Reader, Writer, create, create_at, create_in, open,
     open_input, open_stream,
 };
 pub use formats::FORMATS;

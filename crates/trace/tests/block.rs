@@ -55,7 +55,7 @@ fn text_and_binary_give_the_requests() {
             size,
             device,
             process,
-            Flags::NONE,
+            Flags::DIRECT.when(operation != Operation::Sync),
         )
     };
     use Operation::{Read, Sync, Write};
@@ -67,10 +67,10 @@ fn text_and_binary_give_the_requests() {
         is(969_000, 989_000, Write, 64, 2, "253,2", "dd/697"),
         is(1_989_000, 0, Read, 123, 1, "8,0", "dd/697"),
     ];
-    expected[1].7 = Flags::SYNCHRONOUS;
-    expected[5].7 = Flags::NO_DURATION;
-    expected[3].7 = Flags::FAILED;
-    expected[4].7 = Flags::SYNCHRONOUS;
+    expected[3].7 |= Flags::FAILED;
+    // The one with FUA; others have S, for which a process merely waits.
+    expected[4].7 |= Flags::SYNCHRONOUS;
+    expected[5].7 |= Flags::NO_DURATION;
     for name in [
         "requests.blkparse",
         "requests.blktrace",
@@ -201,7 +201,9 @@ fn requests() -> impl Strategy<Value = Vec<Record>> {
                 process,
                 file,
                 operation,
-                flags: Flags::SYNCHRONOUS.when(kind == 2) | Flags::FAILED.when(sectors == 7),
+                flags: Flags::SYNCHRONOUS.when(kind == 2)
+                    | Flags::FAILED.when(sectors == 7)
+                    | Flags::DIRECT.when(!is_sync),
                 other: Record::NO_FILE,
             }
         });

@@ -390,8 +390,8 @@ fn block_traces_of_snia() {
     assert_eq!(
         records,
         [
-            "0 read usr_0 7014609920 24576",
-            "1332052 write usr_1 2517696512 4096"
+            "0 read usr_0 7014609920 24576 direct",
+            "1332052 write usr_1 2517696512 4096 direct"
         ]
     );
     assert_eq!(kinds, []);
@@ -406,8 +406,8 @@ fn block_traces_of_snia() {
     assert_eq!(
         records,
         [
-            "0 write 6,0 462983966720 4096 no-duration",
-            "1000 read 6,0 4096 8192 no-duration"
+            "0 write 6,0 462983966720 4096 direct no-duration",
+            "1000 read 6,0 4096 8192 direct no-duration"
         ]
     );
     assert_eq!(kinds, []);

@@ -7,12 +7,13 @@
 //! A record's file is the disk, as is its process. The traces tell no durations.
 
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
-use crate::Format;
+use crate::{Format, Level};
 
 pub(super) static FORMAT: Format = Format {
     name: "alibaba",
     description: "block traces of Alibaba Cloud",
     extensions: &[],
+    level: Level::Block,
     sniff: request_lines::sniff::<Alibaba>,
     open: request_lines::open::<Alibaba>,
     create: None,

@@ -9,12 +9,15 @@ use std::io::{self, Write};
 
 use super::block::{Event, Request, Requests, SECTOR, process_name};
 use super::collected::{Collected, LineFormat, LineReader, decimal, whole};
-use crate::{Error, Flags, Format, Kind, Names, Operation, Output, Record, Skipped, Writer, text};
+use crate::{
+    Error, Flags, Format, Kind, Level, Names, Operation, Output, Record, Skipped, Writer, text,
+};
 
 pub(super) static FORMAT: Format = Format {
     name: "blkparse",
     description: "the default text of blkparse",
     extensions: &["blkparse"],
+    level: Level::Block,
     sniff,
     open: |input| Ok(LineReader::open(input, Blkparse::default())),
     create: Some(create),
@@ -290,7 +293,7 @@ impl BlkparseWriter {
     fn record(&mut self, record: &Record, name: &str, process: &str) -> io::Result<()> {
         let rwbs = match record.operation {
             Operation::Read => "R",
-            Operation::Write if record.flags.has(Flags::SYNCHRONOUS) => "WS",
+            Operation::Write if record.flags.has(Flags::SYNCHRONOUS) => "WFS",
             Operation::Write => "W",
             Operation::Sync => "FN",
             _ => {

@@ -10,12 +10,13 @@ use rustc_hash::FxHashMap;
 
 use super::block::{Class, Event, Request, Requests, process_name};
 use super::collected::{Collected, Window};
-use crate::{Error, Format, Input, Kind, Names, Reader, Record, Skipped, text};
+use crate::{Error, Format, Input, Kind, Level, Names, Reader, Record, Skipped, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "blktrace",
     description: "binary files of blktrace, version 7",
     extensions: &["blktrace"],
+    level: Level::Block,
     sniff,
     open,
     create: None,
@@ -36,7 +37,6 @@ mod category {
     pub(super) const READ: u32 = 1 << 0;
     pub(super) const WRITE: u32 = 1 << 1;
     pub(super) const FLUSH: u32 = 1 << 2;
-    pub(super) const SYNC: u32 = 1 << 3;
     pub(super) const PASSTHROUGH: u32 = 1 << 9;
     pub(super) const NOTIFY: u32 = 1 << 10;
     pub(super) const DISCARD: u32 = 1 << 13;
@@ -265,7 +265,7 @@ impl BlktraceReader {
             action: letter,
             request: Request {
                 class,
-                synchronous: has(category::SYNC) || has(category::FUA),
+                synchronous: has(category::FUA),
             },
             sector: trace.sector,
             bytes: trace.bytes,

@@ -54,7 +54,8 @@ pub(super) struct Event {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) class: Class,
-    /// Synchronous, or to be written through (FUA).
+    /// Done only when the medium has it (FUA), as a write to a file opened with O_DSYNC is. S says
+    /// merely that somebody waits.
     pub(super) synchronous: bool,
 }
 
@@ -86,7 +87,7 @@ impl Request {
             Some(b'W') if bytes > 0 => Class::Write,
             _ => Class::Other,
         };
-        let synchronous = rest.iter().skip(1).any(|it| matches!(it, b'S' | b'F'));
+        let synchronous = rest.iter().skip(1).any(|it| *it == b'F');
         Some(Self { class, synchronous })
     }
 }
@@ -384,15 +385,15 @@ mod tests {
         let is = |class, synchronous| Some(Request { class, synchronous });
         assert_eq!(of("R", 512), is(Class::Read, false));
         assert_eq!(of("RA", 512), is(Class::Read, false));
-        assert_eq!(of("RSM", 512), is(Class::Read, true));
-        assert_eq!(of("WS", 512), is(Class::Write, true));
+        assert_eq!(of("RSM", 512), is(Class::Read, false));
+        assert_eq!(of("WS", 512), is(Class::Write, false));
         assert_eq!(of("FWFS", 512), is(Class::Write, true));
         assert_eq!(of("WFS", 512), is(Class::Write, true));
         assert_eq!(of("FN", 0), is(Class::Flush, false));
-        assert_eq!(of("FWS", 0), is(Class::Flush, true));
+        assert_eq!(of("FWS", 0), is(Class::Flush, false));
         assert_eq!(of("FF", 0), is(Class::Flush, false));
         assert_eq!(of("D", 512), is(Class::Discard, false));
-        assert_eq!(of("DS", 0), is(Class::Discard, true));
+        assert_eq!(of("DS", 0), is(Class::Discard, false));
         assert_eq!(of("N", 0), is(Class::Other, false));
         assert_eq!(of("", 0), None);
         assert_eq!(of("12", 0), None);

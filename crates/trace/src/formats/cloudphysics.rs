@@ -11,12 +11,13 @@ use super::block::SECTOR;
 use super::collected::WHOLE_SECONDS;
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
 use super::vscsi::{DISK, MACHINE, OTHER_COMMAND, operation};
-use crate::{Format, Kind, Operation};
+use crate::{Format, Kind, Level, Operation};
 
 pub(super) static FORMAT: Format = Format {
     name: "cloudphysics",
     description: "text of CloudPhysics' virtual disks (libCacheSim)",
     extensions: &[],
+    level: Level::Block,
     sniff: request_lines::sniff::<CloudPhysics>,
     open: request_lines::open::<CloudPhysics>,
     create: None,

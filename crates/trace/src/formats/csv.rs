@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use csv::{ByteRecord, ReaderBuilder, WriterBuilder};
 
 use crate::{
-    Error, Flags, Format, Input, Kind, LINE_LIMIT, Names, Operation, Output, Reader, Record,
+    Error, Flags, Format, Input, Kind, LINE_LIMIT, Level, Names, Operation, Output, Reader, Record,
     Skipped, Writer, text,
 };
 
@@ -35,6 +35,7 @@ pub(super) static FORMAT: Format = Format {
     name: "csv",
     description: "comma-separated values with the header time,process,operation,file,offset,size,duration",
     extensions: &["csv"],
+    level: Level::File,
     sniff,
     open,
     create: Some(create),

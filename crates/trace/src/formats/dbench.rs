@@ -8,12 +8,13 @@
 use rustc_hash::FxHashMap;
 
 use super::collected::{Collected, LineFormat, LineReader, NO_TIMES, decimal};
-use crate::{Flags, Format, Kind, Operation, Record, text};
+use crate::{Flags, Format, Kind, Level, Operation, Record, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "dbench",
     description: "load files of dbench",
     extensions: &["load"],
+    level: Level::File,
     sniff,
     open: |input| Ok(LineReader::open(input, Dbench::default())),
     create: None,

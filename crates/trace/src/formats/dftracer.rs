@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use super::collected::{Collected, LineFormat, LineReader};
 use super::posix::{Calls, Event, Opening, Outcome, Whence};
-use crate::{Format, Kind};
+use crate::{Format, Kind, Level};
 
 pub(super) static FORMAT: Format = Format {
     name: "dftracer",
     description: "the .pfw files of DFTracer",
     extensions: &["pfw"],
+    level: Level::File,
     sniff,
     open: |input| Ok(LineReader::open(input, Dftracer::default())),
     create: None,

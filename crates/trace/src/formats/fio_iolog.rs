@@ -11,14 +11,15 @@ use std::io::{self, Write};
 use super::collected::{Collected, LineFormat, LineReader, NO_TIMES, whole};
 use crate::lines::Lines;
 use crate::{
-    Error, Flags, Format, Input, Kind, Names, Operation, Output, Reader, Record, Skipped, Writer,
-    text,
+    Error, Flags, Format, Input, Kind, Level, Names, Operation, Output, Reader, Record, Skipped,
+    Writer, text,
 };
 
 pub(super) static FORMAT: Format = Format {
     name: "fio-iolog",
     description: "iolog of fio, version 3 or 2; version 3 is written",
     extensions: &["iolog"],
+    level: Level::File,
     sniff,
     open,
     create: Some(|output| Ok(IologWriter::create(output, Version::Three))),
@@ -29,6 +30,7 @@ pub(super) static FORMAT_2: Format = Format {
     name: "fio-iolog-2",
     description: "iolog of fio, version 2 or 3; version 2 is written",
     extensions: &[],
+    level: Level::File,
     sniff,
     open,
     create: Some(|output| Ok(IologWriter::create(output, Version::Two))),

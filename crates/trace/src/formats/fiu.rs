@@ -6,12 +6,13 @@
 
 use super::block::{SECTOR, process_name};
 use super::collected::{Collected, LineFormat, LineReader, whole, words};
-use crate::{Flags, Format, Operation, Record, text};
+use crate::{Flags, Format, Level, Operation, Record, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "fiu",
     description: "block traces of FIU (SNIA)",
     extensions: &[],
+    level: Level::Block,
     sniff,
     open: |input| Ok(LineReader::open(input, Fiu::default())),
     create: None,

@@ -8,12 +8,13 @@
 //! record's file is the object. The trace names neither clients nor durations.
 
 use super::collected::{Collected, LineFormat, LineReader, whole, words};
-use crate::{Flags, Format, Kind, Operation, Record, text};
+use crate::{Flags, Format, Kind, Level, Operation, Record, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "ibm-cos",
     description: "traces of IBM's object storage (SNIA)",
     extensions: &[],
+    level: Level::File,
     sniff,
     open: |input| Ok(LineReader::open(input, IbmCos)),
     create: None,

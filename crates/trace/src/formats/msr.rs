@@ -7,12 +7,13 @@
 //! A record's file is the disk (`usr_0`), its process the host.
 
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
-use crate::{Format, Operation, text};
+use crate::{Format, Level, Operation, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "msr",
     description: "block traces of MSR Cambridge (SNIA)",
     extensions: &[],
+    level: Level::Block,
     sniff: request_lines::sniff::<Msr>,
     open: request_lines::open::<Msr>,
     create: None,

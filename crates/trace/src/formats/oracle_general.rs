@@ -10,12 +10,13 @@
 
 use super::binary_records::{RecordFormat, RecordReader, number};
 use super::collected::{Collected, WHOLE_SECONDS};
-use crate::{Flags, Format, Kind, Operation, Record};
+use crate::{Flags, Format, Kind, Level, Operation, Record};
 
 pub(super) static FORMAT: Format = Format {
     name: "oracle-general",
     description: "oracleGeneral, binary traces of libCacheSim",
     extensions: &["oracleGeneral"],
+    level: Level::File,
     sniff,
     open: |input| Ok(RecordReader::open(input, OracleGeneral::default())),
     create: None,

@@ -12,12 +12,13 @@ use rustc_hash::FxHashMap;
 
 use super::collected::{Collected, LineFormat, LineReader, decimal};
 use super::posix::{Calls, Event, Opening, Outcome, Whence};
-use crate::{Format, Kind, text};
+use crate::{Format, Kind, Level, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "perf-trace",
     description: "the text of perf trace",
     extensions: &[],
+    level: Level::File,
     sniff,
     open: |input| Ok(LineReader::open(input, PerfTrace::default())),
     create: None,

@@ -8,12 +8,13 @@
 //! The trace does not report durations, so the end of a request is taken for its start.
 
 use super::collected::{Collected, LineFormat, LineReader, decimal, whole, words};
-use crate::{Flags, Format, Kind, Operation, Record};
+use crate::{Flags, Format, Kind, Level, Operation, Record};
 
 pub(super) static FORMAT: Format = Format {
     name: "pfssim",
     description: "trace files of PFSsim",
     extensions: &[],
+    level: Level::File,
     sniff,
     open: |input| Ok(LineReader::open(input, Pfssim::default())),
     create: None,

@@ -9,12 +9,13 @@
 
 use super::collected::{Collected, LineFormat, LineReader, decimal, whole, words};
 use super::posix::{Calls, Event, Opening, Outcome, Whence};
-use crate::{Format, Input, Kind, text};
+use crate::{Format, Input, Kind, Level, text};
 
 pub(super) static FORMAT: Format = Format {
     name: "recorder",
     description: "the text of recorder2text (Recorder 2)",
     extensions: &[],
+    level: Level::File,
     sniff,
     open: |input: Input| {
         let recorder = Recorder::of(&input.name);

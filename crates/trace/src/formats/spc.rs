@@ -10,12 +10,13 @@
 use super::block::SECTOR;
 use super::collected::decimal;
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
-use crate::{Format, Kind};
+use crate::{Format, Kind, Level};
 
 pub(super) static FORMAT: Format = Format {
     name: "spc",
     description: "block traces of the Storage Performance Council: Financial, WebSearch (UMass)",
     extensions: &["spc"],
+    level: Level::Block,
     sniff: request_lines::sniff::<Spc>,
     open: request_lines::open::<Spc>,
     create: None,

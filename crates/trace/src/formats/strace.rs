@@ -45,12 +45,13 @@ use syntax::Body;
 
 use super::collected::WHOLE_SECONDS;
 use crate::lines::{LINE_LIMIT, Lines};
-use crate::{Error, Flags, Format, Input, Names, Reader, Reason, Record, Skipped};
+use crate::{Error, Flags, Format, Input, Level, Names, Reader, Reason, Record, Skipped};
 
 pub(super) static FORMAT: Format = Format {
     name: "strace",
     description: "the output of strace -f -ttt -T -y",
     extensions: &["strace"],
+    level: Level::File,
     sniff,
     open,
     create: None,

@@ -9,12 +9,13 @@
 
 use super::collected::decimal;
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
-use crate::{Format, Kind};
+use crate::{Format, Kind, Level};
 
 pub(super) static FORMAT: Format = Format {
     name: "systor17",
     description: "block traces of SYSTOR '17 (SNIA)",
     extensions: &[],
+    level: Level::Block,
     sniff: request_lines::sniff::<Systor>,
     open: request_lines::open::<Systor>,
     create: None,

@@ -9,12 +9,13 @@
 use super::block::SECTOR;
 use super::collected::WHOLE_SECONDS;
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
-use crate::{Format, Kind, Operation};
+use crate::{Format, Kind, Level, Operation};
 
 pub(super) static FORMAT: Format = Format {
     name: "tencent",
     description: "block traces of Tencent's cloud (SNIA)",
     extensions: &[],
+    level: Level::Block,
     sniff: request_lines::sniff::<Tencent>,
     open: request_lines::open::<Tencent>,
     create: None,

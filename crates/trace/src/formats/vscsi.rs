@@ -18,12 +18,13 @@ use std::io::{self, Read};
 use super::binary_records::{RecordFormat, RecordReader, number};
 use super::block::SECTOR;
 use super::collected::Collected;
-use crate::{Error, Flags, Format, Input, Kind, Operation, Reader, Record, source};
+use crate::{Error, Flags, Format, Input, Kind, Level, Operation, Reader, Record, source};
 
 pub(super) static FORMAT: Format = Format {
     name: "vscsi",
     description: "binary traces of vscsiStats, versions 1 and 2 (CloudPhysics)",
     extensions: &["vscsi", "vscsitrace", "vscsi1", "vscsi2"],
+    level: Level::Block,
     sniff: |beginning| Version::of(beginning).is_some(),
     open,
     create: None,
