@@ -2,7 +2,7 @@
 
 use headrace_net::Time;
 use headrace_spec::IoPriority;
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 /// A process of the application, between two requests.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +42,48 @@ pub struct Request {
     pub group: u8,
     /// The volume of its machine that the file lies on.
     pub volume: u8,
-    /// It takes processor time and nothing else; the operation says nothing.
-    pub only_computes: bool,
+    /// How it is made.
+    pub mode: CallMode,
     /// Operation.
     pub operation: Operation,
+}
+
+/// How a request is made, besides the open flags of its workload's files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CallMode {
+    /// As its workload's files were opened.
+    #[default]
+    Plain,
+    /// A read or write that bypasses the page cache (O_DIRECT).
+    Direct,
+    /// A write that returns when the device has it (O_SYNC).
+    Synchronous,
+    /// Both.
+    DirectAndSynchronous,
+    /// It takes processor time and nothing else; the operation says nothing.
+    Computation,
+}
+
+impl CallMode {
+    /// The mode of a read or write with these flags of its own.
+    pub fn of(flags: Flags) -> CallMode {
+        match (flags.has(Flags::DIRECT), flags.has(Flags::SYNCHRONOUS)) {
+            (false, false) => CallMode::Plain,
+            (true, false) => CallMode::Direct,
+            (false, true) => CallMode::Synchronous,
+            (true, true) => CallMode::DirectAndSynchronous,
+        }
+    }
+
+    /// Returns true if it bypasses the page cache.
+    pub fn is_direct(self) -> bool {
+        matches!(self, CallMode::Direct | CallMode::DirectAndSynchronous)
+    }
+
+    /// Returns true if it returns when the device has its data.
+    pub fn is_synchronous(self) -> bool {
+        matches!(self, CallMode::Synchronous | CallMode::DirectAndSynchronous)
+    }
 }
 
 /// The bit of [`Request::pending`] that says that a job has failed: there are never so
@@ -53,6 +91,11 @@ pub struct Request {
 const FAILED: u32 = 1 << 31;
 
 impl Request {
+    /// Returns true if it takes processor time and nothing else.
+    pub fn only_computes(&self) -> bool {
+        self.mode == CallMode::Computation
+    }
+
     /// A job is back; gives whether it was the last. Its server is then known
     /// ([`Request::last_server`]).
     pub fn job_is_back(&mut self, job: &Job) -> bool {
@@ -219,7 +262,7 @@ pub struct Job {
     /// copy, the client.
     pub pending: u32,
     /// The workload that it is a part of.
-    pub workload: u32,
+    pub workload: u16,
     /// The client's group.
     pub group: u8,
     /// Operation.
@@ -232,6 +275,8 @@ pub struct Job {
     pub message: Message,
     /// It has arrived, and its receiver's processor has still to take it.
     pub received: bool,
+    /// A write that is answered when the device has it.
+    pub synchronous: bool,
 }
 
 impl Job {
@@ -255,6 +300,7 @@ impl Job {
             role,
             message: Message::Whole,
             received: false,
+            synchronous: false,
         }
     }
 

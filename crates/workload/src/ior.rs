@@ -11,7 +11,7 @@
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 use super::permutation::Permutation;
 use super::{Application, Ask, ExistingFile, Next, Stonewall};
@@ -498,6 +498,7 @@ impl Application for IorApplication {
             after,
             intended: None,
             phase: progress.phase,
+            flags: Flags::NONE,
         }))
     }
 

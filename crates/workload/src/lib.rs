@@ -23,7 +23,7 @@ pub use ior::{Calls, IorApplication};
 pub use mdtest::MdtestApplication;
 pub use name_sets::{NameSets, Named};
 pub use offset_space::OffsetSpace;
-pub use omissions::LeftOut;
+pub use omissions::{LeftOut, RecordedFlags};
 pub use operation_mix::OperationMixApplication;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication, gap_ns};
@@ -34,7 +34,7 @@ pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{MixedOperation, Scenario, Workload, WorkloadKind};
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 /// The processes of one workload.
 pub trait Application: Send {
@@ -152,6 +152,12 @@ pub trait Application: Send {
         Vec::new()
     }
 
+    /// Counts of the open flags that a source records for its reads and writes; None if it is no
+    /// record of them.
+    fn recorded_flags(&self) -> Option<RecordedFlags> {
+        None
+    }
+
     /// Number of requests in all, if that is known.
     fn total_requests(&self) -> Option<u64>;
 
@@ -210,6 +216,9 @@ pub struct Ask {
     pub intended: Option<Time>,
     /// The phase, counted from 0.
     pub phase: u32,
+    /// [`Flags::DIRECT`] and [`Flags::SYNCHRONOUS`] of this read or write, besides those of its
+    /// workload's files.
+    pub flags: Flags,
 }
 
 /// The clients that a workload runs on, in order.

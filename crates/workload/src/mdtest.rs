@@ -11,7 +11,7 @@
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Directory, Mdtest, MixedOperation, NamePhase};
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 use super::{Application, Ask, Next, Stonewall};
 use crate::permutation::Permutation;
@@ -208,6 +208,7 @@ impl Application for MdtestApplication {
             compute: Span::ZERO,
             intended: None,
             phase,
+            flags: Flags::NONE,
         };
         if progress.listed < self.lists(rank, kind, files) {
             let call = match progress.listed {

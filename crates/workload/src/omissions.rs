@@ -14,6 +14,26 @@ pub struct LeftOut {
     pub reason: String,
     /// Number of occurrences.
     pub count: u64,
+    /// Bytes that they would have moved, if they are not moved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: u64,
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
+}
+
+/// Counts of a source's reads and writes by their open flags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFlags {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Those that bypass the page cache (O_DIRECT).
+    pub direct: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Writes that return when the device has them (O_SYNC, O_DSYNC).
+    pub synchronous: u64,
 }
 
 impl LeftOut {
@@ -24,7 +44,14 @@ impl LeftOut {
             what: what.to_owned(),
             reason: reason.to_owned(),
             count,
+            bytes: 0,
         }
+    }
+
+    /// The entry of operations that would have moved some bytes.
+    #[must_use]
+    pub fn of_bytes(self, bytes: u64) -> LeftOut {
+        LeftOut { bytes, ..self }
     }
 
     /// Adds an entry to others: those that differ only in their counts become one.
@@ -33,7 +60,10 @@ impl LeftOut {
             (&it.by, &it.what, &it.reason) == (&self.by, &self.what, &self.reason)
         };
         match to.iter_mut().find(same) {
-            Some(entry) => entry.count += self.count,
+            Some(entry) => {
+                entry.count += self.count;
+                entry.bytes = entry.bytes.saturating_add(self.bytes);
+            }
             None => to.push(self),
         }
     }

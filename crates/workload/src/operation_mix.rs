@@ -20,7 +20,7 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{
     Amount, DIRECT_UNIT, MixedOperation, OperationMix, Seconds, Sharing, ThinkDistribution,
 };
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 use super::{Application, Ask, ExistingFile, NameSets, Next, RoundCounts};
 use super::{RoundMessage, RoundNews};
@@ -247,6 +247,7 @@ impl OperationMixApplication {
             compute: Span::ZERO,
             intended,
             phase: 0,
+            flags: Flags::NONE,
         })
     }
 

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Pipeline, Threads};
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 use super::{Application, Ask, ExistingFile, Next};
 
@@ -213,6 +213,7 @@ impl PipelineApplication {
             compute,
             intended: None,
             phase: 0,
+            flags: Flags::NONE,
         }
     }
 }

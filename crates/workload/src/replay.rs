@@ -3,17 +3,22 @@
 //! The trace is read as the run goes on. A record waits in memory only while
 //! its process is behind others; nothing else grows with the trace.
 //!
+//! Reads and writes have the open flags O_DIRECT and O_SYNC of the last open of their file by their
+//! process, else by any process, or of their own record. A rename moves a file to its other name.
+//!
 //! Left out, and counted: what only changes a process's own state, transfers of no bytes, and
-//! `sync_file_range`, which waits for nothing.
+//! `sync_file_range`, which waits for nothing. Counted as simulated in part: `fdatasync`, the range
+//! of an allocation, a truncation at an open, the other name of a link, and the failure of calls
+//! on names.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{Gaps, Replay, Seconds, TraceReplay};
+use headrace_spec::{Gaps, RecordFlags, Replay, Seconds, TraceReplay};
 use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
-use super::{Application, Ask, ExistingFile, LeftOut, Next, OffsetSpace};
+use super::{Application, Ask, ExistingFile, LeftOut, Next, OffsetSpace, RecordedFlags};
 
 /// Error in a trace.
 #[derive(thiserror::Error, Debug)]
@@ -71,6 +76,7 @@ pub struct TraceReplayApplication {
     spec: TraceReplay,
     reader: Box<dyn Reader>,
     read_all: bool,
+    names: FileNames,
     /// Records read for processes that have not come to them yet.
     waiting: Vec<VecDeque<Record>>,
     batch: Vec<Record>,
@@ -87,6 +93,66 @@ pub struct TraceReplayApplication {
     requests: u64,
     largest: u64,
     left_out: Vec<LeftOut>,
+    flags: RecordedFlags,
+}
+
+/// Files by their names, and how they were opened, at a point of a trace.
+#[derive(Default)]
+struct FileNames {
+    /// The file of each name, as the number of the name that it had first.
+    files: Vec<u32>,
+    /// Flags of the last open of each file.
+    opened: Vec<Flags>,
+    /// Flags of each process's own last open of a file.
+    opened_by: HashMap<(u32, u32), Flags>,
+}
+
+impl FileNames {
+    fn file(&mut self, name: u32) -> u32 {
+        for next in self.files.len() as u32..=name {
+            self.files.push(next);
+            self.opened.push(Flags::NONE);
+        }
+        self.files[name as usize]
+    }
+
+    /// Follows a record. Gives it with its file's number, and a read or write with the flags of
+    /// its open file.
+    fn follow(&mut self, record: &Record) -> Record {
+        let file = self.file(record.file);
+        let key = (record.process, file);
+        let mut flags = record.flags;
+        match record.operation {
+            Operation::Open | Operation::Create if !record.failed() => {
+                let opened = open_flags(flags);
+                self.opened[file as usize] = opened;
+                self.opened_by.insert(key, opened);
+            }
+            Operation::Close => {
+                self.opened_by.remove(&key);
+            }
+            Operation::Rename if !record.failed() && record.other != Record::NO_FILE => {
+                self.file(record.other);
+                self.files.swap(record.file as usize, record.other as usize);
+            }
+            operation if operation.carries_bytes() => {
+                let own = self.opened_by.get(&key);
+                flags |= *own.unwrap_or(&self.opened[file as usize]);
+            }
+            _ => {}
+        }
+        Record {
+            file,
+            flags,
+            ..*record
+        }
+    }
+}
+
+/// The open flags that decide how a read or write is made.
+fn open_flags(flags: Flags) -> Flags {
+    Flags::DIRECT.when(flags.has(Flags::DIRECT))
+        | Flags::SYNCHRONOUS.when(flags.has(Flags::SYNCHRONOUS))
 }
 
 /// Use of a file in a trace.
@@ -141,12 +207,22 @@ impl TraceReplayApplication {
         let mut has_durations = false;
         let mut uses: Vec<Use> = Vec::new();
         let mut space = OffsetSpace::new(spec);
+        let mut names = FileNames::default();
+        let mut flags = RecordedFlags::default();
         while reader.next_batch(BATCH, &mut batch)? > 0 {
             for mut record in batch.drain(..) {
                 space.map(spec, &mut record)?;
+                let record = names.follow(&record);
+                let count = |by, reason| LeftOut::new(by, record.operation.name(), reason, 1);
                 if let Some(reason) = reason_to_leave_out(&record) {
-                    LeftOut::new("replay", record.operation.name(), reason, 1).add(&mut left_out);
+                    let carried = record.operation.carries_bytes();
+                    let bytes = if carried { record.size } else { 0 };
+                    count("replay", reason).of_bytes(bytes).add(&mut left_out);
                     continue;
+                }
+                let known = uses.get(record.file as usize).copied().unwrap_or_default();
+                for reason in served_in_part(&record, spec.flags, known) {
+                    count("model", reason).add(&mut left_out);
                 }
                 if spec.replay != Replay::Closed && record.flags.has(Flags::UNTIMED) {
                     return Err(TraceError::Untimed {
@@ -162,6 +238,12 @@ impl TraceReplayApplication {
                 requests += 1;
                 if record.operation.carries_bytes() {
                     largest = record.size.max(largest);
+                    let is_write = record.operation == Operation::Write;
+                    let kept = asked_flags(&record, spec.flags);
+                    flags.requests += 1;
+                    flags.writes += u64::from(is_write);
+                    flags.direct += u64::from(kept.has(Flags::DIRECT));
+                    flags.synchronous += u64::from(kept.has(Flags::SYNCHRONOUS));
                 }
             }
         }
@@ -189,10 +271,12 @@ impl TraceReplayApplication {
             files: reader.files().len() as u32,
             reader: open(&spec.file)?,
             read_all: false,
+            names: FileNames::default(),
             batch,
             requests,
             largest,
             left_out,
+            flags,
         })
     }
 
@@ -211,6 +295,32 @@ impl TraceReplayApplication {
         self
     }
 
+    /// Counts synchronous writes as left out, because the model returns before the device has them.
+    #[must_use]
+    pub fn without_synchronous_writes(mut self, reason: &str) -> Self {
+        let count = std::mem::take(&mut self.flags.synchronous);
+        if count > 0 {
+            LeftOut::new("model", Operation::Write.name(), reason, count).add(&mut self.left_out);
+        }
+        self
+    }
+
+    fn ask(&self, record: &Record, after: Span, intended: Option<Time>) -> Ask {
+        let carries_bytes = record.operation.carries_bytes();
+        Ask {
+            operation: record.operation,
+            call: None,
+            compute: Span::ZERO,
+            file: record.file,
+            offset: record.offset,
+            size: if carries_bytes { record.size } else { 0 },
+            after,
+            intended,
+            phase: 0,
+            flags: asked_flags(record, self.spec.flags),
+        }
+    }
+
     fn computes(&self) -> bool {
         self.spec.replay == Replay::Paced && self.spec.gaps == Gaps::Compute
     }
@@ -218,7 +328,7 @@ impl TraceReplayApplication {
     /// Computes before a request, in parts that a simulation takes.
     fn compute(&mut self, rank: u32, record: Record, left: Span) -> Next {
         if left == Span::ZERO {
-            return Next::Ask(ask(&record, Span::ZERO, None));
+            return Next::Ask(self.ask(&record, Span::ZERO, None));
         }
         let part = left.min(LONGEST_COMPUTATION);
         self.computing[rank as usize] = Some((record, Span(left.0 - part.0)));
@@ -241,13 +351,13 @@ impl TraceReplayApplication {
             let mut space = OffsetSpace::new(&self.spec);
             for record in &mut self.batch {
                 space.map(&self.spec, record)?;
-            }
-            let asked = |record: &&Record| reason_to_leave_out(record).is_none();
-            for record in self.batch.iter().filter(asked) {
+                let record = self.names.follow(record);
                 // The trace has not changed since it was counted, or its new
                 // processes are left out.
-                if let Some(waiting) = self.waiting.get_mut(record.process as usize) {
-                    waiting.push_back(*record);
+                if reason_to_leave_out(&record).is_none()
+                    && let Some(waiting) = self.waiting.get_mut(record.process as usize)
+                {
+                    waiting.push_back(record);
                 }
             }
         }
@@ -264,22 +374,58 @@ pub fn gap_ns(previous_end_ns: Option<i64>, record: &Record) -> i64 {
         .max(0)
 }
 
-fn ask(record: &Record, after: Span, intended: Option<Time>) -> Ask {
-    Ask {
-        operation: record.operation,
-        call: None,
-        compute: Span::ZERO,
-        file: record.file,
-        offset: record.offset,
-        size: if record.operation.carries_bytes() {
-            record.size
-        } else {
-            0
-        },
-        after,
-        intended,
-        phase: 0,
+/// The open flags of a record's read or write, if they are kept.
+fn asked_flags(record: &Record, use_of_flags: RecordFlags) -> Flags {
+    match (use_of_flags, record.operation) {
+        (RecordFlags::Kept, Operation::Read) => Flags::DIRECT.when(record.flags.has(Flags::DIRECT)),
+        (RecordFlags::Kept, Operation::Write) => open_flags(record.flags),
+        _ => Flags::NONE,
     }
+}
+
+/// Why a record is served only in part; `known` is the use of its file before it.
+fn served_in_part(
+    record: &Record,
+    use_of_flags: RecordFlags,
+    known: Use,
+) -> impl Iterator<Item = &'static str> {
+    let Record {
+        operation, flags, ..
+    } = *record;
+    let ignored = use_of_flags == RecordFlags::Ignored && operation.carries_bytes();
+    let empties = flags.has(Flags::TRUNCATE) && (known.is_read || known.is_written);
+    let reasons = [
+        (
+            ignored && flags.has(Flags::DIRECT),
+            "O_DIRECT, as workload.flags = \"ignored\"",
+        ),
+        (
+            ignored && operation == Operation::Write && flags.has(Flags::SYNCHRONOUS),
+            "O_SYNC, as workload.flags = \"ignored\"",
+        ),
+        (
+            operation == Operation::Sync && flags.has(Flags::DATA_ONLY),
+            "fdatasync takes what fsync does",
+        ),
+        (
+            matches!(operation, Operation::Open | Operation::Create) && empties,
+            "O_TRUNC: the file keeps its blocks and cached pages",
+        ),
+        (
+            operation == Operation::Link && !record.failed(),
+            "the new name is another file",
+        ),
+        (
+            operation == Operation::Allocate && record.size > 0,
+            "the range keeps its blocks",
+        ),
+        (
+            record.failed(),
+            "it failed when it was recorded, and takes what its success does",
+        ),
+    ];
+    let holding = reasons.into_iter().filter(|(holds, _)| *holds);
+    holding.map(|(_, reason)| reason)
 }
 
 /// Why no process asks for a record, if none does.
@@ -363,18 +509,22 @@ impl Application for TraceReplayApplication {
         Ok(match self.spec.replay {
             Replay::Timed => {
                 let intended = Time::from_seconds(seconds);
-                Next::Ask(ask(&record, intended.since(now), Some(intended)))
+                Next::Ask(self.ask(&record, intended.since(now), Some(intended)))
             }
             Replay::Closed if is_first => {
                 let intended = Time::from_seconds(seconds);
-                Next::Ask(ask(&record, intended.since(now), Some(intended)))
+                Next::Ask(self.ask(&record, intended.since(now), Some(intended)))
             }
-            Replay::Closed => Next::Ask(ask(&record, Span::ZERO, None)),
+            Replay::Closed => Next::Ask(self.ask(&record, Span::ZERO, None)),
             Replay::Paced if self.computes() && previous.is_some() => {
                 self.compute(rank, record, Span::from_seconds(seconds))
             }
-            Replay::Paced => Next::Ask(ask(&record, Span::from_seconds(seconds), None)),
+            Replay::Paced => Next::Ask(self.ask(&record, Span::from_seconds(seconds), None)),
         })
+    }
+
+    fn recorded_flags(&self) -> Option<RecordedFlags> {
+        Some(self.flags)
     }
 
     fn left_out(&self) -> Vec<LeftOut> {
@@ -414,6 +564,7 @@ mod tests {
                 shift,
                 scale,
                 space: None,
+                flags: RecordFlags::Kept,
                 output_volume: None,
             },
         )

@@ -12,7 +12,8 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{ThinkDistribution, Workload};
 
 use super::{
-    Application, Ask, ExistingFile, LeftOut, NameSets, Next, RoundCounts, RoundMessage, RoundNews,
+    Application, Ask, ExistingFile, LeftOut, NameSets, Next, RecordedFlags, RoundCounts,
+    RoundMessage, RoundNews,
 };
 
 /// When the processes of a workload start, and how long they pause.
@@ -188,6 +189,10 @@ impl Application for StartAndDelay {
 
     fn rounds(&self) -> Option<RoundCounts> {
         self.inner.rounds()
+    }
+
+    fn recorded_flags(&self) -> Option<RecordedFlags> {
+        self.inner.recorded_flags()
     }
 
     fn left_out(&self) -> Vec<LeftOut> {

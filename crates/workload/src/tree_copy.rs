@@ -12,7 +12,7 @@
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{MixedOperation, TreeCopy};
-use headrace_trace::Operation;
+use headrace_trace::{Flags, Operation};
 
 use super::{Application, Ask, ExistingFile, Next};
 
@@ -153,6 +153,7 @@ fn ask(operation: Operation, call: MixedOperation, file: u32) -> Ask {
         compute: Span::ZERO,
         intended: None,
         phase: 0,
+        flags: Flags::NONE,
     }
 }
 

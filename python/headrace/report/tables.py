@@ -27,6 +27,7 @@ from headrace.simulate.report import (
     Outage,
     Packets,
     RateWidth,
+    Replay,
     Report,
     Server,
     Station,
@@ -99,6 +100,7 @@ def result(document: Document) -> RenderableType:
         parts.append(Text("\n" + _packets(report.packets)))
     if text := unfinished(document):
         parts.append(Text("\n" + text))
+    parts += [Text("\n" + line) for line in map(_replay, report.replays) if line]
     parts += left_out_table(document)
     parts.append(Text("\n" + plain(report.bottleneck.sentence), style="bold"))
     if report.stop is not None:
@@ -109,6 +111,18 @@ def result(document: Document) -> RenderableType:
 
 def _note(warning: Warned) -> Text:
     return Text(f"Note: {plain(warning.message)}.", style="yellow")
+
+
+def _replay(replay: Replay) -> str:
+    """Return the use of open flags in a replayed trace; empty if it has none."""
+    parts = []
+    if replay.direct:
+        counts = f"{whole(replay.direct)} of {whole(replay.requests)} reads and writes"
+        parts.append(f"{counts} bypass the page cache (O_DIRECT)")
+    if replay.synchronous:
+        counts = f"{whole(replay.synchronous)} of {whole(replay.writes)} writes"
+        parts.append(f"{counts} wait for the device (O_SYNC)")
+    return f"Trace of workload {replay.workload}: {', '.join(parts)}." if parts else ""
 
 
 def _end(report: Report, stop: Stop) -> str:

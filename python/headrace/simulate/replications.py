@@ -7,6 +7,8 @@ from headrace.intervals import half_widths, means
 from headrace.simulate.outcome import Document, MergedTables, Outcome
 
 SUMMED = ("wall_seconds", "events")
+OF_THE_TRACE = ("left_out", "replays")
+"""Counts that all replications have alike."""
 KEYED = {
     "stations": ("station",),
     "breakdown": ("place",),
@@ -38,8 +40,9 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document["breakdown"].sort(key=lambda entry: -entry["share"])
     document["stop"] = _stop([other["stop"] for other in documents])
     document["bottleneck"] = _bottleneck(documents)
-    if "left_out" in first:
-        document["left_out"] = first["left_out"]
+    for key in OF_THE_TRACE:
+        if key in first:
+            document[key] = first[key]
     # Figures differ between seeds, so the first message stands for each condition.
     warnings = {
         it["condition"]: it for other in reversed(documents) for it in other.get("warnings", ())
@@ -57,8 +60,8 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
 
 
 def _averaged(document: Document) -> Document:
-    keys = ("scenario", "seed", "version", "stop", "bottleneck", "left_out", "warnings")
-    keys += (*SUMMED, *KEYED)
+    own = ("scenario", "seed", "version", "stop", "bottleneck", "warnings")
+    keys = (*own, *OF_THE_TRACE, *SUMMED, *KEYED)
     return {key: value for key, value in document.items() if key not in keys}
 
 

@@ -279,6 +279,19 @@ class HalfWidths(msgspec.Struct):
     groups: "dict[str, HalfWidths]" = {}
 
 
+class Replay(msgspec.Struct):
+    """Reads and writes of a replayed trace by the open flags that the replay keeps."""
+
+    workload: int
+    """Number of the workload."""
+    requests: int
+    direct: int
+    """Reads and writes that bypass the page cache (O_DIRECT)."""
+    writes: int
+    synchronous: int
+    """Writes that return when the device has them (O_SYNC, O_DSYNC)."""
+
+
 class Report(msgspec.Struct):
     """Figures of a simulation."""
 
@@ -301,6 +314,8 @@ class Report(msgspec.Struct):
     """None in files of earlier versions."""
     version: str | None = None
     synced_writes: SyncedWrites | None = None
+    replays: list[Replay] = []
+    """Reads and writes of replayed traces by their open flags."""
     latency_from_intended: dict[str, Latency] = {}
     unfinished: Unfinished | None = None
     servers: list[Server] = []

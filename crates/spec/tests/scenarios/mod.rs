@@ -476,6 +476,7 @@ prop_compose! {
             shift,
             scale,
             space: space.map(|it| Bytes(it * 4096)),
+            flags: headrace_spec::RecordFlags::Kept,
             output_volume: None,
         })
     }

@@ -8,7 +8,7 @@ mod page;
 pub use collective::CollectiveApplication;
 pub use page::{ApplicationPorts, End, Existing, Workloads, processes};
 
-use headrace_spec::{Cpu, Ior, Pipeline, Scenario, SystemKind, Workload, WorkloadKind};
+use headrace_spec::{Cpu, Ior, Pipeline, Scenario, ServerKind, SystemKind, Workload, WorkloadKind};
 use headrace_workload::{
     Application, Calling, IorApplication, PipelineApplication, StartAndDelay, TraceError,
     TraceReplayApplication, seed_of_places, sequence,
@@ -31,6 +31,10 @@ pub fn build(
         WorkloadKind::TraceReplay(spec) => {
             let volume = volume(scenario, spec.output_volume.as_deref());
             let replay = TraceReplayApplication::new(spec)?.with_output_volume(volume);
+            let replay = match answers_before_the_device(scenario) {
+                true => replay.without_synchronous_writes(BEFORE_THE_DEVICE),
+                false => replay,
+            };
             Box::new(match workload.io.cached {
                 true => replay.with_existing_files(),
                 false => replay,
@@ -39,6 +43,22 @@ pub fn build(
         _ => return sequence(scenario, number, processes),
     };
     Ok(StartAndDelay::around(application, workload))
+}
+
+/// Why synchronous writes are left out where servers have a write-back cache without a file system.
+const BEFORE_THE_DEVICE: &str =
+    "O_SYNC: a simple server with memory.cache answers a write before its device has it";
+
+/// Returns true if a write ends before its device has the data, however the file was opened.
+fn answers_before_the_device(scenario: &Scenario) -> bool {
+    let servers = scenario.parallel().map(|parallel| &parallel.servers);
+    scenario.clients.machine().is_none()
+        && servers.is_some_and(|servers| match &servers.kind {
+            ServerKind::SimpleServer(spec) => {
+                spec.memory.cache.0 > 0 && spec.memory.dirty_limit.0 > 0
+            }
+            ServerKind::MachineServer(_) => false,
+        })
 }
 
 /// The processor that the processes of a scenario run on, if it is modelled.

@@ -13,11 +13,11 @@ use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId
 use headrace_spec::Scenario;
 use headrace_trace::Operation;
 
-use headrace_workload::{Application, Ask, Directories, LeftOut, Next};
+use headrace_workload::{Application, Ask, Directories, LeftOut, Next, RecordedFlags};
 
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
-use crate::tokens::{Process, Request};
+use crate::tokens::{CallMode, Process, Request};
 
 /// The workloads of a run, and where their processes are.
 pub struct Workloads {
@@ -122,6 +122,14 @@ impl Workloads {
     pub fn stonewalls_not_reached(&self) -> impl Iterator<Item = usize> {
         let parts = self.parts.iter().enumerate();
         parts.filter_map(|(number, part)| part.application.missed_stonewall().then_some(number))
+    }
+
+    /// Counts of the open flags that the workloads' sources record, by workload.
+    pub fn recorded_flags(&self) -> BTreeMap<usize, RecordedFlags> {
+        let parts = self.parts.iter().enumerate();
+        parts
+            .filter_map(|(number, part)| Some((number, part.application.recorded_flags()?)))
+            .collect()
     }
 
     /// Returns the directories of their files.
@@ -229,7 +237,7 @@ impl Workloads {
             compute: nanoseconds(ask.compute),
             group,
             volume: part.volume_of(ask.file),
-            only_computes: false,
+            mode: CallMode::of(ask.flags),
             operation: ask.operation,
         }))
     }
@@ -261,7 +269,7 @@ fn computation(process: Process, group: u8, time: Span, now: Time) -> Request {
         compute: nanoseconds(time),
         group,
         volume: 0,
-        only_computes: true,
+        mode: CallMode::Computation,
         operation: Operation::Read,
     }
 }
@@ -369,7 +377,7 @@ pub fn processes(
         let now = firing.now();
         match workloads.next(process, now, &mut firing.random()) {
             Ok(Step::Ask(request)) => {
-                let after = match request.only_computes && !machines {
+                let after = match request.only_computes() && !machines {
                     true => Span(u64::from(request.compute) * 1000),
                     false => request.issued.since(now),
                 };
@@ -404,7 +412,7 @@ pub fn processes(
         ask.route(
             [request, passed],
             move |firing, it: &mut Request, recorder| {
-                if it.only_computes {
+                if it.only_computes() {
                     return passed;
                 }
                 recorder.issued(it, firing.now());
@@ -416,7 +424,7 @@ pub fn processes(
         );
     } else {
         ask.put(request, move |firing, request: Request, recorder| {
-            if !request.only_computes {
+            if !request.only_computes() {
                 recorder.issued(&request, firing.now());
                 if accounts {
                     firing.open_account();
@@ -432,7 +440,7 @@ pub fn processes(
     };
     record.put(ready, move |firing, request: Request, recorder| {
         let now = firing.now();
-        if request.only_computes {
+        if request.only_computes() {
             return request.process;
         }
         recorder.completed(&request, now);

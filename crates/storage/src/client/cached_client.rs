@@ -130,7 +130,7 @@ pub(super) fn data(
         let like = Job {
             offset: transfer.offset,
             size: transfer.size,
-            workload: transfer.process % workloads,
+            workload: (transfer.process % workloads) as u16,
             group: groups[client as usize],
             ..Job::new(slot.0, client, file, operation, Role::Data)
         };

@@ -246,7 +246,7 @@ impl Rules {
             Operation::Read => false,
             _ => return None,
         };
-        if request.only_computes || request.size == 0 {
+        if request.only_computes() || request.size == 0 {
             return None;
         }
         let file = self.layouts.file(request.file, first_targets);
@@ -292,7 +292,7 @@ impl Rules {
             offset: extent.start,
             size: extent.end - extent.start,
             operation,
-            workload: request.process.workload,
+            workload: request.process.workload as u16,
             group: request.group,
             message: Message::Enqueue,
             ..message

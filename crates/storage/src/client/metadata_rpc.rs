@@ -69,7 +69,7 @@ impl MetadataRpc {
                 server,
                 size,
                 wire: self.wire.bytes(0),
-                workload: request.process.workload,
+                workload: request.process.workload as u16,
                 group: request.group,
                 ..Job::new(slot.0, client, file, operation, Role::Metadata)
             };

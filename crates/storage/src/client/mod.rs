@@ -116,7 +116,7 @@ impl ClientFiles {
         oplocks: Option<&mut Oplocks>,
     ) -> Option<Operation> {
         let (operation, file) = (request.operation, request.file);
-        if request.only_computes {
+        if request.only_computes() {
             return None;
         }
         // What else closing takes is what is written back for it.

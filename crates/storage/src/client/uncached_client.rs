@@ -52,7 +52,8 @@ pub(super) fn data(
         let like = Job {
             offset: request.offset,
             size: request.size,
-            workload: process.workload,
+            workload: process.workload as u16,
+            synchronous: request.mode.is_synchronous(),
             group: request.group,
             ..Job::new(slot.0, process.client, file, operation, Role::Data)
         };

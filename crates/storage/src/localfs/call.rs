@@ -80,6 +80,8 @@ pub struct Call {
     pub caller: Caller,
     /// It goes past the page cache however the file was opened.
     pub uncached: bool,
+    /// A write that returns when the device has it, however the file was opened.
+    pub synchronous: bool,
 }
 
 impl Call {

@@ -393,7 +393,7 @@ fn calls<S: VolumeStores>(
             let step = S::step(parts, number);
             let slot = firing.put(requests, request);
             let mut call = call_of(&request, slot, &callers);
-            call.uncached = (step.mount.remote.as_ref()).is_some_and(|it| it.passes(call.file));
+            call.uncached |= (step.mount.remote.as_ref()).is_some_and(|it| it.passes(call.file));
             scope.proceed(firing, call, step);
         });
     for (name, from, is_processed) in [
@@ -519,11 +519,12 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
         volume: request.volume,
         operation: request.operation,
         stage: Stage::Entered,
-        caller: match request.only_computes {
+        caller: match request.only_computes() {
             true => Caller::Computation,
             false => Caller::Process,
         },
-        uncached: false,
+        uncached: request.mode.is_direct(),
+        synchronous: request.mode.is_synchronous(),
         piece: 0,
     }
 }
@@ -552,6 +553,7 @@ fn revocation_call(lock: &GivenUp) -> Call {
         operation: Operation::Sync,
         stage: Stage::Entered,
         uncached: false,
+        synchronous: false,
         piece: 0,
         caller: Caller::Lock,
     }

@@ -336,6 +336,7 @@ impl Step<'_> {
         let opened = opened.copied().unwrap_or_default();
         OpenFlags {
             direct: opened.direct || call.uncached,
+            synchronous: opened.synchronous || call.synchronous,
             ..opened
         }
     }
@@ -479,6 +480,7 @@ impl Step<'_> {
             stage: Stage::Entered,
             caller,
             uncached: false,
+            synchronous: false,
             piece: 0,
         }
     }

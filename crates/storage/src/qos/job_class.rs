@@ -9,7 +9,7 @@ pub(super) fn of(class: Class, job: &Job) -> u32 {
     match class {
         Class::Group => u32::from(job.group),
         Class::Client => job.client,
-        Class::Workload => job.workload,
+        Class::Workload => u32::from(job.workload),
         Class::File => job.file,
     }
 }

@@ -26,7 +26,7 @@ use headrace_trace::Operation;
 use super::{DaemonPorts, InitialFiles};
 use crate::failure::{Crash, Failing};
 use crate::localfs;
-use crate::tokens::{Job, Process, Request};
+use crate::tokens::{CallMode, Job, Process, Request};
 
 /// A thread of the daemon that is free.
 #[derive(Clone, Copy)]
@@ -124,7 +124,7 @@ fn call(job: &Job, thread: Thread, compute: u32, chunk: u64) -> Request {
     Request {
         process: Process {
             client: job.server,
-            workload: job.workload,
+            workload: u32::from(job.workload),
             rank: thread.0,
         },
         file: job.file,
@@ -137,7 +137,10 @@ fn call(job: &Job, thread: Thread, compute: u32, chunk: u64) -> Request {
         compute,
         group: job.group,
         volume: 0,
-        only_computes: false,
+        mode: match job.synchronous {
+            true => CallMode::Synchronous,
+            false => CallMode::Plain,
+        },
         operation: job.operation,
     }
 }

@@ -37,6 +37,7 @@ pub(super) fn build(
         latency: work.latency,
         total_requests: work.total_requests,
         left_out: work.left_out,
+        recorded_flags: work.recorded_flags,
         links: None,
         failing: None,
         servers: Vec::new(),

@@ -15,6 +15,8 @@ pub use outages::{OutageReport, RepairReport};
 pub use report::{GroupReport, Latency, OperationReport, Report, ScenarioReport, Share};
 pub use server_reports::{ServerReport, ServerSeries, StationCopy};
 
+use std::collections::BTreeMap;
+
 use self::server_reports::{ServerPage, sample_servers, server_series};
 
 use std::ops::ControlFlow;
@@ -26,7 +28,7 @@ use headrace_net::{
 };
 use headrace_spec::{LayoutKind, Scenario, SystemKind};
 use headrace_trace::Operation;
-use headrace_workload::{LeftOut, TraceError};
+use headrace_workload::{LeftOut, RecordedFlags, TraceError};
 
 use crate::app::Workloads;
 use crate::failure::Failing;
@@ -106,6 +108,8 @@ pub(crate) struct System {
     pub total_requests: Option<u64>,
     /// Operations of the workloads that no process requests.
     pub left_out: Vec<LeftOut>,
+    /// Counts of the open flags that the workloads' sources record, by workload.
+    pub recorded_flags: BTreeMap<usize, RecordedFlags>,
     /// A network's links that are no stations of their own.
     pub links: Option<LinkLoads>,
     /// State of failing servers.

@@ -182,6 +182,7 @@ pub(super) fn build(
         latency: work.latency,
         total_requests: work.total_requests,
         left_out: work.left_out,
+        recorded_flags: work.recorded_flags,
         links,
         failing,
         servers: server_pages,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headrace_spec::{Scenario, SystemKind};
 use headrace_trace::Operation;
-use headrace_workload::LeftOut;
+use headrace_workload::{LeftOut, RecordedFlags};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -78,11 +78,24 @@ pub struct Report {
     /// Operations of the workloads that were not simulated, or only in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Reads and writes of replayed traces by their open flags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayReport>,
     /// Bottleneck of the system.
     pub bottleneck: Bottleneck,
     /// Warnings about the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
+}
+
+/// Reads and writes of a replayed trace by their open flags.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ReplayReport {
+    /// Number of the workload.
+    pub workload: usize,
+    /// Counts in the whole trace, of the flags that the replay keeps.
+    #[serde(flatten)]
+    pub flags: RecordedFlags,
 }
 
 /// The scenario of a run.
@@ -255,9 +268,17 @@ pub(super) fn report(
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
         left_out,
+        replays: replays(system),
         bottleneck,
         warnings,
     }
+}
+
+fn replays(system: &System) -> Vec<ReplayReport> {
+    let flags = system.recorded_flags.iter();
+    flags
+        .map(|(&workload, &flags)| ReplayReport { workload, flags })
+        .collect()
 }
 
 /// Every operation seen in some groups.

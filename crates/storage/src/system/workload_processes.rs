@@ -1,14 +1,16 @@
 //! The processes of a scenario's workloads, and who records what they see: the
 //! part that every kind of system has.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headrace_net::{Node, Page, Span, Store, TallyId, Time};
 use headrace_spec::{Scenario, SystemKind, Workload, WorkloadKind};
-use headrace_workload::{Directories, LeftOut, clients};
+use headrace_workload::{Directories, LeftOut, RecordedFlags, clients};
 
 use super::{Error, Options};
 use crate::app::{self, ApplicationPorts, End, Existing, Workloads};
+use crate::locks::NOBODY;
 use crate::measure::{Recorder, SingleRequests, Unfinished};
 use crate::time_conversion::span;
 
@@ -20,6 +22,8 @@ pub(super) struct Work {
     pub total_requests: Option<u64>,
     /// Operations of the workloads that no process requests.
     pub left_out: Vec<LeftOut>,
+    /// Counts of the open flags that their sources record, by workload.
+    pub recorded_flags: BTreeMap<usize, RecordedFlags>,
     /// Files that are there before the run; see [`Workloads::existing`].
     pub existing: Vec<Existing>,
     /// Directories of the files.
@@ -37,6 +41,7 @@ pub(super) fn write(
     let workloads = workloads(scenario)?;
     let total_requests = workloads.total_requests();
     let left_out = workloads.left_out();
+    let recorded_flags = workloads.recorded_flags();
     let machines =
         matches!(scenario.kind, SystemKind::Local(_)) || scenario.clients.machine().is_some();
     let below_servers = scenario
@@ -75,6 +80,7 @@ pub(super) fn write(
         latency,
         total_requests,
         left_out,
+        recorded_flags,
         existing,
         directories,
     })
@@ -89,6 +95,12 @@ fn workloads(scenario: &Scenario) -> Result<Workloads, Error> {
         .parallel()
         .is_some_and(|it| it.servers.partner(0).is_some());
     let bits = if partners { 31 } else { 32 };
+    if scenario.workload.len() >= usize::from(NOBODY) {
+        return Err(Error::TooLarge(format!(
+            "workload: {} workloads; expected fewer than {NOBODY}",
+            scenario.workload.len()
+        )));
+    }
     for (number, workload) in scenario.workload.iter().enumerate() {
         let clients = clients(scenario, workload);
         shares_files(scenario, number, clients.len() as u32)?;

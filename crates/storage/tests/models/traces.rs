@@ -2,6 +2,7 @@
 
 use headrace_storage::Outcome;
 use headrace_trace::{Operation, Summary};
+use proptest::prelude::*;
 
 use crate::running::{in_repository, run, run_scenario, shipped};
 
@@ -331,4 +332,288 @@ fn what_no_process_asks_for_is_counted_and_named() {
         asked + replay.map(|it| it.count).sum::<u64>(),
         summary.records
     );
+}
+
+/// A local machine whose device writes a megabyte in 20 ms and reads one in 10 ms.
+const MACHINE: &str = r#"
+    kind = "local"
+    [clients]
+    count = 1
+    [machine.memory]
+    size = "1 GiB"
+    [machine.device]
+    read_rate = "100 MB/s"
+    write_rate = "50 MB/s"
+"#;
+
+/// Clients with page caches, and servers that have a file system each.
+const CACHED: &str = r#"
+    [clients]
+    count = 2
+    [clients.machine.memory]
+    size = "1 GiB"
+    [servers]
+    count = 2
+    [servers.machine.memory]
+    size = "1 GiB"
+    [servers.machine.device]
+    read_rate = "100 MB/s"
+    write_rate = "50 MB/s"
+    [network]
+    bandwidth = "1 GB/s"
+    latency = "10 us"
+"#;
+
+/// Clients without a cache.
+const UNCACHED: &str = r#"
+    [clients]
+    count = 2
+    [servers]
+    count = 2
+    [servers.machine.memory]
+    size = "1 GiB"
+    [servers.machine.device]
+    read_rate = "100 MB/s"
+    write_rate = "50 MB/s"
+    [network]
+    bandwidth = "1 GB/s"
+    latency = "10 us"
+"#;
+
+/// Servers with a write-back cache and no file system.
+const SIMPLE: &str = r#"
+    [clients]
+    count = 2
+    [servers]
+    count = 2
+    device = { read_rate = "100 MB/s", write_rate = "50 MB/s" }
+    memory = { cache = "64 MiB", dirty_limit = "32 MiB" }
+    [network]
+    bandwidth = "1 GB/s"
+    latency = "10 us"
+"#;
+
+const COLUMNS: &str = "time,process,operation,file,offset,size,duration,flags,other\n";
+
+fn trace_file(lines: &str, suffix: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+    std::fs::write(file.path(), lines).unwrap();
+    file
+}
+
+/// Replays lines of a trace in CSV.
+fn replayed(system: &str, lines: &str, sets: &[&str]) -> Outcome {
+    let file = trace_file(&format!("{COLUMNS}{lines}"), ".csv");
+    let path = file.path();
+    let workload = format!("[[workload]]\nkind = \"trace\"\nfile = {path:?}\n");
+    run(&format!("{system}\n{workload}"), sets)
+}
+
+/// A file of 10 MB in writes of 1 MB by a process that opened it so, and its close.
+fn ten_writes(flags: &str) -> String {
+    let mut lines = format!("0,1,create,/f,0,0,0,{flags},\n");
+    for at in 0..10 {
+        lines += &format!("{at},1,write,/f,{},1000000,0,,\n", at * 1_000_000);
+    }
+    lines + "11,1,close,/f,0,0,0,,\n"
+}
+
+/// Ten writes of 1 MB at 50 MB/s: each waits 20 ms for the device, which has all of them.
+#[test]
+fn writes_to_a_file_opened_with_o_sync_wait_for_the_device() {
+    for flags in ["write|synchronous", "write|synchronous|direct"] {
+        let report = replayed(MACHINE, &ten_writes(flags), &[]).report;
+        crate::running::close(report.simulated_seconds, 0.2, 0.02);
+        crate::running::close(report.latency["write"].mean, 0.02, 0.02);
+        assert!(report.left_out.is_empty(), "{:?}", report.left_out);
+        assert_eq!(report.replays[0].flags.synchronous, 10);
+    }
+    for (system, least) in [(CACHED, 0.1), (UNCACHED, 0.1)] {
+        let report = replayed(system, &ten_writes("write|synchronous"), &[]).report;
+        // The stripes of a file lie on both servers.
+        assert!(
+            report.simulated_seconds > least,
+            "{}",
+            report.simulated_seconds
+        );
+        let plain = replayed(system, &ten_writes("write"), &[]).report;
+        assert!(plain.simulated_seconds < 0.5 * report.simulated_seconds);
+    }
+}
+
+/// The same as a workload whose files are all opened so.
+#[test]
+fn open_flags_of_records_are_those_of_the_scenario() {
+    let lines = ten_writes("write") + "12,1,open,/f,0,0,0,read,\n13,1,read,/f,0,4000000,0,read,\n";
+    for (flag, set) in [("direct", "direct"), ("synchronous", "synchronous")] {
+        let with = lines.replace(",read,\n", &format!(",read|{flag},\n"));
+        let with = with.replace(",write,\n", &format!(",write|{flag},\n"));
+        let recorded = replayed(MACHINE, &with, &[]).report;
+        let given = replayed(MACHINE, &lines, &[&format!("workload.0.io.{set}=true")]).report;
+        assert_eq!(
+            recorded.simulated_seconds, given.simulated_seconds,
+            "{flag}"
+        );
+        assert_eq!(
+            recorded.latency["write"].mean, given.latency["write"].mean,
+            "{flag}"
+        );
+        let ignored = replayed(MACHINE, &with, &["workload.0.flags=ignored"]).report;
+        let plain = replayed(MACHINE, &lines, &[]).report;
+        assert_eq!(ignored.simulated_seconds, plain.simulated_seconds);
+        let left: u64 = ignored.left_out.iter().map(|it| it.count).sum();
+        assert_eq!(left, if flag == "direct" { 11 } else { 10 });
+    }
+}
+
+/// A direct read of what is cached comes from the device: 4 MB at 100 MB/s.
+#[test]
+fn reads_of_a_file_opened_with_o_direct_bypass_the_cache() {
+    let lines = "0,1,create,/f,0,0,0,write,\n\
+        1,1,write,/f,0,4000000,0,,\n\
+        2,1,sync,/f,0,0,0,,\n\
+        3,1,open,/f,0,0,0,read|direct,\n\
+        4,1,read,/f,0,4000000,0,,\n\
+        5,2,open,/f,0,0,0,read,\n\
+        6,2,read,/f,0,1000000,0,,\n";
+    let outcome = replayed(MACHINE, lines, &["workload.0.replay=timed"]);
+    let reads = outcome.requests.iter();
+    let reads = reads.filter(|it| it.request.operation == Operation::Read);
+    let times: Vec<f64> = reads
+        .map(|it| it.completed.since(it.request.issued).as_seconds())
+        .collect();
+    assert_eq!(times.len(), 2);
+    crate::running::close(times[0], 0.04, 1e-3);
+    assert!(
+        times[1] < 1e-3,
+        "another process reads from the cache: {}",
+        times[1]
+    );
+}
+
+/// A block trace has requests below the page cache; those with FUA wait for the medium.
+#[test]
+fn requests_of_a_block_trace_are_direct() {
+    let lines = "128166372003061629,usr,0,Write,0,1000000,1\n\
+        128166372013061629,usr,0,Read,0,1000000,1\n";
+    let file = trace_file(lines, ".csv");
+    let path = file.path();
+    let text = format!("{MACHINE}\n[[workload]]\nkind = \"trace\"\nfile = {path:?}\n");
+    let report = run(&text, &[]).report;
+    crate::running::close(report.simulated_seconds, 0.03, 1e-3);
+    let flags = report.replays[0].flags;
+    assert_eq!((flags.requests, flags.direct, flags.synchronous), (2, 2, 0));
+    let cached = run(&text, &["workload.0.flags=ignored"]).report;
+    assert!(cached.simulated_seconds < 1e-3);
+    assert_eq!(cached.left_out.len(), 2, "{:?}", cached.left_out);
+}
+
+#[test]
+fn synchronous_writes_that_a_model_answers_early_are_left_out() {
+    let report = replayed(SIMPLE, &ten_writes("write|synchronous"), &[]).report;
+    let left: Vec<_> = report
+        .left_out
+        .iter()
+        .filter(|it| it.what == "write")
+        .collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(
+        (left[0].by.as_str(), left[0].count, left[0].bytes),
+        ("model", 10, 0)
+    );
+    // Without write-back each write is on the device.
+    let through = replayed(
+        SIMPLE,
+        &ten_writes("write|synchronous"),
+        &["servers.memory.dirty_limit=0 B"],
+    );
+    assert!(through.report.left_out.iter().all(|it| it.what != "write"));
+    assert_eq!(through.report.replays[0].flags.synchronous, 10);
+}
+
+/// A file keeps its cached bytes under its new name.
+#[test]
+fn a_renamed_file_is_the_same_file() {
+    let lines = "0,1,create,/a,0,0,0,write,\n\
+        1,1,write,/a,0,4000000,0,,\n\
+        2,1,close,/a,0,0,0,,\n\
+        3,1,rename,/a,0,0,0,,/b\n\
+        4,1,open,/b,0,0,0,read,\n\
+        5,1,read,/b,0,4000000,0,,\n";
+    let report = replayed(MACHINE, lines, &[]).report;
+    assert!(
+        report.latency["read"].mean < 1e-3,
+        "{:?}",
+        report.latency["read"]
+    );
+}
+
+/// Records of any kind, by up to three processes on up to three files.
+fn any_lines() -> impl Strategy<Value = Vec<String>> {
+    let flags = [
+        "",
+        "direct",
+        "synchronous",
+        "direct|synchronous",
+        "failed",
+        "truncate",
+        "data-only",
+    ];
+    let line = (
+        0..Operation::ALL.len(),
+        0_u32..3,
+        0_u32..3,
+        prop::sample::select(flags.to_vec()),
+        0_u64..40,
+        prop::sample::select(vec![0_u64, 1, 4096, 5000, 65_536, 1_000_000]),
+    );
+    let lines = prop::collection::vec(line, 1..60);
+    lines.prop_map(|lines| {
+        let lines = lines.into_iter().enumerate();
+        lines
+            .map(|(time, (operation, process, file, flags, page, size))| {
+                let operation = Operation::ALL[operation];
+                let other = match operation {
+                    Operation::Rename | Operation::Link => format!("/f{}", (file + 1) % 3),
+                    _ => String::new(),
+                };
+                let (name, offset) = (operation.name(), page * 4096);
+                format!("{time},{process},{name},/f{file},{offset},{size},0.1,{flags},{other}\n")
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Every byte of a trace is moved, or counted with its reason; so is every record.
+    #[test]
+    fn bytes_of_a_trace_are_replayed_or_left_out(
+        lines in any_lines(),
+        system in prop::sample::select(vec![MACHINE, CACHED, UNCACHED, SIMPLE]),
+        replay in prop::sample::select(vec!["closed", "timed", "paced"]),
+        flags in prop::sample::select(vec!["kept", "ignored"]),
+    ) {
+        let text: String = lines.concat();
+        let file = trace_file(&format!("{COLUMNS}{text}"), ".csv");
+        let mut reader = headrace_trace::open(file.path(), None).unwrap();
+        let mut records = Vec::new();
+        while reader.next_batch(100, &mut records).unwrap() > 0 {}
+        let is_asked = |it: &headrace_trace::Record| {
+            it.operation.group() != headrace_trace::Group::Local
+                && !(it.operation.group() == headrace_trace::Group::Data && it.failed())
+                && !(it.operation.carries_bytes() && it.size == 0)
+        };
+        prop_assume!(records.iter().any(is_asked));
+        let sets = [&*format!("workload.0.replay={replay}"), &*format!("workload.0.flags={flags}")];
+        let report = replayed(system, &text, &sets).report;
+        let moved: u64 = report.operations.values().map(|it| it.bytes).sum();
+        let left: u64 = report.left_out.iter().map(|it| it.bytes).sum();
+        let carried = records.iter().filter(|it| it.operation.carries_bytes());
+        prop_assert_eq!(moved + left, carried.map(|it| it.size).sum::<u64>());
+        let asked: u64 = report.operations.values().map(|it| it.count).sum();
+        let replay = report.left_out.iter().filter(|it| it.by == "replay");
+        prop_assert_eq!(asked + replay.map(|it| it.count).sum::<u64>(), records.len() as u64);
+    }
 }

@@ -31,7 +31,7 @@ pub use mix_order::{Bursts, Followers};
 pub use mix_sharing::Sharing;
 pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
-pub use trace::{Gaps, Replay, TraceReplay};
+pub use trace::{Gaps, RecordFlags, Replay, TraceReplay};
 pub use tree_copy::TreeCopy;
 
 use crate::Error;

@@ -29,6 +29,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Use of the open flags O_DIRECT and O_SYNC of a trace's records.
+    pub enum RecordFlags {
+        /// Each read and write is made as its file was opened.
+        Kept = "kept",
+        /// Files are opened as `workload.io` says.
+        Ignored = "ignored",
+    }
+}
+
 section! {
     /// The requests of a recorded trace.
     pub struct TraceReplay {
@@ -49,6 +59,11 @@ section! {
         /// Bytes of each file to which offsets are mapped, a multiple of 4 KiB: an offset becomes its
         /// remainder by them. The result counts the mapped requests.
         space: Option<Bytes> = optional("the recorded offsets"),
+        /// `kept`: reads and writes whose file was opened with O_DIRECT bypass the page cache, and
+        /// writes to a file opened with O_SYNC or O_DSYNC wait for the device, as do those of
+        /// `io.direct` and `io.synchronous`. All requests of a block trace are direct, and its
+        /// writes with FUA synchronous. `ignored`: only `io.direct` and `io.synchronous` count.
+        flags: RecordFlags = default("kept", "files are opened as the traced program opened them; a block trace has requests below the page cache"),
         /// The machine's volume of the files that are written and never read, by its name.
         output_volume: Option<String> = optional("all files lie where the workload's do"),
     }
