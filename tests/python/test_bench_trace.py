@@ -1,6 +1,11 @@
 """Traces through the real command: simulated, and carried out in a directory."""
 
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +163,68 @@ def test_a_parquet_trace_is_carried_out_as_its_text(tmp_path: Path) -> None:
     ended = command("bench", "run", scenario, tmp_path)
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"{trace}: ") and ended.stderr.count("\n") == 1
+
+
+MSR = "128166372003061629,usr,0,Write,0,8192,1000\n128166372003161629,usr,0,Read,4096,4096,1000\n"
+OPENED = (
+    "time,process,operation,file,offset,size,duration,flags,other\n"
+    "0.0,1,create,/f,0,0,0.0,write|synchronous,\n"
+    "0.1,1,write,/f,0,1000,0.0,,\n"
+    "0.2,1,write,/f,1000,1000,0.0,,\n"
+    "0.3,1,sync,/f,0,0,0.0,,\n"
+    "0.4,1,close,/f,0,0,0.0,,\n"
+)
+
+
+def _opens_of_bench_run(folder: Path, scenario: Path) -> tuple[list[str], int]:
+    """Open flags of the replayed files, and the number of fsyncs, from strace."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("needs strace")
+    calls, target = folder / "calls", folder / "target"
+    target.mkdir()
+    watch = [strace, "-f", "-qq", "-o", calls, "-e", "trace=openat,openat2,open,fsync"]
+    run = [sys.executable, "-m", "headrace", "bench", "run", scenario, target, "--no-store"]
+    done = subprocess.run(
+        [*watch, *run], capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
+    if "ptrace" in done.stderr and done.returncode:
+        pytest.skip("needs ptrace")
+    assert done.returncode == 0, done.stderr
+    text = calls.read_text(errors="replace")
+    opens = re.findall(
+        r'open(?:at2?)?\(.*"[^"]*w0[^"]*/hr-f0[^"]*", ?(?:\{flags=)?([A-Z_|]+)', text
+    )
+    return opens, len(re.findall(r"fsync\(\d+\) += 0", text))
+
+
+def test_a_real_replay_opens_files_as_they_were_opened(tmp_path: Path) -> None:
+    trace, scenario = tmp_path / "t.csv", tmp_path / "s.toml"
+    trace.write_text(OPENED)
+    scenario.write_text(f'{LOCAL}[[workload]]\nkind = "trace"\nfile = "{trace}"\n')
+    opens, syncs = _opens_of_bench_run(tmp_path, scenario)
+    assert any("O_SYNC" in it.split("|") for it in opens), opens
+    assert syncs >= 1
+
+
+def test_a_block_trace_is_direct_in_both_replays(tmp_path: Path) -> None:
+    trace, scenario = tmp_path / "t.csv", tmp_path / "s.toml"
+    trace.write_text(MSR)
+    scenario.write_text(f'{LOCAL}[[workload]]\nkind = "trace"\nfile = "{trace}"\n')
+    document = _run("run", scenario, "--no-store")
+    assert document["replays"] == [
+        {"workload": 0, "requests": 2, "direct": 2, "writes": 1, "synchronous": 0}
+    ]
+    # Each waits for a request to the device.
+    assert document["latency"]["read"]["mean"] > 0.008
+    text = command("run", scenario, "--no-store").stdout
+    assert "2 of 2 reads and writes bypass the page cache" in " ".join(text.split())
+    opens, _ = _opens_of_bench_run(tmp_path, scenario)
+    assert any("O_DIRECT" in it.split("|") for it in opens), opens
+
+
+def test_flags_survive_a_conversion(tmp_path: Path) -> None:
+    trace, converted = tmp_path / "t.csv", tmp_path / "c.csv"
+    trace.write_text(MSR)
+    import_trace(trace, converted)
+    assert [line.split(",")[7] for line in converted.read_text().splitlines()[1:]] == ["direct"] * 2

@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use headrace_spec::TraceReplay;
-use headrace_trace::{Reader, Record};
+use headrace_spec::{RecordFlags, TraceReplay};
+use headrace_trace::{Flags, Reader, Record};
 use headrace_workload::{LeftOut, OffsetSpace, ProcessTimes, TraceError};
+use rustix::fs::OFlags;
 
 use super::plan::{Planner, Step};
 use super::tree::{Initial, Object};
@@ -43,6 +44,7 @@ pub(super) struct Shared {
     pub descriptor: Arc<OwnedFd>,
     pub reads: bool,
     pub writes: bool,
+    pub flags: OFlags,
 }
 
 struct State {
@@ -51,7 +53,24 @@ struct State {
     steps: HashMap<u32, VecDeque<Step>>,
     done: HashMap<u32, u64>,
     batch: Vec<Record>,
+    flags: RecordFlags,
     read_all: bool,
+}
+
+/// A record without its open flags O_DIRECT and O_SYNC if they are ignored, and those that are.
+fn with_flags(record: &Record, flags: RecordFlags) -> (Record, Flags) {
+    let ignored = Flags::DIRECT | Flags::SYNCHRONOUS;
+    match flags {
+        RecordFlags::Kept => (*record, Flags::NONE),
+        RecordFlags::Ignored => {
+            let kept = record.flags.without(ignored);
+            let record_without = Record {
+                flags: kept,
+                ..*record
+            };
+            (record_without, record.flags.without(kept))
+        }
+    }
 }
 
 impl Replay {
@@ -76,7 +95,13 @@ impl Replay {
             }
             for record in &mut batch {
                 space.map(spec, record)?;
-                planner.step(record, reader.files());
+                let (record, ignored) = with_flags(record, spec.flags);
+                if ignored != Flags::NONE {
+                    let reason = format!("{}, as workload.flags = \"ignored\"", ignored.text());
+                    let name = record.operation.name();
+                    LeftOut::new("engine", name, &reason, 1).add(&mut planner.left_out);
+                }
+                planner.step(&record, reader.files());
             }
         }
         let mut left_out = planner.left_out;
@@ -94,6 +119,7 @@ impl Replay {
                 steps: HashMap::new(),
                 done: HashMap::new(),
                 batch,
+                flags: spec.flags,
                 read_all: false,
             }),
             advanced: Condvar::new(),
@@ -167,7 +193,8 @@ impl State {
         let mut space = OffsetSpace::new(spec);
         for record in &mut self.batch {
             space.map(spec, record)?;
-            let step = self.planner.step(record, self.reader.files());
+            let (record, _) = with_flags(record, self.flags);
+            let step = self.planner.step(&record, self.reader.files());
             if let Some(step) = step.filter(|it| here.contains(&it.record.process)) {
                 self.steps
                     .entry(record.process)

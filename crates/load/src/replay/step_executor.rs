@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, PoisonError};
 
 use headrace_net::{Random, Span};
@@ -39,7 +40,17 @@ struct OpenFile {
     handle: Handle,
     reads: bool,
     writes: bool,
+    /// O_DIRECT and O_SYNC, if it was opened so.
+    flags: OFlags,
 }
+
+/// Open flags that a read or write may need.
+const CALL_FLAGS: OFlags = OFlags::DIRECT.union(OFlags::SYNC);
+
+/// Why requests of files opened with O_DIRECT go through the page cache.
+const NO_DIRECT: &str = "O_DIRECT, which the file system does not have: it goes through the cache";
+const MISALIGNED: &str = "O_DIRECT, for which the file system needs another offset or size: it \
+                          goes through the cache";
 
 /// Access mode that a call needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,6 +81,17 @@ struct Ready {
     path: CString,
     other: CString,
     file: Option<OpenFile>,
+}
+
+impl Ready {
+    /// A read or write of a file.
+    fn of(file: OpenFile) -> Ready {
+        Ready {
+            path: CString::default(),
+            other: CString::default(),
+            file: Some(file),
+        }
+    }
 }
 
 impl Replay {
@@ -128,8 +150,20 @@ fn steps(
         let began = shared.clock.now();
         let ready = descriptors.prepare(&mut process.context, replay, &step, process.workload);
         let prepared = shared.clock.now() - began;
-        let started = shared.clock.now();
-        let executed = ready.and_then(|ready| execute(&mut process.context, &step, ready));
+        let mut started = shared.clock.now();
+        let executed = ready.and_then(|ready| {
+            let direct = ready.file.clone();
+            let direct = direct.filter(|it| it.flags.contains(OFlags::DIRECT));
+            match (execute(&mut process.context, replay, &step, ready), direct) {
+                (Err(Errno::INVAL), Some(file)) if step.record.operation.carries_bytes() => {
+                    let ready = Ready::of(through_cache(&file)?);
+                    replay.leave_out(step.record.operation.name(), MISALIGNED);
+                    started = shared.clock.now();
+                    execute(&mut process.context, replay, &step, ready)
+                }
+                (executed, _) => executed,
+            }
+        });
         let ended = shared.clock.now();
         let name = step.record.operation.name();
         let (moved, opened) = match executed {
@@ -271,6 +305,7 @@ impl Descriptors {
                             handle,
                             reads: true,
                             writes: true,
+                            flags: OFlags::empty(),
                         })
                     })
                     .transpose()?,
@@ -290,7 +325,7 @@ impl Descriptors {
                 let closes = step.record.operation == Operation::Close;
                 let own = match closes {
                     true => self.open.get_mut(&object).and_then(Vec::pop),
-                    false => self.own(object, need),
+                    false => self.own(object, need, own_flags(step)),
                 };
                 Some(match own {
                     Some(own) => own,
@@ -325,9 +360,10 @@ impl Descriptors {
         })
     }
 
-    fn own(&self, object: Object, need: Need) -> Option<OpenFile> {
+    fn own(&self, object: Object, need: Need, flags: OFlags) -> Option<OpenFile> {
         let open = self.open.get(&object)?;
-        open.iter().rev().find(|it| it.serves(need)).cloned()
+        let serves = |it: &&OpenFile| it.serves(need) && it.flags.contains(flags);
+        open.iter().rev().find(serves).cloned()
     }
 
     /// Takes note of a file that was opened.
@@ -355,6 +391,7 @@ impl Descriptors {
                     descriptor: Arc::new(descriptor),
                     reads: opened.reads,
                     writes: opened.writes,
+                    flags: opened.flags,
                 },
             );
         }
@@ -383,8 +420,9 @@ fn another(
             handle: Handle::new(handle),
             reads: shared.reads,
             writes: shared.writes,
+            flags: shared.flags,
         };
-        if opened.serves(need) {
+        if opened.serves(need) && opened.flags.contains(own_flags(step)) {
             return Ok(opened);
         }
     }
@@ -394,35 +432,92 @@ fn another(
     let writes = need == Need::Writes;
     let flags = match (step.directory, writes) {
         (true, _) => OFlags::RDONLY | OFlags::DIRECTORY,
-        (false, true) => OFlags::RDWR,
-        (false, false) => OFlags::RDONLY,
+        (false, true) => OFlags::RDWR | context.flags | own_flags(step),
+        (false, false) => OFlags::RDONLY | context.flags | own_flags(step),
     };
-    let handle = context.calls.open(name, flags, MODE)?;
+    let (handle, flags) = open(context, replay, step, name, flags)?;
     Ok(OpenFile {
         handle,
         reads: true,
         writes,
+        flags,
+    })
+}
+
+/// O_DIRECT and O_SYNC of a read's or write's own record.
+fn own_flags(step: &Step) -> OFlags {
+    let given = step.record.flags;
+    let mut flags = OFlags::empty();
+    if step.record.operation.carries_bytes() {
+        flags.set(OFlags::DIRECT, given.has(Flags::DIRECT));
+        let writes = step.record.operation == Operation::Write;
+        flags.set(OFlags::SYNC, writes && given.has(Flags::SYNCHRONOUS));
+    }
+    flags
+}
+
+/// Opens a file; without O_DIRECT if its file system lacks that, which is counted. Gives the flags
+/// of `CALL_FLAGS` that it has.
+fn open(
+    context: &mut OpContext,
+    replay: &Replay,
+    step: &Step,
+    path: &CString,
+    flags: OFlags,
+) -> Result<(Handle, OFlags)> {
+    match context.calls.open(path, flags, MODE) {
+        Err(Errno::INVAL) if flags.contains(OFlags::DIRECT) => {
+            // The kernel has made the file before it refuses the flag.
+            let flags = flags.difference(OFlags::DIRECT | OFlags::EXCL);
+            let handle = context.calls.open(path, flags, MODE)?;
+            replay.leave_out(step.record.operation.name(), NO_DIRECT);
+            Ok((handle, flags.intersection(CALL_FLAGS)))
+        }
+        handle => Ok((handle?, flags.intersection(CALL_FLAGS))),
+    }
+}
+
+/// Opens a file once more, for a request that O_DIRECT does not allow.
+fn through_cache(file: &OpenFile) -> Result<OpenFile> {
+    let mode = match (file.reads, file.writes) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    let flags = file.flags.intersection(OFlags::SYNC);
+    let path = format!("/proc/self/fd/{}", file.handle.as_fd().as_raw_fd());
+    let opened = rustix::fs::open(path, mode | flags | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(OpenFile {
+        handle: Handle::new(opened),
+        flags,
+        ..*file
     })
 }
 
 /// Makes the call of a step; gives the bytes that it moved, and what it opened.
-fn execute(context: &mut OpContext, step: &Step, ready: Ready) -> Result<(u64, Option<OpenFile>)> {
+fn execute(
+    context: &mut OpContext,
+    replay: &Replay,
+    step: &Step,
+    ready: Ready,
+) -> Result<(u64, Option<OpenFile>)> {
     let record = &step.record;
     let Ready { path, other, file } = ready;
+    if let Operation::Open | Operation::Create = record.operation {
+        let (flags, reads, writes) = flags(step, context.flags);
+        let (handle, flags) = open(context, replay, step, &path, flags)?;
+        let opened = OpenFile {
+            handle,
+            reads,
+            writes,
+            flags,
+        };
+        return Ok((0, Some(opened)));
+    }
     let calls = &mut context.calls;
     let open = || file.as_ref().map(|it| &it.handle).ok_or(Errno::BADF);
     let size = usize::try_from(record.size).unwrap_or(usize::MAX);
     match record.operation {
-        Operation::Open | Operation::Create => {
-            let (flags, reads, writes) = flags(step);
-            let handle = calls.open(&path, flags, MODE)?;
-            let opened = OpenFile {
-                handle,
-                reads,
-                writes,
-            };
-            return Ok((0, Some(opened)));
-        }
         Operation::Close => {
             if let Some(file) = file {
                 calls.close(file.handle)?;
@@ -479,14 +574,14 @@ fn execute(context: &mut OpContext, step: &Step, ready: Ready) -> Result<(u64, O
             }
             calls.unlock(open()?, WHOLE)?;
         }
-        // The plan has none.
-        Operation::Seek | Operation::Allocate => {}
+        // The plan has none, and files have been opened.
+        Operation::Open | Operation::Create | Operation::Seek | Operation::Allocate => {}
     }
     Ok((0, None))
 }
 
-/// Returns the open flags of a step, and flags for readable and writable.
-fn flags(step: &Step) -> (OFlags, bool, bool) {
+/// Returns the open flags of a step on top of the workload's, and flags for readable and writable.
+fn flags(step: &Step, of_workload: OFlags) -> (OFlags, bool, bool) {
     let given = step.record.flags;
     let (reads, writes) = (given.has(Flags::READ), given.has(Flags::WRITE));
     if step.directory || given.has(Flags::DIRECTORY) {
@@ -501,8 +596,13 @@ fn flags(step: &Step) -> (OFlags, bool, bool) {
     flags.set(OFlags::CREATE, step.record.operation == Operation::Create);
     flags.set(OFlags::EXCL, given.has(Flags::EXCLUSIVE));
     flags.set(OFlags::TRUNC, given.has(Flags::TRUNCATE));
-    flags.set(OFlags::SYNC, given.has(Flags::SYNCHRONOUS));
-    flags.set(OFlags::DIRECT, given.has(Flags::DIRECT));
+    flags |= of_workload;
+    if given.has(Flags::SYNCHRONOUS) {
+        flags |= OFlags::SYNC;
+    }
+    if given.has(Flags::DIRECT) {
+        flags |= OFlags::DIRECT;
+    }
     (flags, reads, writes)
 }
 
