@@ -67,13 +67,6 @@ def _with_open_flags(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def mostly(records: pl.DataFrame, flag: str, *operations: str) -> bool:
-    """Return whether more than half of some operations have a flag."""
-    chosen = records.filter(pl.col("operation").cast(pl.String).is_in(operations))
-    with_flag = pl.col("flags").fill_null("").str.split("|").list.contains(flag)
-    return 2 * chosen.filter(with_flag).height > chosen.height
-
-
 def with_gaps(records: pl.DataFrame, start_ns: int = 0) -> pl.DataFrame:
     """Return records with `gap_ns`; the first gap of a process begins at `start_ns`."""
     end = pl.col("time_ns") + pl.col("duration_ns")

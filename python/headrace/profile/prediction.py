@@ -16,7 +16,7 @@ from headrace.profile.machine_model import (
     machine_scenario,
     second_volume,
 )
-from headrace.profile.paced_trace import mostly, write_paced
+from headrace.profile.paced_trace import write_paced
 from headrace.simulate import ParallelRuns, Quantified
 
 
@@ -71,16 +71,9 @@ class Case:
         workload += ['replay = "paced"', f'gaps = "{self.gaps}"']
         if self.separate_output:
             workload.append(f'output_volume = "{OUTPUT_VOLUME}"')
-        options = {
-            "cached": self.cached,
-            # Options of a workload: all files have those of most requests.
-            "direct": mostly(self.records, "direct", "read", "write"),
-            "synchronous": mostly(self.records, "synchronous", "write"),
-        }
         # A parallel file system has no page cache in which the files lie at the start.
-        local = is_local(self.machine)
-        given = [f"{name} = true" for name, value in options.items() if value and local]
-        workload += ["", "[workload.io]", *given] if given else []
+        if self.cached and is_local(self.machine):
+            workload += ["", "[workload.io]", "cached = true"]
         return text + "\n".join(workload) + "\n"
 
 
