@@ -167,8 +167,7 @@ def data_records(log: DarshanLog) -> DataRecords:
     """Choose the records of which each byte counts once.
 
     These are POSIX, STDIO, and DFS or, if it has no request, DAOS. Records of MPI-IO are used for
-    files on which none of these has a request. Those of other libraries are used if no other record
-    has one.
+    files on which none of these has a request. Other libraries count if no other module has one.
     """
     by_module = {name: list(module_records(log, name)) for name in COUNTERS}
     streams: list[RecordCounters] = []
