@@ -1,19 +1,25 @@
-//! Hits, misses and evictions of caches, and how they are reported.
+//! Hits, pages read ahead, misses and evictions of caches, and how they are reported.
 //!
 //! Counts of a page cache are in pages and in bytes that reads asked for. Other caches count
-//! their own entries, and bytes only if they hold any. Writes are neither hits nor misses.
+//! their own entries, and bytes only if they hold any. Writes are none of the first three. The
+//! first read of a page that was brought in from below is no hit: it is a miss if the read waited
+//! for the page, and else was read ahead.
 
 use headrace_net::{Page, Store};
 
 /// Counts of a cache since the start of a run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct CacheCounts {
-    /// Pages or entries that were asked for and cached.
+    /// Pages or entries that were asked for and cached since an earlier use.
     pub hits: u64,
+    /// Pages or requests that read-ahead had brought in, and nothing had used since.
+    pub read_ahead: u64,
     /// Pages or entries that were asked for and not cached.
     pub misses: u64,
     /// Bytes of the hits.
     pub hit_bytes: u64,
+    /// Bytes of what was read ahead.
+    pub read_ahead_bytes: u64,
     /// Bytes of the misses.
     pub miss_bytes: u64,
     /// Pages or entries that left for others.
@@ -27,6 +33,9 @@ pub struct CacheCounts {
 /// Name of the gauge of dirty bytes.
 pub const DIRTY: &str = "dirty bytes";
 
+/// Name of the gauge of bytes that a page cache is writing back.
+pub const WRITING: &str = "bytes under write-back";
+
 /// Name of the gauge of a page cache's bytes.
 pub const CACHED: &str = "cached bytes";
 
@@ -34,10 +43,12 @@ pub const CACHED: &str = "cached bytes";
 pub const PAGE_CACHE: &str = "page cache";
 
 /// Names of the gauges of [`CacheCounts`], in order.
-pub const COUNTS: [&str; 7] = [
+pub const COUNTS: [&str; 9] = [
     "hits",
+    "read ahead",
     "misses",
     "hit bytes",
+    "read-ahead bytes",
     "miss bytes",
     "evictions",
     "evicted bytes",
@@ -49,6 +60,12 @@ impl CacheCounts {
     pub fn hit(&mut self, bytes: u64, page: u64) {
         self.hits += bytes / page;
         self.hit_bytes += bytes;
+    }
+
+    /// Counts bytes of pages that were read ahead.
+    pub fn ahead(&mut self, bytes: u64, page: u64) {
+        self.read_ahead += bytes / page;
+        self.read_ahead_bytes += bytes;
     }
 
     /// Counts bytes of pages that were not found.
@@ -67,8 +84,10 @@ impl CacheCounts {
     /// Adds those of another cache.
     pub fn add(&mut self, other: &CacheCounts) {
         self.hits += other.hits;
+        self.read_ahead += other.read_ahead;
         self.misses += other.misses;
         self.hit_bytes += other.hit_bytes;
+        self.read_ahead_bytes += other.read_ahead_bytes;
         self.miss_bytes += other.miss_bytes;
         self.evictions += other.evictions;
         self.evicted_bytes += other.evicted_bytes;
@@ -76,11 +95,13 @@ impl CacheCounts {
     }
 
     /// From values in the order of [`COUNTS`].
-    pub fn of(values: [u64; 7]) -> CacheCounts {
+    pub fn of(values: [u64; 9]) -> CacheCounts {
         let [
             hits,
+            read_ahead,
             misses,
             hit_bytes,
+            read_ahead_bytes,
             miss_bytes,
             evictions,
             evicted_bytes,
@@ -88,8 +109,10 @@ impl CacheCounts {
         ] = values;
         CacheCounts {
             hits,
+            read_ahead,
             misses,
             hit_bytes,
+            read_ahead_bytes,
             miss_bytes,
             evictions,
             evicted_bytes,
@@ -98,11 +121,13 @@ impl CacheCounts {
     }
 
     /// In the order of [`COUNTS`].
-    pub fn values(&self) -> [u64; 7] {
+    pub fn values(&self) -> [u64; 9] {
         [
             self.hits,
+            self.read_ahead,
             self.misses,
             self.hit_bytes,
+            self.read_ahead_bytes,
             self.miss_bytes,
             self.evictions,
             self.evicted_bytes,

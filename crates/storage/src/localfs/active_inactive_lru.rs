@@ -18,6 +18,7 @@
 use headrace_spec::Replacement;
 
 use super::extents::{Extents, Id, Order, Range};
+use super::range_map::RangeMap;
 use crate::cache_counts::CacheCounts;
 use crate::replacement::{self, CachedPage, ReplacementPolicy};
 
@@ -37,6 +38,8 @@ pub struct ActiveInactiveLru {
     policy: Option<Box<dyn ReplacementPolicy>>,
     /// Dirty pages that the policy made leave since the last reclaim.
     leaving: Vec<Range>,
+    /// Pages that were brought in from below, and neither read nor written since.
+    unused: RangeMap<()>,
     counts: CacheCounts,
 }
 
@@ -52,6 +55,7 @@ impl ActiveInactiveLru {
             met_dirty: false,
             policy: None,
             leaving: Vec::new(),
+            unused: RangeMap::default(),
             counts: CacheCounts::default(),
         }
     }
@@ -70,8 +74,12 @@ impl ActiveInactiveLru {
     /// Counts whole pages that a read found; it waited for `waited` of them.
     pub fn count_read(&mut self, range: Range, waited: u64) {
         let waited = (waited * self.page).min(range.len());
+        let unused = self.unused.take(range);
+        let unused: u64 = unused.iter().map(|(part, ())| part.len()).sum();
+        let ahead = unused.saturating_sub(waited);
         self.counts.miss(waited, self.page);
-        self.counts.hit(range.len() - waited, self.page);
+        self.counts.ahead(ahead, self.page);
+        self.counts.hit(range.len() - waited - ahead, self.page);
     }
 
     /// Bytes that there is room for.
@@ -219,6 +227,25 @@ impl ActiveInactiveLru {
         id
     }
 
+    /// Pages come in from below: their first use is no hit. Those that are held stay as they
+    /// are.
+    pub fn bring(&mut self, range: Range) {
+        let mut at = range.start;
+        while at < range.end {
+            let until = self.missing_until(range.file, at, range.end);
+            if until > at {
+                let missing = Range {
+                    start: at,
+                    end: until,
+                    ..range
+                };
+                self.unused.set(missing, ());
+            }
+            at = self.held_until(range.file, until, range.end);
+        }
+        self.fill(range);
+    }
+
     /// Pages come in, clean and not used yet; those that are held stay as they
     /// are.
     pub fn fill(&mut self, range: Range) {
@@ -250,8 +277,14 @@ impl ActiveInactiveLru {
         self.most = self.most.max(self.extents.bytes);
     }
 
+    /// Pages are overwritten: reads of them find what was written.
+    pub fn overwrite(&mut self, range: Range) {
+        self.unused.take(range);
+    }
+
     /// Pages are written: they are held and dirty, and count as used.
     pub fn write(&mut self, range: Range) {
+        self.overwrite(range);
         if self.policy.is_some() {
             // Cached pages first: none of them is evicted before it is overwritten.
             let mut missing = Vec::new();
@@ -314,6 +347,7 @@ impl ActiveInactiveLru {
             for id in self.extents.overlapping(range) {
                 let id = self.cut(id, range);
                 let extent = self.extents.remove(id);
+                self.unused.take(extent.range);
                 self.counts
                     .evict(extent.range.len(), self.page, extent.dirty);
                 if extent.dirty {
@@ -329,6 +363,7 @@ impl ActiveInactiveLru {
     /// Removes an extent that is not evicted.
     fn drop_extent(&mut self, id: Id) {
         let range = self.extents.remove(id).range;
+        self.unused.take(range);
         if let Some(policy) = &mut self.policy {
             for page in range.pages(self.page) {
                 policy.remove(page);
@@ -392,6 +427,7 @@ impl ActiveInactiveLru {
                 }
             }
             let extent = self.extents.remove(oldest);
+            self.unused.take(extent.range);
             self.counts
                 .evict(extent.range.len(), self.page, extent.dirty);
             if extent.dirty {
@@ -441,6 +477,7 @@ impl ActiveInactiveLru {
     /// Forgets everything, dirty pages and all.
     pub fn forget_all(&mut self) {
         self.extents = Extents::default();
+        self.unused = RangeMap::default();
         if let Some(policy) = &mut self.policy {
             policy.clear();
         }

@@ -38,6 +38,11 @@ pub struct CachedPages {
     fresh_memory: FreshMemory,
 }
 
+/// Bytes rounded down to whole pages, one at least: no page is read in two parts.
+fn whole_pages(bytes: u64, page: u64) -> u64 {
+    (bytes - bytes % page).max(page)
+}
+
 impl CachedPages {
     /// An empty cache that reads in transfers of at most `transfer` bytes. The threads of a daemon
     /// share (`shared`) what they opened.
@@ -60,7 +65,7 @@ impl CachedPages {
             read_ahead: ReadAhead {
                 largest: window - window % page,
                 page,
-                transfer: transfer.min((room / 4).max(page)),
+                transfer: whole_pages(transfer.min(room / 4), page),
             },
             streams: BTreeMap::new(),
             shared,
@@ -100,8 +105,7 @@ impl CachedPages {
 
     /// The largest transfer for reads, in whole pages.
     pub fn largest_transfer(&self) -> u64 {
-        let transfer = self.read_ahead.transfer;
-        (transfer - transfer % self.page).max(self.page)
+        self.read_ahead.transfer
     }
 
     /// Bytes of the largest read-ahead window.
@@ -249,7 +253,7 @@ impl CachedPages {
         if arrived.is_some() {
             self.fresh_memory.filled(range.len());
         }
-        self.lru.fill(range);
+        self.lru.bring(range);
         arrived.unwrap_or_default()
     }
 
@@ -258,7 +262,7 @@ impl CachedPages {
         let range = self.lru.pages(file, 0, size);
         let gaps: Vec<Range> = self.gaps(range).collect();
         for gap in gaps {
-            self.lru.fill(gap);
+            self.lru.bring(gap);
         }
     }
 

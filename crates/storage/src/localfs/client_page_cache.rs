@@ -52,7 +52,9 @@ pub fn cache(
     let flushers = page.store("dirty pages", |copy| {
         Flushers::new(vec![copies[copy as usize].flusher.clone()], 0)
     });
-    Parts::of_volume(page, flushers, copies)
+    let parts = Parts::of_volume(page, flushers, copies);
+    Flushers::report(page, flushers);
+    parts
 }
 
 /// Writes the page of a client's machine with that cache.

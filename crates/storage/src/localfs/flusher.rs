@@ -98,6 +98,11 @@ impl Flusher {
         self.dirty + self.writing
     }
 
+    /// Bytes under write-back.
+    pub fn writing(&self) -> u64 {
+        self.writing
+    }
+
     /// Dirty bytes.
     #[cfg(test)]
     pub fn dirty(&self) -> u64 {

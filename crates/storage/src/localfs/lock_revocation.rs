@@ -61,25 +61,24 @@ impl Step<'_> {
     /// A page under a lock that has been asked for and is not there yet.
     fn arriving_under(&self, lock: Extent) -> Option<u64> {
         let under = self.under(lock, self.pages.arriving_of(lock.file));
-        under
-            .first()
-            .map(|range| range.start - range.start % self.pages.page())
+        under.first().map(|range| range.start)
     }
 
     fn forget_under(&mut self, lock: Extent) {
         for range in self.under(lock, self.pages.lru.held_of(lock.file)) {
-            let whole = self.pages.lru.pages(range.file, range.start, range.end);
-            self.pages.lru.forget_range(whole);
+            self.pages.lru.forget_range(range);
         }
     }
 
-    /// Returns the parts of ranges of a lock's file that it covers.
+    /// Returns the whole pages of ranges of a lock's file of which it covers any byte: a page is
+    /// written and forgotten in one piece.
     fn under(&self, lock: Extent, ranges: Vec<Range>) -> Vec<Range> {
         let remote = self.mount.remote.iter();
         let parts = remote.flat_map(|remote| {
             let ranges = ranges.iter();
             ranges.flat_map(move |range| remote.under_lock(lock, *range))
         });
-        parts.collect()
+        let pages = parts.map(|part| self.pages.lru.pages(part.file, part.start, part.end));
+        pages.collect()
     }
 }

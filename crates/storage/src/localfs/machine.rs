@@ -201,6 +201,7 @@ fn flushers(page: &mut Page<'_>, spec: &Machine, volumes: &[Vec<Volume>]) -> Sto
         Flushers::new(list.collect(), spec.write_back.others.0)
     });
     page.level(flushers, move |it: &Flushers| it.load() as f64 / room);
+    Flushers::report(page, flushers);
     flushers
 }
 

@@ -8,7 +8,7 @@ use super::cpu_cost::CpuCost;
 use super::flusher::Flusher;
 use super::journal::Journal;
 use super::volume::{Effects, Mount, Step, Volume};
-use crate::cache_counts::{self, CACHED, PAGE_CACHE};
+use crate::cache_counts::{self, CACHED, PAGE_CACHE, WRITING};
 
 /// The stores of a mounted file system.
 #[derive(Clone, Copy)]
@@ -58,6 +58,13 @@ impl Flushers {
     /// Bytes that are dirty or under write-back.
     pub fn load(&self) -> u64 {
         self.list.iter().map(Flusher::load).sum()
+    }
+
+    /// Reports the bytes under write-back beside the counts of the page cache.
+    pub fn report(page: &mut Page<'_>, flushers: Store<Flushers>) {
+        page.gauge(flushers, PAGE_CACHE, WRITING, |it: &Flushers| {
+            it.list.iter().map(Flusher::writing).sum()
+        });
     }
 
     /// A volume's, told how much the others have that is dirty and which part of all

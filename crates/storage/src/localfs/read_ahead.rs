@@ -50,8 +50,8 @@ pub struct ReadAhead {
     pub largest: u64,
     /// Bytes.
     pub page: u64,
-    /// The largest transfer that the device takes at once: a call for more than
-    /// a window is read in pieces of this (mm/readahead.c, io_pages).
+    /// The largest transfer that the device takes at once, in whole pages: a call for more
+    /// than a window is read in pieces of this (mm/readahead.c, io_pages).
     pub transfer: u64,
 }
 

@@ -129,9 +129,12 @@ impl Step<'_> {
         let end = known.map_or(end, |size| end.min(size.max(start + self.pages.page())));
         let end = match &self.mount.remote {
             // The page itself is locked by whoever waits for it.
-            Some(remote) => remote
-                .readable_until(file, start + self.pages.page(), end)
-                .max(start),
+            Some(remote) => {
+                let page = self.pages.page();
+                let locked = remote.readable_until(file, start + page, end);
+                // A page that is locked in part is not read ahead.
+                (locked - locked % page).max((start + page).min(end))
+            }
             None => end,
         };
         // Read-ahead from the beginning of a file makes large folios, other reads

@@ -287,6 +287,7 @@ impl Step<'_> {
         self.grow(call.file, call.at, end, now);
         if self.journal.mode == JournalMode::Data {
             self.pages.lru.fill(range);
+            self.pages.lru.overwrite(range);
             self.pages.lru.touch(range);
             self.leave_to_journal(range);
             self.journal.write_data(range, now);

@@ -17,7 +17,7 @@ mod synced_writes;
 mod unfinished_requests;
 
 pub use bottleneck::Bottleneck;
-pub use caches::CacheReport;
+pub use caches::{CacheReport, UnwrittenReport};
 pub use recorder::{Completed, Recorder};
 pub use series::Series;
 pub use single_requests::{Recipient, Recorded};
@@ -28,7 +28,7 @@ pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
 pub(crate) use attribution::counts;
 pub(crate) use bottleneck::{bottleneck, of_arrivals};
-pub(crate) use caches::caches;
+pub(crate) use caches::{caches, unwritten};
 pub(crate) use latencies::Latencies;
 pub(crate) use recorder::{Cell, column};
 pub(crate) use single_requests::SingleRequests;

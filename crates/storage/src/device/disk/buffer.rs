@@ -9,6 +9,8 @@ use super::geometry::Place;
 pub(super) struct Segment {
     pub start: u64,
     pub end: u64,
+    /// The sector after the last that the host has asked for.
+    asked: u64,
     used: u64,
 }
 
@@ -43,6 +45,15 @@ impl Segments {
         self.all[index]
     }
 
+    /// The host asks for the sectors of a segment up to `end`; returns true if some of them were
+    /// not asked for before: they were read ahead.
+    pub(super) fn ask(&mut self, index: usize, end: u64) -> bool {
+        let segment = &mut self.all[index];
+        let ahead = end > segment.asked;
+        segment.asked = segment.asked.max(end);
+        ahead
+    }
+
     /// Gives a stream that was read from `start` to `end` a segment: its own if
     /// one ends there, else the one not used for longest.
     pub(super) fn keep(&mut self, start: u64, end: u64) -> Option<usize> {
@@ -58,6 +69,7 @@ impl Segments {
             start
         };
         self.all[index].start = start;
+        self.all[index].asked = end;
         self.extend(index, end);
         self.touch(index);
         Some(index)

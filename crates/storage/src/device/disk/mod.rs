@@ -196,21 +196,23 @@ impl Drive {
             self.dirty.remove(first, end);
             self.release_held(station);
         } else if self.dirty.holds(first, end) {
-            self.hit(slot, moved, station);
+            self.hit(slot, moved, false, station);
             return;
         }
         let mut from = first;
         if !writing && let Some(stream) = self.stream_for(first, now) {
+            let ahead = self.segments.ask(stream.segment, end);
             if end <= self.head_at(stream, now) {
                 self.read_ahead_for(first, end, station);
                 self.consumed(end, now);
-                self.hit(slot, moved, station);
+                self.hit(slot, moved, ahead, station);
                 return;
             }
         } else if !writing && let Some(index) = self.segments.find(first) {
             from = self.segments.get(index).end;
             if end <= from {
-                self.hit(slot, moved, station);
+                let ahead = self.segments.ask(index, end);
+                self.hit(slot, moved, ahead, station);
                 return;
             }
         }
@@ -231,10 +233,13 @@ impl Drive {
         });
     }
 
-    /// A read is answered from the buffer.
-    fn hit(&mut self, slot: Slot, moved: Span, station: &mut Station<'_, Transfer>) {
-        self.counts.hits += 1;
-        self.counts.hit_bytes += station.token(slot).size;
+    /// A read is answered from the buffer, into which some of it was read `ahead`.
+    fn hit(&mut self, slot: Slot, moved: Span, ahead: bool, station: &mut Station<'_, Transfer>) {
+        let size = station.token(slot).size;
+        match ahead {
+            true => self.counts.ahead(size, size.max(1)),
+            false => self.counts.hit(size, size.max(1)),
+        }
         self.answer(slot, moved, station);
     }
 
