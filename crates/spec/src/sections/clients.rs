@@ -68,8 +68,9 @@ section! {
         write_back: WriteBack = section() aka ["dirty"],
         /// Read-ahead of the file system.
         read_ahead: ReadAhead = section(),
-        /// Maximum dirty data for one server before writers wait; it counts until the server
-        /// replies. 0: only the limits of `write_back` apply.
+        /// Maximum dirty data for one server, or for one target with `clients.rpc.per = "target"`,
+        /// before writers wait; it counts until the server replies. 0: only the limits of
+        /// `write_back` apply.
         dirty_per_server: Bytes = default("0 B", "no limit of its own") aka ["max_dirty", "max_dirty_mb"],
         /// Client cache of file attributes.
         attributes: Attributes = section() aka ["attribute_cache"],

@@ -90,7 +90,7 @@ pub use receive_buffer::ReceiveBuffer;
 pub use recovery::Recovery;
 pub use repair::{NoRepair, ReReplication, Repair, RepairKind, SelfHeal};
 pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
-pub use rpc::Rpc;
+pub use rpc::{LimitsPer, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
 pub use scheduler::{

@@ -2,7 +2,7 @@
 //! the servers.
 
 use headrace_net::{Firing, Page, Slot, Span, Time};
-use headrace_spec::{Attributes, Parallel, Scenario};
+use headrace_spec::{Attributes, LimitsPer, Parallel, Scenario};
 use headrace_trace::Operation;
 
 use super::split::Split;
@@ -61,7 +61,11 @@ pub(super) fn data(
     let reads = (largest.max().unwrap_or(0)).min(cache.memory.page_cache());
     let page_size = cache.memory.page.0;
     let limit = cache.dirty_per_server.0;
+    // Blocks with places of their own are not numbered as targets are.
+    let by_server = rpc.per == LimitsPer::Server && parallel.block().is_none();
+    let per_server = by_server.then_some(parallel.servers.count);
     let remote = Remote::new(layouts.clone(), rpc.size.0, limit, page_size)
+        .per_server(per_server)
         .locked(held.is_some())
         .closing(closing(&cache.attributes));
     let callers = &context.callers;

@@ -1,7 +1,10 @@
-//! Limit on a client's requests in flight to each target. Others wait in one queue per target,
-//! first come, first served (Lustre, max_rpcs_in_flight).
+//! Limit on a client's requests in flight to each server, or to each of its targets. Others wait
+//! in one queue for each, first come, first served (Linux, the slot table of a transport in
+//! net/sunrpc; Lustre, max_rpcs_in_flight of an object storage target).
 
 use std::collections::{BTreeMap, VecDeque};
+
+use headrace_spec::LimitsPer;
 
 use crate::qos::{Dispatcher, JobId, Scheduler};
 use crate::tokens::Job;
@@ -10,6 +13,7 @@ use crate::tokens::Job;
 #[derive(Debug)]
 pub struct InFlight {
     most: u32,
+    per: LimitsPer,
     /// By server and target, while anything is out to it.
     lines: BTreeMap<(u32, u16), Line>,
 }
@@ -21,19 +25,30 @@ struct Line {
 }
 
 impl InFlight {
-    /// At most `most` to each target.
-    pub fn new(most: u32) -> InFlight {
+    /// At most `most` to each server or target.
+    pub fn new(most: u32, per: LimitsPer) -> InFlight {
         InFlight {
             most,
+            per,
             lines: BTreeMap::new(),
+        }
+    }
+}
+
+impl InFlight {
+    /// Returns the line of a job.
+    fn line_of(&self, job: &Job) -> (u32, u16) {
+        match self.per {
+            LimitsPer::Server => (job.server, 0),
+            LimitsPer::Target => (job.server, job.target),
         }
     }
 }
 
 impl Scheduler for InFlight {
     fn job_arrival(&mut self, job: JobId, dispatcher: &mut Dispatcher<'_, '_>) {
-        let &Job { server, target, .. } = dispatcher.job(job);
-        let line = self.lines.entry((server, target)).or_default();
+        let key = self.line_of(dispatcher.job(job));
+        let line = self.lines.entry(key).or_default();
         if line.out < self.most {
             line.out += 1;
             dispatcher.dispatch(job);
@@ -43,7 +58,8 @@ impl Scheduler for InFlight {
     }
 
     fn job_finish(&mut self, job: &Job, dispatcher: &mut Dispatcher<'_, '_>) {
-        let Some(line) = self.lines.get_mut(&(job.server, job.target)) else {
+        let key = self.line_of(job);
+        let Some(line) = self.lines.get_mut(&key) else {
             return;
         };
         match line.waiting.pop_front() {
@@ -51,11 +67,14 @@ impl Scheduler for InFlight {
             None => line.out -= 1,
         }
         if line.out == 0 {
-            self.lines.remove(&(job.server, job.target));
+            self.lines.remove(&key);
         }
     }
 
     fn name(&self) -> String {
-        format!("at most {} to each server", self.most)
+        match self.per {
+            LimitsPer::Server => format!("at most {} to each server", self.most),
+            LimitsPer::Target => format!("at most {} to each target", self.most),
+        }
     }
 }

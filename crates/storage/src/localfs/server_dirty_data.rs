@@ -32,10 +32,12 @@ pub struct Remote {
     request: u64,
     /// The most dirty bytes for a server, or for each of its targets; 0: any number.
     limit: u64,
+    /// Number of servers, if the limit holds for each with all its targets.
+    servers: Option<u32>,
     page: u64,
     /// True if the client has locks on parts of files.
     locked: bool,
-    /// Dirty bytes by server, until the server has them.
+    /// Dirty bytes by server or target, until the server has them.
     dirty: BTreeMap<u32, u64>,
     /// Effect of closing a file, and the files written since their last sync.
     closing: Closing,
@@ -79,12 +81,18 @@ impl Remote {
             lent: Lent::default(),
             request,
             limit,
+            servers: None,
             page,
             locked: false,
             dirty: BTreeMap::new(),
             closing: Closing::Keeps,
             unstable: BTreeSet::new(),
         }
+    }
+
+    /// The same with a limit for each of so many servers, not for each of their targets.
+    pub fn per_server(self, servers: Option<u32>) -> Remote {
+        Remote { servers, ..self }
     }
 
     /// The same under a client's locks on parts of files.
@@ -171,8 +179,8 @@ impl Remote {
         }
     }
 
-    /// The parts of a range by server, whole pages each: a page counts for the server
-    /// of its first byte.
+    /// The parts of a range by server or target, whole pages each: a page counts for that of its
+    /// first byte.
     fn parts(&mut self, range: Range) -> Parts {
         let mut parts = Parts::new();
         if range.start >= range.end {
@@ -182,7 +190,11 @@ impl Remote {
         let mut at = range.start;
         while at < range.end {
             let start = at;
-            let (server, end) = layout.target_at(start - start % self.page);
+            let (target, end) = layout.target_at(start - start % self.page);
+            let server = match self.servers {
+                Some(servers) if target != ON_METADATA => target % servers,
+                _ => target,
+            };
             // A strip may last to the end of all files.
             let end = end.checked_next_multiple_of(self.page).unwrap_or(u64::MAX);
             at = end.max(start + 1).min(range.end);

@@ -104,11 +104,12 @@ pub(super) fn client_host(
     let (way, ask) = failure::client(page, spec.failing, spec.numbers.clone(), way, host.ask);
     let way = messages::client(page, parallel, way);
     let way = client_scheduler(page, ["back", "sort"], scheduler, way);
-    let in_flight = clients
-        .rpc
-        .in_flight
-        .limit()
-        .map(|most| qos::named(page, "rpc", Span::ZERO, |_| Box::new(InFlight::new(most))));
+    let per = clients.rpc.per;
+    let in_flight = clients.rpc.in_flight.limit().map(|most| {
+        qos::named(page, "rpc", Span::ZERO, |_| {
+            Box::new(InFlight::new(most, per))
+        })
+    });
     let way = client_scheduler(page, ["answered rpc", "sort rpc"], in_flight, way);
     let ports = ClientPorts {
         data: way,
