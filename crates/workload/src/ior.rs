@@ -196,7 +196,7 @@ impl IorApplication {
 
     /// Files that a process opens in a phase, and closes.
     fn opened(&self, rank: u32, phase: Phase, limit: u64) -> u64 {
-        match self.spec.opens {
+        match self.spec.opens.unwrap_or(false) {
             false => 0,
             // A phase may end before it has come to all of them.
             true if self.file_by_file() && phase != Phase::Sync => {

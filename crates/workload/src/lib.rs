@@ -253,7 +253,7 @@ pub fn sequence(
     let existing = workload.io.existing;
     let application: Box<dyn Application> = match &workload.kind {
         WorkloadKind::Ior(ior) => Box::new(IorApplication::calling(
-            ior,
+            &ior.on_clients_of(scenario),
             processes,
             seed_of_places(scenario, number),
             Span::ZERO,

@@ -42,8 +42,8 @@ section! {
         directory_min: Seconds = default("30 s", "nfs(5), acdirmin") aka ["acdirmin"],
         /// The longest time for a directory.
         directory_max: Seconds = default("60 s", "nfs(5), acdirmax") aka ["acdirmax"],
-        /// If true, opening a file asks the server however fresh its attributes are (close-to-open
-        /// consistency).
+        /// If true, opening a file asks the server however fresh its attributes are, and closing it
+        /// has the server store what was written (close-to-open consistency).
         close_to_open: bool = default(true, "nfs(5), cto") aka ["cto"],
     }
     check shortest_before_longest;
@@ -92,6 +92,12 @@ impl Attributes {
             AttributeCache::TimedAttributes(times) => Some(times),
             _ => None,
         }
+    }
+
+    /// Returns true if closing a file sends what was written to the servers.
+    #[must_use]
+    pub fn closing_writes_back(&self) -> bool {
+        self.oplocks().is_some() || self.timed().is_some_and(|it| it.close_to_open)
     }
 
     /// The opportunistic locks, if clients cache under them.

@@ -138,8 +138,9 @@ prop_compose! {
     fn rpc()(
         size in prop_oneof![Just(0), 4096..=u64::MAX],
         in_flight in prop_oneof![Just(Limit::Unlimited), count().prop_map(Limit::Count)],
+        per in prop_oneof![Just(LimitsPer::Server), Just(LimitsPer::Target)],
     ) -> Rpc {
-        Rpc { size: Bytes(size), in_flight }
+        Rpc { size: Bytes(size), in_flight, per }
     }
 }
 
@@ -424,7 +425,7 @@ prop_compose! {
         repeat in count(),
         requests in prop::option::of(1..1_000_000_u64),
         sync_per_write in any::<bool>(),
-        opens in any::<bool>(),
+        opens in any::<Option<bool>>(),
         read_share in 0.0..=1.0,
         streams in 1..100_u32,
         forever in any::<bool>(),

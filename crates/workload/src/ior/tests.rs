@@ -12,7 +12,7 @@ fn spec(access: Access, order: Order) -> Ior {
         segments: 2,
         requests: None,
         sync_per_write: false,
-        opens: false,
+        opens: Some(false),
         access,
         order,
         streams: 1,
@@ -102,7 +102,7 @@ fn the_total_is_what_is_asked() {
 fn in_random_order_files_are_opened_before_and_closed_after_each_phase() {
     for access in [Access::FilePerProcess, Access::Shared] {
         let ior = Ior {
-            opens: true,
+            opens: Some(true),
             sync_per_write: true,
             ..spec(access, Order::Random)
         };
@@ -128,7 +128,7 @@ fn in_order_each_file_is_opened_used_and_closed() {
     for order in [Order::Sequential, Order::Backward, Order::Strided] {
         for requests in [None, Some(9), Some(16)] {
             let ior = Ior {
-                opens: true,
+                opens: Some(true),
                 requests,
                 phases: vec![Phase::Write, Phase::Sync],
                 repeat: Repeat::Times(1),
@@ -247,7 +247,7 @@ fn processes_and_phases_mix_in_their_own_way() {
 fn writes_of_a_mixed_phase_are_synced_and_counted() {
     let ior = Ior {
         sync_per_write: true,
-        opens: false,
+        opens: Some(false),
         phases: vec![Phase::Mixed, Phase::Sync],
         ..spec(Access::FilePerProcess, Order::Uniform)
     };

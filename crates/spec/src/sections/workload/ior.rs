@@ -89,7 +89,7 @@ section! {
         /// If true, each process opens a file before its first transfer of a phase and closes it
         /// after the last; a file that all share is opened by each. In random order all files are
         /// opened before the first transfer of a phase and closed after the last.
-        opens: bool = default(false, "what opening and closing takes is left out") aka ["open_and_close"],
+        opens: Option<bool> = optional("true where a close sends what was written to the servers (close-to-open consistency or opportunistic locks in `clients.machine.attributes`), since IOR closes its files after each phase; elsewhere what opening and closing takes is left out") aka ["open_and_close"],
         /// One set of files for each process, or files shared by all.
         access: Access = default("file-per-process", "no two clients write the same file"),
         /// Order of a process's transfers.
@@ -129,6 +129,18 @@ section! {
 }
 
 impl Ior {
+    /// The pattern on the clients of a scenario: files are opened and closed if that is given, or
+    /// if a close has work to do there.
+    #[must_use]
+    pub fn on_clients_of(&self, scenario: &Scenario) -> Ior {
+        let machine = scenario.clients.machine();
+        let writes_back = machine.is_some_and(|it| it.attributes.closing_writes_back());
+        Ior {
+            opens: Some(self.opens.unwrap_or(writes_back)),
+            ..self.clone()
+        }
+    }
+
     /// Returns true if sizes depend on the rank.
     #[must_use]
     pub fn by_rank(&self) -> bool {
@@ -149,7 +161,7 @@ impl Ior {
             segments: 1,
             requests: None,
             sync_per_write: false,
-            opens: false,
+            opens: Some(false),
             access: Access::FilePerProcess,
             order: Order::Sequential,
             phases,

@@ -69,7 +69,7 @@ impl TreeCopy {
     #[must_use]
     pub fn pattern(&self) -> Ior {
         Ior {
-            opens: true,
+            opens: Some(true),
             ..Ior::in_order(
                 self.in_tree().saturating_mul(2),
                 self.largest_file(),
