@@ -13,7 +13,7 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{Directory, Mdtest, MixedOperation, NamePhase};
 use headrace_trace::{Flags, Operation};
 
-use super::{Application, Ask, Next, Stonewall};
+use super::{Application, Ask, ExistingFile, Next, Stonewall};
 use crate::permutation::Permutation;
 use crate::tree_copy::LISTED;
 
@@ -175,6 +175,25 @@ impl Application for MdtestApplication {
 
     fn needs_all_processes(&self) -> bool {
         self.stonewall.is_given()
+    }
+
+    fn existing(&self) -> Vec<ExistingFile> {
+        // Files that are read before any phase makes them.
+        let uses = [NamePhase::Create, NamePhase::Read];
+        let first = self.spec.phases.iter().find(|phase| uses.contains(phase));
+        if first != Some(&NamePhase::Read) || self.spec.files == 0 {
+            return Vec::new();
+        }
+        let files = (0..self.files()).map(|file| {
+            let rank = file / self.spec.files;
+            let size = self.spec.bytes.of(rank.into()).0;
+            ExistingFile {
+                file,
+                rank: Some(rank),
+                size,
+            }
+        });
+        files.collect()
     }
 
     fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
@@ -363,6 +382,29 @@ mod tests {
             ("unlink", 1, 0, false),
         ];
         assert_eq!(seen, expected);
+    }
+
+    /// Files that are read and never made are there before the run, with the bytes that are read.
+    #[test]
+    fn files_that_no_phase_makes_exist_before() {
+        let existing = |phases: &[NamePhase]| {
+            let spec = Mdtest {
+                files: 2,
+                bytes: Bytes(3901).into(),
+                phases: phases.to_vec(),
+                think: Seconds(0.0),
+                directory: Directory::Own,
+                random: false,
+            };
+            let files = MdtestApplication::new(&spec, 2, 1).existing();
+            let files = files.iter().map(|it| (it.file, it.rank, it.size));
+            files.collect::<Vec<_>>()
+        };
+        let all = [(0, Some(0)), (1, Some(0)), (2, Some(1)), (3, Some(1))];
+        let all = all.map(|(file, rank)| (file, rank, 3901));
+        assert_eq!(existing(&[NamePhase::Stat, NamePhase::Read]), all);
+        assert_eq!(existing(&[NamePhase::Create, NamePhase::Read]), []);
+        assert_eq!(existing(&[NamePhase::Stat]), []);
     }
 
     #[test]

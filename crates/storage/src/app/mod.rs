@@ -35,7 +35,10 @@ pub fn build(
                 true => replay.without_synchronous_writes(BEFORE_THE_DEVICE),
                 false => replay,
             };
-            Box::new(match workload.io.cached {
+            // A machine that caches pages reads none past the end of a file.
+            let caches_pages =
+                scenario.parallel().is_none() || scenario.clients.machine().is_some();
+            Box::new(match workload.io.cached || caches_pages {
                 true => replay.with_existing_files(),
                 false => replay,
             })
@@ -72,7 +75,8 @@ fn processor(scenario: &Scenario) -> Option<&Cpu> {
 fn ior(scenario: &Scenario, number: usize, spec: &Ior, processes: u32) -> Box<dyn Application> {
     let workload = &scenario.workload[number];
     let seed = seed_of_places(scenario, number);
-    let (spec, compute) = library::calls(scenario, workload, spec);
+    let spec = spec.on_clients_of(scenario);
+    let (spec, compute) = library::calls(scenario, workload, &spec);
     let existing = workload.io.existing;
     let ior = IorApplication::calling(&spec, processes, seed, compute, existing);
     match (workload.collective.two_phase(), scenario.parallel()) {

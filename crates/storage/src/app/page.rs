@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId, Time, To};
-use headrace_spec::Scenario;
+use headrace_spec::{Scenario, WorkloadKind};
 use headrace_trace::Operation;
 
 use headrace_workload::{Application, Ask, Directories, LeftOut, Next, RecordedFlags};
@@ -56,12 +56,15 @@ pub struct Existing {
 impl Existing {
     /// Returns the description of `size` bytes as stored on a machine.
     pub fn stored(&self, scenario: &Scenario, size: u64) -> StoredFile {
-        let io = &scenario.workload[self.workload].io;
+        let workload = &scenario.workload[self.workload];
+        let io = &workload.io;
+        let is_trace = matches!(workload.kind, WorkloadKind::TraceReplay(_));
         StoredFile {
             file: self.file,
             volume: self.volume,
             size,
             made_by: io.made_by.0,
+            placed: io.cached || !is_trace,
             cached: io.cached,
             pointers_cached: io.pointers_cached,
         }

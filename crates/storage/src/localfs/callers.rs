@@ -96,6 +96,8 @@ pub struct StoredFile {
     pub size: u64,
     /// The size of the calls that made it.
     pub made_by: u64,
+    /// True if its place on the device is known; else it lies where other unknown files do.
+    pub placed: bool,
     /// True if the file is in the page cache.
     pub cached: bool,
     /// True if its indirect blocks are in the page cache.

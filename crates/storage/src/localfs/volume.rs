@@ -303,7 +303,9 @@ impl Volume {
         let (file, size) = (stored.file, stored.size);
         self.mount.sizes.set(file, size);
         let end = size.next_multiple_of(self.pages.page());
-        self.blocks.place(file, 0, end);
+        if stored.placed {
+            self.blocks.place(file, 0, end);
+        }
         if stored.pointers_cached && size > 0 {
             self.blocks.find_all_pointers(file, size);
         }
