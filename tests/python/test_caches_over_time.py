@@ -1,13 +1,19 @@
 """Figures of caches, and dirty data and queues over time."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 import headrace as hr
 from conftest import Command
+from headrace.report import tables
+from headrace.report.sweep_tables import sweep_table
+from headrace.sweeps import Sweep
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "cache-policies.toml"
 WRITES = """
@@ -38,6 +44,8 @@ def test_a_result_has_the_figures_of_its_caches() -> None:
     document = hr.run(short()).document
     (cache,) = (it for it in document["caches"] if it["cache"] == "system/server/page cache")
     assert cache["hits"] > 0 and cache["misses"] > 0
+    # A simple server reads nothing ahead.
+    assert cache["read_ahead"] == 0
     assert cache["hit_ratio"] == cache["hits"] / (cache["hits"] + cache["misses"])
     assert cache["miss_bytes"] == cache["misses"] * 65536
     assert cache["evicted_dirty_bytes"] == cache["dirty_bytes"] == 0
@@ -127,10 +135,11 @@ def cache(result: hr.Result, end: str) -> dict[str, float]:
 def test_a_machine_counts_pages_that_reads_wait_for() -> None:
     pages = 64 << 8
     fits = cache(hr.run(hr.load(LOCAL)), "page cache")
-    assert fits["hits"] + fits["misses"] == 3 * pages
-    # Twice from memory, and once with read-ahead.
-    assert fits["hits"] >= 2 * pages
-    assert fits["misses"] > 0
+    # Once read ahead or waited for, and twice from memory.
+    assert fits["read_ahead"] + fits["misses"] == pages
+    assert fits["hits"] == 2 * pages
+    assert fits["read_ahead"] > 0 and fits["misses"] > 0
+    assert fits["hit_ratio"] == pytest.approx(2 / 3)
     assert fits["evictions"] == 0
 
 
@@ -142,7 +151,8 @@ def test_a_machine_can_have_another_policy() -> None:
     )
     for result in (lists, lru, arc):
         assert cache(result, "page cache")["evictions"] > 0
-    # A loop over more than fits has no hits but read-ahead's with LRU.
+    # A loop over more than fits has no hits with LRU: all is read ahead or waited for.
+    assert cache(lru, "page cache")["hits"] == 0
     device = next(it for it in lru.document["stations"] if it["station"].endswith("device"))
     assert device["visits"] > 0
     assert cache(lru, "page cache")["evicted_bytes"] == 3 * (64 << 20) - (32 << 20)
@@ -152,7 +162,8 @@ def test_disks_and_controllers_count_requests() -> None:
     disk = {"machine.device.kind": "disk", "machine.device.model": "ST3146707LC"}
     text = LOCAL.replace('read_rate = "200 MB/s"\nwrite_rate = "200 MB/s"\n', "")
     buffer = cache(hr.run(hr.load(text, disk)), "device")
-    assert buffer["hits"] + buffer["misses"] > 0
+    # One stream in order: no request asks for anything again.
+    assert buffer["hits"] == 0 and buffer["read_ahead"] + buffer["misses"] > 0
     raid = text.replace(
         "[machine.device]\n",
         '[machine.device]\nkind = "raid"\nlevel = 5\ndisks = 4\ncache = { size = "64 MiB" }\n'
@@ -177,3 +188,73 @@ def test_replications_have_mean_figures_of_caches() -> None:
     single = cache(hr.run(short()), "page cache")
     assert mean["hits"] == pytest.approx(single["hits"], rel=0.05)
     assert "Caches" in merged._repr_html_()
+
+
+OFFICE = """
+system = "nfs"
+[clients]
+count = 2
+[servers]
+count = 1
+device = { read_rate = "180 MB/s", write_rate = "160 MB/s" }
+memory = { cache = "1 GiB", dirty_limit = "256 MiB" }
+[network]
+bandwidth = "1 Gbit/s"
+latency = "50 us"
+[[workload]]
+files = 2
+block = "16 MiB"
+transfer = "1 MiB"
+phases = ["write", "read"]
+"""
+
+
+def test_rates_of_client_caches_are_named_as_such() -> None:
+    office = hr.run(hr.load(OFFICE))
+    document = office.document
+    assert document["operations"]["write"]["into"] == "client caches"
+    assert document["synced_writes"]["bytes"] == 4 * (16 << 20)
+    # 64 MiB through a card of 125 MB/s.
+    assert document["synced_writes"]["active_seconds"] >= 4 * (16 << 20) / 125e6
+    # Closes have the server store it.
+    assert "unwritten" not in document
+    warned = {it["condition"]: it["message"] for it in document["warnings"]}
+    assert "write and sync together" in text_of(office)
+    assert "write into client caches" in text_of(office)
+    assert "of writes and syncs together" in warned["beyond-cards"]
+    # All cells of the table of operations are filled.
+    rows = text_of(office).split("Stations")[0].splitlines()
+    table = [row for row in rows if row.startswith((" write", " read", " open", " close"))]
+    assert len(table) == 5
+    assert all(len(re.split(r"  +", row.strip())) == 10 for row in table), table
+
+
+def test_data_that_only_caches_hold_is_a_line() -> None:
+    result = hr.run(hr.load(OFFICE, {"workload.0.opens": False}))
+    assert result.document["unwritten"]["client_bytes"] > 0
+    assert "not written at the end of the run:" in text_of(result)
+    synced = {"workload.0.phases": ["write", "sync"]}
+    assert "unwritten" not in hr.run(hr.load(OFFICE, synced)).document
+
+
+def test_a_rate_of_memory_that_costs_nothing_is_no_number() -> None:
+    free = {"clients.machine.cpu.system_call": "0 s", "clients.machine.copying.page_in_l2": "0 s"}
+    result = hr.run(hr.load(OFFICE, free | {"workload.0.opens": False}))
+    assert result.document["throughput"]["read"] is None
+    assert "no time" in text_of(result)
+    assert any(it["condition"] == "no-time" for it in result.document["warnings"])
+
+
+def test_sweeps_show_writes_and_syncs_first() -> None:
+    sweep = hr.sweep(hr.load(OFFICE), {"clients.rpc.in_flight": [2, 16]})
+    rates = sweep.points["synced_writes_bytes_per_s"]
+    assert (rates > 0).all() and (rates <= 125e6).all()
+    assert "write and sync MB/s" in text_of(sweep)
+
+
+def text_of(result: hr.Result | Sweep) -> str:
+    """The tables of a result on a wide terminal."""
+    console = Console(width=250, record=True, file=io.StringIO())
+    made = sweep_table(result) if isinstance(result, Sweep) else tables.result(result.document)
+    console.print(made)
+    return console.export_text()

@@ -9,7 +9,10 @@ import typer
 from headrace.files import STANDARD_OUTPUT
 
 T = TypeVar("T")
-FIGURES = "throughput, operations, latency, latency_p50, latency_p95, latency_p99, latency_max"
+FIGURES = (
+    "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
+    " latency_max"
+)
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
 
 ScenarioFile: TypeAlias = Annotated[

@@ -9,7 +9,7 @@ from headrace.sweeps.result import FIGURES
 
 COST = "cost"
 """Name of the cost, which comes from prices."""
-UNITS = {"throughput": "B/s", "operations": "", COST: ""}
+UNITS = {"throughput": "B/s", "synced_writes": "B/s", "operations": "", COST: ""}
 """Units of figures; all others are times."""
 EXAMPLES = {"B/s": "200 MB/s", "s": "20 ms", "": "1000"}
 CONSTRAINT = re.compile(r"^\s*(?P<figure>\w+)\s*(?P<relation><=|>=)\s*(?P<limit>.+?)\s*$")

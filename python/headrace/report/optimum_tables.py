@@ -16,6 +16,8 @@ from headrace.sweeps.result import values_text
 MOST_OTHERS = 8
 """Most points that are neither the answer nor equal to it."""
 MOST_FAILED = 3
+SYNCED = "synced_writes"
+"""Writes and syncs together: the first figure, where a run has both."""
 EQUAL = "equal"
 """Points whose objective is the same to the bit, without chance."""
 WORDS = {"equal": "not distinguished", "infeasible": "misses a constraint"}
@@ -44,6 +46,8 @@ def optimum_table(optimum: Optimum) -> RenderableType:
 
 def _table(optimum: Optimum) -> RenderableType:
     names = [*optimum.goals.figures]
+    if SYNCED not in names and optimum.best is not None and optimum.best.mean(SYNCED) is not None:
+        names.insert(0, SYNCED)
     if COST not in names and optimum.best is not None and optimum.best.mean(COST) is not None:
         names.append(COST)
     is_single = len(optimum.goals.objectives) == 1

@@ -27,10 +27,14 @@ def sweep_table(sweep: Sweep, figure_name: str = "throughput") -> RenderableType
     A sensitivity analysis has no rows of points.
     """
     points, paths = sweep.points, sweep.paths
-    made = FittedTable("Points", len(paths), (*paths, *FIGURES), LESS)
+    column = "synced_writes_bytes_per_s"
+    synced = column in points.columns and not points[column].is_null().all()
+    shown = ("write and sync MB/s",) * synced
+    made = FittedTable("Points", len(paths), (*paths, *shown, *FIGURES), LESS)
     for row in points.head(MOST_ROWS).iter_rows(named=True):
         made.add_row(
             *(str(row[path]) for path in paths),
+            *((megabytes(row[column]),) * synced),
             str(row["runs"]),
             megabytes(row["throughput_bytes_per_s"]),
             megabytes(row["throughput_bytes_per_s_half_width"]),

@@ -33,6 +33,7 @@ from headrace.simulate.report import (
     Station,
     Stop,
     Unfinished,
+    Unwritten,
     Warned,
     report_of,
 )
@@ -51,7 +52,7 @@ LESS_TO_PERFORMANCE = (
     "operations/s",
 )
 """Columns that narrow terminals omit, in this order; the same below."""
-LESS_TO_CACHES = ("copies", "evicted", "misses", "hits")
+LESS_TO_CACHES = ("copies", "evicted", "misses", "read ahead", "hits")
 LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
 LESS_TO_SERVERS = ("requests", "jobs", "busiest station")
 UNEVEN = 0.1
@@ -68,6 +69,10 @@ ENDS = {
 """Descriptions of a run's end by its reason; none if replications ended differently."""
 ZERO_DEFAULT = "zero-default"
 """Condition of warnings about times that are 0 by default; they come first."""
+NONE = "-"
+"""Cell of a figure that does not exist, such as the data of operations that move none."""
+NO_TIME = "no time"
+"""Rate of an operation that took no time."""
 KINDS = 6
 """Kinds that the line names; the table and the document have all."""
 PLACES = 10
@@ -79,16 +84,15 @@ def result(document: Document) -> RenderableType:
     report = report_of(document)
     first = [it for it in report.warnings if it.condition == ZERO_DEFAULT]
     parts: list[RenderableType] = [_heading(report), *map(_note, first), _performance(report)]
-    if report.synced_writes is not None:
-        rate = megabytes(report.synced_writes.throughput)
-        parts.append(Text(f"write and sync together: {rate} MB/s"))
+    if report.unwritten is not None:
+        parts.append(Text(_unwritten(report.unwritten)))
     if report.latency_from_intended:
         parts.append(_from_intended(report.latency_from_intended))
     if report.stations:
         parts.append(_stations(report.stations))
     if _uneven(report.servers):
         parts.append(_servers(report.servers))
-    if asked := [it for it in report.caches if it.hits + it.misses and _is_shown(it)]:
+    if asked := [it for it in report.caches if it.hit_ratio is not None and _is_shown(it)]:
         parts.append(_caches(asked))
     if report.breakdown:
         parts.append(_breakdown(report.breakdown))
@@ -177,6 +181,11 @@ def _performance(report: Report) -> FittedTable:
     columns += [f"{name} ms" for name in LATENCIES] + ["share %"] * shared
     made = FittedTable("Throughput and latency", several + 1, columns, LESS_TO_PERFORMANCE)
     widths = report.intervals or HalfWidths()
+    if (both := report.synced_writes) is not None:
+        moved = NONE if both.bytes is None else size(both.bytes)
+        cells = ["write and sync together", NONE, moved, megabytes(both.throughput)]
+        cells += [NONE] * (1 + len(LATENCIES))
+        made.add_row(*([""] * several), *cells, *([""] * shared))
     for cells in _operations(report, widths):
         made.add_row(*([""] * several), *cells, *([""] * shared))
     for name, group in groups.items() if several else ():
@@ -202,14 +211,15 @@ def _operations(part: Report | GroupReport, widths: HalfWidths) -> Iterator[list
         throughput = part.throughput.get(name)
         rate = None if rates is None else rates.per_second
         near = widths.latency.get(name)
+        moved = 0.0 if rates is None else rates.bytes
         yield [
-            name,
+            name if rates is None or rates.into is None else f"{name} into {rates.into}",
             whole(latency.count),
-            size(rates.bytes) if rates is not None and rates.bytes else "",
-            ""
+            size(moved) if moved else NONE,
+            (NO_TIME if moved else NONE)
             if throughput is None
             else _with_interval(megabytes(throughput), widths.throughput.get(name), megabytes),
-            ""
+            (NO_TIME if rates is not None and rates.count else NONE)
             if rate is None
             else _with_interval(
                 figure(rate), widths.operations.get(name, RateWidth()).per_second, figure
@@ -248,6 +258,16 @@ def unfinished(document: Document) -> str:
         f"{what}: their latency was {duration(found.mean)} on"
         f" average and {duration(found.max)} at most by then,"
         " and counts, as a lower bound, from the intended start."
+    )
+
+
+def _unwritten(unwritten: Unwritten) -> str:
+    """Return the data that is not on devices at the end of the run."""
+    places = (("client", unwritten.client_bytes), ("server", unwritten.server_bytes))
+    named = [f"{size(amount)} in {place} caches" for place, amount in places if amount]
+    return (
+        f"not written at the end of the run: {' and '.join(named)}; a phase"
+        ' "sync" would add the time that takes'
     )
 
 
@@ -323,16 +343,18 @@ def _is_shown(cache: Cache) -> bool:
 
 
 def _caches(caches: Sequence[Cache]) -> FittedTable:
-    columns = ("cache", "copies", "hit %", "hits", "misses", "hit data", "miss data", "evicted")
+    counts = ("hits", "read ahead", "misses")
+    data = ("hit data", "data read ahead", "miss data")
+    columns = ("cache", "copies", "hit %", *counts, *data, "evicted")
     made = FittedTable("Caches", 1, columns, LESS_TO_CACHES)
     for it in caches:
+        moved = (it.hit_bytes, it.read_ahead_bytes, it.miss_bytes)
         made.add_row(
             it.cache,
             whole(it.copies),
-            "" if it.hit_ratio is None else percent(it.hit_ratio),
-            whole(it.hits),
-            whole(it.misses),
-            *(size(amount) if amount else "" for amount in (it.hit_bytes, it.miss_bytes)),
+            NONE if it.hit_ratio is None else percent(it.hit_ratio),
+            *map(whole, (it.hits, it.read_ahead, it.misses)),
+            *(size(amount) if amount else NONE for amount in moved),
             size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
         )
     return made

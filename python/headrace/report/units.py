@@ -25,6 +25,7 @@ class ShownFigure(NamedTuple):
 
 SHOWN_FIGURES = {
     "throughput": ShownFigure("throughput", 1e-6, "MB/s"),
+    "synced_writes": ShownFigure("write and sync together", 1e-6, "MB/s"),
     "operations": ShownFigure("operations/s", 1.0, "1/s"),
     "latency": ShownFigure("mean latency", 1e3, "ms"),
     "latency_p50": ShownFigure("median latency", 1e3, "ms"),

@@ -54,13 +54,15 @@ def _caches(columns: Mapping[str, Any], frames: int, kept: NDArray[np.bool_]) ->
         if (dirty := gauges.get((path, "dirty bytes"))) is not None:
             figures["dirty_bytes"] = dirty[1:].tolist()
         if (path, "hits") in gauges:
-            hits, misses = (np.diff(gauges[path, it]) for it in ("hits", "misses"))
-            asked = hits + misses
+            counts = ("hits", "read ahead", "misses")
+            hits, ahead, misses = (np.diff(gauges[path, it]) for it in counts)
+            asked = hits + ahead + misses
             figures["hit_ratio"] = [
                 float(hit) / float(both) if both else None
                 for hit, both in zip(hits, asked, strict=True)
             ]
-        caches[path] = figures
+        if figures:
+            caches[path] = figures
     return caches
 
 

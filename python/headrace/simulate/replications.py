@@ -43,20 +43,19 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     for key in OF_THE_TRACE:
         if key in first:
             document[key] = first[key]
-    # Figures differ between seeds, so the first message stands for each condition.
-    warnings = {
-        it["condition"]: it for other in reversed(documents) for it in other.get("warnings", ())
-    }
+    if warnings := _warnings(documents):
+        document["warnings"] = warnings
     document["replications"] = [_one(other) for other in documents]
     document["intervals"] = intervals(documents)
-    order = [key for key in first if key != "warnings"]
-    merged = {key: document[key] for key in [*order, "replications", "intervals"]}
-    if warnings:
-        merged["warnings"] = list(warnings.values())
     return Outcome(
-        merged,
+        {key: document[key] for key in _order(first, document)},
         MergedTables([outcome.tables for outcome in outcomes]),
     )
+
+
+def _order(first: Document, document: Document) -> list[str]:
+    """Return the keys of the merged document: those of the first, and what others added."""
+    return list(dict.fromkeys([*(key for key in first if key in document), *document]))
 
 
 def _averaged(document: Document) -> Document:
@@ -91,6 +90,13 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
         f" (Seed {document['seed']}; {named.count(most)} of {len(named)} replications name it.)"
     )
     return bottleneck
+
+
+def _warnings(documents: Sequence[Document]) -> list[Document]:
+    """Return the warnings of all replications: of those about one subject, the first."""
+    every = [warning for document in documents for warning in document.get("warnings", [])]
+    subjects = {(it["condition"], it["message"].split(":")[0]): it for it in reversed(every)}
+    return list(reversed(subjects.values()))
 
 
 def _stop(stops: Sequence[Document]) -> Document:

@@ -52,6 +52,8 @@ class Rates(msgspec.Struct):
     per_second: float | None = None
     """Operations a second of the active time; None if they took no time."""
     failed: float = 0.0
+    into: str | None = None
+    """Memory that took the bytes of writes before they returned."""
 
 
 class SyncedWrites(msgspec.Struct):
@@ -59,6 +61,15 @@ class SyncedWrites(msgspec.Struct):
 
     throughput: float
     """Bytes a second of the time in which either was active."""
+    bytes: float | None = None
+
+
+class Unwritten(msgspec.Struct):
+    """Data at the end of a run that only caches hold."""
+
+    client_bytes: float
+    """Bytes that clients, or the machines of a local file system, hold or are sending."""
+    server_bytes: float
 
 
 class Latency(msgspec.Struct):
@@ -94,7 +105,7 @@ class GroupReport(msgspec.Struct):
     """Figures of a group of clients."""
 
     throughput: dict[str, float | None]
-    """Bytes a second of the active time, by operation."""
+    """Bytes a second of the active time, by operation; None if it took no time."""
     operations: dict[str, Rates]
     latency: dict[str, Latency]
     """By operation, and over `all`."""
@@ -167,7 +178,7 @@ class Cache(msgspec.Struct):
     cache: str
     copies: float
     hits: float
-    """Pages or entries that were asked for and cached."""
+    """Pages or entries that were asked for and cached since an earlier use."""
     misses: float
     hit_bytes: float
     miss_bytes: float
@@ -176,8 +187,11 @@ class Cache(msgspec.Struct):
     evicted_bytes: float
     evicted_dirty_bytes: float
     """Of `evicted_bytes`, those that had to be written first."""
+    read_ahead: float = 0.0
+    """Pages or requests that read-ahead had brought in, and nothing had used since."""
+    read_ahead_bytes: float = 0.0
     hit_ratio: float | None = None
-    """Hits over hits and misses; None if there were neither."""
+    """Hits over hits, read-ahead and misses; None if there were none."""
     dirty_bytes: float | None = None
     """Dirty bytes at the end; None if the cache holds no data to be written."""
 
@@ -316,6 +330,7 @@ class Report(msgspec.Struct):
     synced_writes: SyncedWrites | None = None
     replays: list[Replay] = []
     """Reads and writes of replayed traces by their open flags."""
+    unwritten: Unwritten | None = None
     latency_from_intended: dict[str, Latency] = {}
     unfinished: Unfinished | None = None
     servers: list[Server] = []

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 FIGURES = {
     "throughput": "throughput_bytes_per_s",
+    "synced_writes": "synced_writes_bytes_per_s",
     "operations": "operations_per_s",
     "latency": "latency_mean_s",
     "latency_p50": "latency_p50_s",
@@ -81,6 +82,7 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
     bottleneck: str
     wall_seconds: float
     events: int
+    synced_writes: float | None = None
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -102,6 +104,7 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
             bottleneck=run.figures.bottleneck,
             wall_seconds=run.figures.wall_seconds,
             events=run.figures.events,
+            synced_writes=run.figures.synced_writes,
         )
 
     def run(self) -> Run:
@@ -117,6 +120,7 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
             wall_seconds=self.wall_seconds,
             events=self.events,
             bottleneck=self.bottleneck,
+            synced_writes=self.synced_writes,
         )
         return Run(
             point=self.point,
@@ -452,6 +456,7 @@ def values(figures: Figures) -> dict[str, float | None]:
     latency = figures.latency
     return {
         "throughput": figures.throughput,
+        "synced_writes": figures.synced_writes,
         "operations": figures.operations,
         "latency": latency.mean,
         "latency_p50": latency.p50,

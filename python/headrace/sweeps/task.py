@@ -71,6 +71,8 @@ class Figures(msgspec.Struct, frozen=True):
     events: int
     bottleneck: str
     """The limiting station."""
+    synced_writes: float | None = None
+    """Bytes a second of writes and the syncs that store them; None without both."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -101,6 +103,10 @@ class _Rates(msgspec.Struct):
     count: float
 
 
+class _SyncedWrites(msgspec.Struct):
+    throughput: float
+
+
 class Report(msgspec.Struct):
     """The part of a run's report that figures come from."""
 
@@ -110,6 +116,7 @@ class Report(msgspec.Struct):
     bottleneck: _Bottleneck
     operations: dict[str, _Rates]
     latency: dict[str, Latency]
+    synced_writes: _SyncedWrites | None = None
 
 
 class TaskMaker:
@@ -234,4 +241,5 @@ def figures(it: Report, warm_up_s: float) -> Figures:
         wall_seconds=it.wall_seconds,
         events=it.events,
         bottleneck=it.bottleneck.station or "",
+        synced_writes=None if it.synced_writes is None else it.synced_writes.throughput,
     )

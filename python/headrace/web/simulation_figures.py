@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from headrace.report.units import duration, megabytes, milliseconds, whole
+from headrace.report.units import duration, megabytes, milliseconds, size, whole
 
 Document = Mapping[str, Any]
 
@@ -23,9 +23,15 @@ def main_figures(document: Document) -> dict[str, str]:
     """Return the figures that a reader looks at first, with their units, by name."""
     latency = document["latency"].get("all", {})
     found = {}
+    if both := document.get("synced_writes"):
+        found["write and sync together"] = f"{megabytes(both['throughput'])} MB/s"
     for name, rate in document["throughput"].items():
         if rate:
-            found[f"{name} throughput"] = f"{megabytes(rate)} MB/s"
+            into = document["operations"].get(name, {}).get("into")
+            label = f"{name} into {into}" if into else f"{name} throughput"
+            found[label] = f"{megabytes(rate)} MB/s"
+        elif document["operations"].get(name, {}).get("bytes"):
+            found[f"{name} throughput"] = "no time"
     if latency.get("count"):
         found["requests"] = whole(latency["count"])
     for key, name in (
@@ -37,6 +43,8 @@ def main_figures(document: Document) -> dict[str, str]:
     ):
         if latency.get(key) is not None:
             found[name] = f"{milliseconds(latency[key])} ms"
+    if unwritten := document.get("unwritten"):
+        found["not written at the end"] = size(sum(unwritten.values()))
     found["simulated time"] = duration(document["simulated_seconds"])
     return found
 

@@ -9,7 +9,16 @@ pub(crate) struct Activity {
     /// By workload: the phase in progress.
     current: Vec<Option<Phase>>,
     /// Phases that are over, in no order.
-    over: Vec<(Time, Time)>,
+    over: Vec<Period>,
+}
+
+/// From the start to the end of a workload's phase.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    workload: usize,
+    number: u32,
+    start: Time,
+    end: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +30,20 @@ struct Phase {
     end: Time,
     /// Requests that are not done yet.
     under_way: u64,
+}
+
+impl Phase {
+    fn period(&self, workload: usize) -> Period {
+        let Phase {
+            number, start, end, ..
+        } = *self;
+        Period {
+            workload,
+            number,
+            start,
+            end,
+        }
+    }
 }
 
 impl Activity {
@@ -38,7 +61,7 @@ impl Activity {
                 phase.under_way = under_way;
                 return;
             }
-            self.over.push((phase.start, phase.end));
+            self.over.push(phase.period(index));
         }
         *current = Some(Phase {
             number,
@@ -72,22 +95,30 @@ impl Activity {
         self.current.iter().any(Option::is_some)
     }
 
-    /// From the start to the end of each phase in progress.
-    fn current(&self) -> impl Iterator<Item = (Time, Time)> {
-        let phases = self.current.iter().flatten();
-        phases.map(|phase| (phase.start, phase.end))
+    /// All phases, with those in progress.
+    fn periods(&self) -> impl Iterator<Item = Period> {
+        let current = self.current.iter().enumerate();
+        let current = current.filter_map(|(index, phase)| Some(phase.as_ref()?.period(index)));
+        self.over.iter().copied().chain(current)
     }
 
     /// Takes over what another saw.
     pub fn join(&mut self, other: &Activity) {
-        self.over
-            .extend(other.over.iter().copied().chain(other.current()));
+        self.over.extend(other.periods());
+    }
+
+    /// Takes over what another saw in phases that a third has too.
+    pub fn join_in_phases_of(&mut self, other: &Activity, third: &Activity) {
+        let also = |period: &Period| {
+            let same = |it: Period| (it.workload, it.number) == (period.workload, period.number);
+            third.periods().any(same)
+        };
+        self.over.extend(other.periods().filter(also));
     }
 
     /// Duration for which anything was active.
     pub fn total(&self) -> Span {
-        let mut periods: Vec<(Time, Time)> =
-            self.over.iter().copied().chain(self.current()).collect();
+        let mut periods: Vec<(Time, Time)> = self.periods().map(|it| (it.start, it.end)).collect();
         periods.sort_unstable();
         let mut total = Span::ZERO;
         let mut reached = Time::ZERO;

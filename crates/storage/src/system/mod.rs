@@ -5,6 +5,7 @@ mod hosts;
 mod local;
 mod outages;
 mod parallel;
+mod rate_warnings;
 mod report;
 mod run_warnings;
 mod server_reports;
@@ -33,7 +34,9 @@ use headrace_workload::{LeftOut, RecordedFlags, TraceError};
 use crate::app::Workloads;
 use crate::failure::Failing;
 use crate::layout::Placements;
-use crate::measure::{Completed, Recipient, Recorder, Series, StopReport, caches, counts};
+use crate::measure::{
+    Completed, Recipient, Recorder, Series, StopReport, caches, counts, unwritten,
+};
 use crate::network::LinkLoads;
 use crate::qos::Make;
 use crate::replacement::MakePolicy;
@@ -161,18 +164,14 @@ pub fn simulate(
     let recorder = system.net.store(system.recorder, 0);
     let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
     let gauges = system.net.gauges();
-    let caches = caches(&gauges, &before);
     let workloads = system.net.store(system.workloads, 0);
-    let warnings = run_warnings::warnings(&gauges, &before, workloads);
+    let at_end = report::AtEnd {
+        caches: caches(&gauges, &before),
+        unwritten: unwritten(&gauges),
+        warnings: run_warnings::warnings(&gauges, &before, workloads),
+    };
     Ok(Outcome {
-        report: report::report(
-            &system,
-            recorder,
-            scenario,
-            stop,
-            (caches, warnings),
-            wall_seconds,
-        ),
+        report: report::report(&system, recorder, scenario, stop, at_end, wall_seconds),
         series: recorder.series().clone(),
         latency_curve: recorder.latency_curve(),
         requests,

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use headrace_spec::{Scenario, SystemKind};
+use headrace_spec::{Scenario, SystemKind, Workload};
 use headrace_trace::Operation;
 use headrace_workload::{LeftOut, RecordedFlags};
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::outages::{OutageReport, outages};
+use super::rate_warnings;
 use super::run_warnings::RunWarning;
 use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
     Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
-    SyncedWrites, UnfinishedReport, attribution, bottleneck, column, links, local, of_arrivals,
-    servers, stations, synced_writes,
+    SyncedWrites, UnfinishedReport, UnwrittenReport, attribution, bottleneck, column, links, local,
+    of_arrivals, servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -36,8 +37,8 @@ pub struct Report {
     pub events: u64,
     /// Why it ended there.
     pub stop: StopReport,
-    /// Bytes per second by operation, each over the time its phases took; without
-    /// those that took none.
+    /// Bytes per second by operation, each over the time its phases took; infinite, which is null
+    /// in JSON, if they took none.
     pub throughput: BTreeMap<&'static str, f64>,
     /// Counts and rates by operation.
     pub operations: BTreeMap<&'static str, OperationReport>,
@@ -69,6 +70,9 @@ pub struct Report {
     /// Caches: hits, misses and evictions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<CacheReport>,
+    /// Data that only caches hold at the end, if there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<UnwrittenReport>,
     /// Packet counts of a network modelled by packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketReport>,
@@ -124,6 +128,10 @@ pub struct OperationReport {
     pub per_second: Option<f64>,
     /// Active time in seconds.
     pub active_seconds: f64,
+    /// Memory that took the bytes of writes before they returned; none if each write waited for
+    /// the servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub into: Option<&'static str>,
 }
 
 /// Time that requests took, in seconds; NaN, which is null in JSON, where none was done.
@@ -181,18 +189,29 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// Figures of caches at the end of a run.
+pub(super) struct AtEnd {
+    pub caches: Vec<CacheReport>,
+    pub unwritten: Option<UnwrittenReport>,
+    pub warnings: Vec<RunWarning>,
+}
+
 /// Sums up a run that has ended.
 pub(super) fn report(
     system: &System,
     recorder: &Recorder,
     scenario: &Scenario,
     stop: StopReport,
-    (caches, warnings): (Vec<CacheReport>, Vec<RunWarning>),
+    at_end: AtEnd,
     wall_seconds: f64,
 ) -> Report {
     let net = &system.net;
     let all: Vec<usize> = (0..recorder.groups()).collect();
-    let (throughput, operations) = rates(recorder, &all);
+    let buffer = buffer_of_writes(scenario);
+    let (throughput, operations) = rates(recorder, &all, buffer);
+    let machine = scenario.clients.machine();
+    let closing_writes_back = machine.is_some_and(|it| it.attributes.closing_writes_back());
+    let synced_writes = synced_writes(recorder, closing_writes_back);
     let latencies = latency(recorder, &all, |cell| Some(&cell.latency), []);
     let late = |cell: &&Cell| cell.response.is_some();
     let any_late = cells(recorder, &all).any(|(_, cell)| late(&cell));
@@ -241,6 +260,14 @@ pub(super) fn report(
     let (servers, copies) = server_reports::servers(&system.servers, net);
     name_servers(&mut bottleneck, &system.servers, &servers);
     let left_out = unmodelled::left_out(system, scenario, &operations);
+    let mut warnings = at_end.warnings;
+    let writes_are_synced = synced_writes.is_some();
+    warnings.extend(rate_warnings::warnings(
+        scenario,
+        &throughput,
+        &operations,
+        writes_are_synced,
+    ));
     Report {
         scenario: ScenarioReport {
             name: scenario.name.clone(),
@@ -255,7 +282,7 @@ pub(super) fn report(
         stop,
         throughput,
         operations,
-        synced_writes: synced_writes(recorder),
+        synced_writes,
         latency: latencies,
         latency_from_intended: from_intended,
         unfinished,
@@ -264,7 +291,8 @@ pub(super) fn report(
         servers,
         copies,
         breakdown,
-        caches,
+        caches: at_end.caches,
+        unwritten: at_end.unwritten,
         packets: packets.map(PacketCounts::report),
         failures: outages(system),
         left_out,
@@ -298,7 +326,16 @@ type Rates = (
     BTreeMap<&'static str, OperationReport>,
 );
 
-fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
+/// Returns the memory that takes writes before they return, if they are not charged with the way to
+/// the servers.
+fn buffer_of_writes(scenario: &Scenario) -> Option<&'static str> {
+    scenario.clients.machine()?;
+    let buffered = |it: &Workload| !it.io.direct && !it.io.synchronous;
+    let any = scenario.workload.iter().any(buffered);
+    (any && scenario.parallel().is_some()).then_some("client caches")
+}
+
+fn rates(recorder: &Recorder, groups: &[usize], buffer: Option<&'static str>) -> Rates {
     let mut by_operation: BTreeMap<&'static str, Cell> = BTreeMap::new();
     for (operation, cell) in cells(recorder, groups) {
         let sum = by_operation
@@ -329,6 +366,7 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
                     failed,
                     per_second,
                     active_seconds,
+                    into: buffer.filter(|_| name == Operation::Write.name()),
                 },
             )
         })
@@ -337,8 +375,9 @@ fn rates(recorder: &Recorder, groups: &[usize]) -> Rates {
         .iter()
         .filter(|(_, operation)| operation.bytes > 0);
     let throughput = moving
-        .filter_map(|(&name, operation)| {
-            Some((name, per(operation.bytes, operation.active_seconds)?))
+        .map(|(&name, operation)| {
+            let rate = per(operation.bytes, operation.active_seconds);
+            (name, rate.unwrap_or(f64::INFINITY))
         })
         .collect();
     (throughput, operations)
@@ -379,7 +418,7 @@ fn latency<'a>(
 fn groups(recorder: &Recorder, scenario: &Scenario) -> IndexMap<String, GroupReport> {
     let sizes = scenario.clients.group_sizes();
     let report = |(group, (name, clients)): (usize, &(&str, u32))| {
-        let (throughput, operations) = rates(recorder, &[group]);
+        let (throughput, operations) = rates(recorder, &[group], buffer_of_writes(scenario));
         let latency = latency(recorder, &[group], |cell| Some(&cell.latency), []);
         let share = share(recorder, group);
         let report = GroupReport {

@@ -14,6 +14,7 @@ from headrace.web.rendered import show_rendered
 Document = Mapping[str, Any]
 
 FIGURES = (
+    ("synced_writes_bytes_per_s", "Write and sync together", "MB/s", 1e-6),
     ("throughput_bytes_per_s", "Throughput", "MB/s", 1e-6),
     ("operations_per_s", "Operations a second", "operations/s", 1.0),
     ("latency_p95_s", "p95 latency", "ms", 1e3),

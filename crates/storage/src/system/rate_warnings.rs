@@ -1,0 +1,94 @@
+//! Warnings about rates that no network or device has: of copies in memory, or of nothing.
+
+use std::collections::BTreeMap;
+
+use headrace_spec::{Card, Parallel, Scenario, SystemKind, Topology};
+
+use super::report::OperationReport;
+use super::run_warnings::RunWarning;
+
+/// Returns a warning for each operation that moves bytes faster than the network cards, or in no
+/// time.
+pub(super) fn warnings(
+    scenario: &Scenario,
+    throughput: &BTreeMap<&'static str, f64>,
+    operations: &BTreeMap<&'static str, OperationReport>,
+    has_synced_writes: bool,
+) -> Vec<RunWarning> {
+    let cards = scenario
+        .parallel()
+        .and_then(|parallel| cards(scenario, parallel));
+    let warning = |(&name, &rate): (&&'static str, &f64)| {
+        if rate.is_infinite() {
+            let bytes = operations.get(name).map_or(0, |it| it.bytes);
+            return Some(RunWarning {
+                condition: "no-time",
+                message: format!(
+                    "{name}: {} moved in no time, so that there is no rate: give {}",
+                    in_megabytes(bytes as f64),
+                    costs(scenario)
+                ),
+            });
+        }
+        let (side, limit) = cards.filter(|(_, limit)| rate > *limit)?;
+        let cause = match name {
+            "write" => "writes return when the clients' caches have the data",
+            _ => "the clients' caches have what they ask for",
+        };
+        let advice = match (name, has_synced_writes) {
+            ("write", true) => "take the rate of writes and syncs together",
+            ("write", false) => "add the phase \"sync\", and take the rate of both together",
+            _ => "larger files, or another client's, are read from the servers",
+        };
+        Some(RunWarning {
+            condition: "beyond-cards",
+            message: format!(
+                "{name}: {}/s are more than the {}/s of the {side}' network cards, as {cause}: \
+                 {advice}",
+                in_megabytes(rate),
+                in_megabytes(limit)
+            ),
+        })
+    };
+    throughput.iter().filter_map(warning).collect()
+}
+
+/// Returns the rate of all cards of the side that has less, and its name; none without client
+/// caches, or where hosts have no cards.
+fn cards(scenario: &Scenario, parallel: &Parallel) -> Option<(&'static str, f64)> {
+    let clients = &scenario.clients;
+    clients.machine()?;
+    let network = &parallel.network;
+    if matches!(network.topology, Topology::Pairs(_)) {
+        return None;
+    }
+    let rate =
+        |card: &Card, hosts: usize| card.bandwidth.unwrap_or(network.bandwidth).0 * hosts as f64;
+    let alike = clients.alike().into_iter();
+    let of_clients: f64 = alike
+        .map(|it| rate(&it.clients.card, it.numbers.len()))
+        .sum();
+    let alike = parallel.servers.alike().into_iter();
+    let of_servers: f64 = alike
+        .map(|it| rate(&it.servers.card, it.numbers.len()))
+        .sum();
+    Some(match of_clients < of_servers {
+        true => ("clients", of_clients),
+        false => ("servers", of_servers),
+    })
+}
+
+/// Returns the fields whose times are all 0.
+fn costs(scenario: &Scenario) -> &'static str {
+    match &scenario.kind {
+        SystemKind::Local(_) => "machine.cpu.system_call and machine.copying",
+        SystemKind::Parallel(_) if scenario.clients.machine().is_some() => {
+            "clients.machine.cpu.system_call and clients.machine.copying"
+        }
+        SystemKind::Parallel(_) => "the servers' and the network's times",
+    }
+}
+
+fn in_megabytes(bytes: f64) -> String {
+    format!("{:.0} MB", bytes / 1e6)
+}
