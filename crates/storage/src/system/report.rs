@@ -189,7 +189,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Figures of caches at the end of a run.
+/// Figures and warnings that are taken at the end of a run.
 pub(super) struct AtEnd {
     pub caches: Vec<CacheReport>,
     pub unwritten: Option<UnwrittenReport>,
