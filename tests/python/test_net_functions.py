@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from headrace import RunError
+from headrace._core import replication_seed
 from headrace.net import Net, Time, below, exponential, now
 
 
@@ -87,7 +88,10 @@ def test_results_follow_from_the_seed() -> None:
     assert first.runs == again.runs
     assert first.runs != other.runs
     both = model.run(until=500.0, seed=1, replications=2)
-    assert both.runs == [*first.runs, *other.runs]
+    second = model.run(until=500.0, seed=replication_seed(1, 1))
+    assert both.runs == [*first.runs, *second.runs]
+    # Experiments with adjacent seeds share no run.
+    assert other.runs[0] not in both.runs
 
 
 def test_a_guard_chooses_tokens() -> None:

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 import headrace as hr
 from conftest import SMALL
+from headrace._core import replication_seed
 from headrace.report.figures.style import NotebookFigure
 from headrace.report.units import amounts
 from headrace.sweeps import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
@@ -49,7 +50,8 @@ def test_a_sweep_is_every_run_by_itself() -> None:
 def test_replications_have_the_same_seeds_at_every_point() -> None:
     scenario = hr.load(SMALL, {"run.seed": 5})
     found = hr.sweep(scenario, {"clients.count": [2, 4]}, replications=3)
-    assert found.frame["seed"].to_list() == [5, 6, 7] * 2
+    seeds = [replication_seed(5, number) for number in range(3)]
+    assert found.frame["seed"].to_list() == seeds * 2
     mean = found.frame.group_by("clients.count", maintain_order=True).agg(
         pl.col("latency_mean_s").mean()
     )

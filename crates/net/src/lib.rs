@@ -75,7 +75,7 @@ pub use net::{
 };
 pub use observation::{Observation, Sight};
 pub use page::{Page, PageId, Source};
-pub use random::Random;
+pub use random::{Random, replication_seed};
 pub use report::{CopyReport, InvariantReport, NodeReport, WaitReport};
 pub use slab::{Line, Slot};
 pub use structure::{

@@ -362,8 +362,15 @@ fn student_quantile(p: f64, freedom: u32) -> f64 {
     headrace_net::student_quantile(p, freedom)
 }
 
+/// The seed of a replication of an experiment.
+#[pyfunction]
+fn replication_seed(seed: u64, replication: u64) -> u64 {
+    headrace_net::replication_seed(seed, replication)
+}
+
 /// Makes runs known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(replication_seed, module)?)?;
     module.add_function(wrap_pyfunction!(student_quantile, module)?)
 }

@@ -332,15 +332,6 @@ fn ends_in_time(bytes: u64, rate: Rate, field: &str, at: &Place<'_>) -> Result<(
 
 fn ends_can_be_reached(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let run = &all.run;
-    // TOML's whole numbers have 63 bits, and each replication has a seed.
-    let most = i64::MAX.unsigned_abs() - u64::from(run.replications - 1);
-    if run.seed > most {
-        let message = format!(
-            "expected at most {most}: run.replications = {} counts up from it",
-            run.replications
-        );
-        return Err(refused("run.seed", message, at));
-    }
     if run
         .window
         .is_some_and(|window| window.0 < Seconds::SHORTEST.0)

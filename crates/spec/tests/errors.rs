@@ -437,11 +437,6 @@ const LIMITS: &[(&str, &[&str], &str)] = &[
         "a job or message of 1 bytes takes longer than 213 days, the most that simulated time can hold: expected a higher rate",
     ),
     (
-        "run.seed=9223372036854775807",
-        &["run.replications=2"],
-        "expected at most 9223372036854775806: run.replications = 2 counts up from it",
-    ),
-    (
         "run.window=0.0000001 ns",
         &[],
         "expected at least a picosecond (0.001 ns)",

@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from headrace import _core, ranks
+from headrace._core import replication_seed
 from headrace.fields import to_document
 from headrace.histograms import By, latencies
 from headrace.interruption import STOP_EXCEPTIONS
@@ -91,7 +92,9 @@ def _replications(loaded: _core.Loaded) -> list[_core.Loaded]:
     if loaded.replications == 1:
         return [loaded]
     return [
-        loaded.with_sets([f"run.seed={loaded.seed + number}", "run.replications=1"])
+        loaded.with_sets(
+            [f"run.seed={replication_seed(loaded.seed, number)}", "run.replications=1"]
+        )
         for number in range(loaded.replications)
     ]
 

@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headrace._core import FunctionFailure, RunError, ScenarioError, is_net_document
+from headrace._core import (
+    FunctionFailure,
+    RunError,
+    ScenarioError,
+    is_net_document,
+    replication_seed,
+)
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.expressions import shown
@@ -195,7 +201,8 @@ class NetModel:
         Parameters:
             until: Simulated time of the end, in seconds; without it, until nothing happens.
             warmup: Seconds at the start whose statistics are dropped.
-            seed: Seed of all random numbers; replications have the seeds that follow.
+            seed: Seed of all random numbers; replications after the first have a hash of it and
+                their number.
             replications: Number of runs; more than one give confidence intervals.
             progress: Called with the simulated time, in seconds.
             playback: Frames to record of the first run, see `NetResult.playback`.
@@ -229,7 +236,12 @@ class NetModel:
         for number in range(replications):
             try:
                 text, recorded = self._core.run(
-                    until, warmup, seed + number, progress, own, playback if number == 0 else None
+                    until,
+                    warmup,
+                    replication_seed(seed, number),
+                    progress,
+                    own,
+                    playback if number == 0 else None,
                 )
             except FunctionFailure as failure:
                 error = self.error_of(failure)

@@ -164,7 +164,7 @@ def _heading(report: Report) -> Text:
     runs = report.replications
     seeds = f"seed {report.seed}"
     if runs:
-        seeds = f"{len(runs)} replications, seeds {runs[0].seed} to {runs[-1].seed}"
+        seeds = f"{len(runs)} replications of seed {runs[0].seed}"
     cost = "" if report.wall_seconds is None else f" in {duration(report.wall_seconds)}"
     cost += "" if report.events is None else f", {whole(report.events)} events"
     text.append(

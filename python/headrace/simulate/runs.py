@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from headrace import _core
-from headrace._core import Loaded
+from headrace._core import Loaded, replication_seed
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
@@ -101,7 +101,8 @@ def run(
         def once(number: int) -> Outcome:
             this = loaded
             if replications > 1:
-                this = loaded.with_sets([f"run.seed={loaded.seed + number}", "run.replications=1"])
+                seed = replication_seed(loaded.seed, number)
+                this = loaded.with_sets([f"run.seed={seed}", "run.replications=1"])
             try:
                 ended = _core.run(
                     this,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
-from headrace._core import ScenarioError
+from headrace._core import ScenarioError, replication_seed
 from headrace.alternatives import (
     GROUPS,
     Alternative,
@@ -339,8 +339,8 @@ def _chosen(every: list[Quantified], only: Sequence[str]) -> list[Quantified]:
 
 def _replications(scenario: Scenario) -> list[Scenario]:
     """Return the replications as scenarios, so that equal seeds are compared."""
-    first = scenario.loaded.seed
-    seeds = range(first, first + scenario.loaded.replications)
+    loaded = scenario.loaded
+    seeds = (replication_seed(loaded.seed, number) for number in range(loaded.replications))
     return [scenario.with_({"run.seed": seed, "run.replications": 1}) for seed in seeds]
 
 

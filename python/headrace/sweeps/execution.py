@@ -285,8 +285,8 @@ def sweep(
         samples: Points of a sampled design; for `sensitivity` the number of rows or trajectories,
             which have a point or two more than there are axes.
         sensitivity: `sobol` or `morris`: the design from which `Sweep.sensitivity` comes.
-        replications: Runs of each point, by default `run.replications`. Replication r has the
-            seed `run.seed` + r at every point (common random numbers).
+        replications: Runs of each point, by default `run.replications`. Each has the same
+            seed at every point (common random numbers).
         precision: Adds replications to each point until it is reached.
         on: Engine: `threads`, `threads:4`, or one of `ENGINES`.
         directory: Where finished runs are saved. A run that is there is not run again.

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from headrace import __version__, _core
-from headrace._core import Loaded, RunError, ScenarioError, TraceError
+from headrace._core import Loaded, RunError, ScenarioError, TraceError, replication_seed
 from headrace.document_io import as_sets
 from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.scenario import Scenario
@@ -122,7 +122,7 @@ class Report(msgspec.Struct):
 class TaskMaker:
     """Makes the tasks of a scenario's points.
 
-    Replication r has the seed `run.seed` + r at every point: common random numbers.
+    A replication has the same seed at every point (`replication_seed`): common random numbers.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -134,7 +134,7 @@ class TaskMaker:
 
     def seed(self, replication: int) -> int:
         """Return the seed of a replication."""
-        return self._first_seed + replication
+        return replication_seed(self._first_seed, replication)
 
     def task(self, number: int, point: Mapping[str, Any], replication: int) -> Task:
         """Return the task of a point.

@@ -11,7 +11,8 @@ section! {
         seed: u64 as Seed = default(1, "any number will do") aka ["random_seed"],
         /// Simulated time from which on statistics are kept.
         warm_up: Seconds = default("0 s", "the start counts") aka ["warmup"],
-        /// Number of runs with different seeds that are averaged.
+        /// Number of runs with different seeds that are averaged. The first has `seed`; each other
+        /// has a hash of it and its own number.
         replications: u32 as AtLeastOne = default(1, "one run") aka ["repetitions"],
         /// Length of the windows of time series and of shares between groups.
         window: Option<Seconds> = optional("a length that gives about 100 windows"),
