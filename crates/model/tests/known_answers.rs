@@ -32,7 +32,7 @@ fn one_server() {
     let desks = || results.iter().map(|result| &result.nodes[2]);
     let inside: Vec<f64> = desks().map(|desk| desk.mean_inside).collect();
     agrees(&inside, 1.0, "customers inside");
-    let stays: Vec<f64> = desks().map(|desk| desk.residence).collect();
+    let stays: Vec<f64> = desks().filter_map(|desk| desk.residence).collect();
     agrees(&stays, 1.0, "residence");
     let busy: Vec<f64> = desks().map(|desk| desk.utilisation).collect();
     agrees(&busy, 0.5, "utilisation");

@@ -7,7 +7,7 @@ use crate::discipline::{Bank, Station};
 use crate::heap::Kind;
 use crate::kernel::{Consumer, Kernel};
 use crate::slab::{Slab, Slot};
-use crate::state::{CopyState, Core, Marks, ServingState};
+use crate::state::{CopyState, Core, Marks, ServingState, Visits};
 use crate::time::{Span, Time};
 use crate::token::{Message, Token};
 
@@ -30,6 +30,8 @@ impl<T: Token> NodeOf<T> {
                 },
                 consumers: Vec::new(),
                 coming: 0,
+                services: Vec::new(),
+                before: Vec::new(),
                 marks: Marks::Uncounted(Vec::new()),
                 charged: 0.0,
             },
@@ -66,9 +68,13 @@ impl<T: Token> NodeOf<T> {
     #[inline]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         self.core.copies[copy as usize].enter(kernel.now());
+        self.core.slab.enter(slot, kernel.now());
         match &mut self.bank {
             None => self.core.make_ready(copy, slot, kernel),
-            Some(bank) => bank.arrive(slot, &mut Station::new(&mut self.core, copy, kernel)),
+            Some(bank) => {
+                self.core.clear_service(slot);
+                bank.arrive(slot, &mut Station::new(&mut self.core, copy, kernel));
+            }
         }
     }
 
@@ -121,6 +127,8 @@ pub(crate) trait AnyNode: Any + Send {
     fn states(&self) -> &[CopyState];
     fn serving(&self) -> &[ServingState];
     fn coming(&self) -> u64;
+    /// Completed visits of each copy since the start or the last reset.
+    fn visits(&self, now: Time) -> Vec<Visits>;
     fn count(&mut self);
     /// Picoseconds of accounts that went on tokens here.
     fn charged(&self, kernel: &Kernel) -> f64;
@@ -171,6 +179,10 @@ impl<T: Token> AnyNode for NodeOf<T> {
         self.core.coming
     }
 
+    fn visits(&self, now: Time) -> Vec<Visits> {
+        self.core.visits(now)
+    }
+
     fn count(&mut self) {
         // Before the first run no token has an account.
         self.core.marks = Marks::Counted(Vec::new());
@@ -193,6 +205,7 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn reset(&mut self, now: Time) {
         self.core.charged = 0.0;
+        self.core.before = self.core.unfinished(now);
         self.core
             .copies
             .iter_mut()
@@ -212,7 +225,8 @@ impl<T: Token> AnyNode for NodeOf<T> {
         let states = self.core.copies.capacity() * size_of::<CopyState>()
             + self.core.serving.capacity() * size_of::<ServingState>();
         let bank = self.bank.as_ref().map_or(0, |bank| bank.bytes());
-        (bytes + states + bank, tokens)
+        let services = self.core.services.capacity() * size_of::<Span>();
+        (bytes + states + services + bank, tokens)
     }
 
     fn servers(&self) -> Option<u32> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::RunError;
 use crate::handles::Node;
 use crate::net::Net;
-use crate::state::ServingState;
+use crate::state::{ServingState, Visits};
 use crate::structure::NodeStructure;
 use crate::token::Token;
 
@@ -24,19 +24,22 @@ pub struct NodeReport {
     pub servers: Option<u32>,
     /// Tokens that came.
     pub arrivals: u64,
-    /// Tokens inside now.
+    /// Completed visits: tokens that left.
+    pub departures: u64,
+    /// Tokens inside now: visits that are not over.
     pub inside: u64,
     /// Mean number of tokens inside, all copies together.
     pub mean_inside: f64,
-    /// Mean time a token stays, in seconds (Little's law: area over arrivals).
-    pub residence: f64,
+    /// Mean stay of completed visits, in seconds; none without any. A visit that began before
+    /// the last reset counts with its whole stay.
+    pub residence: Option<f64>,
     /// Share of the servers' time spent serving, mean over copies; for
     /// unbounded servers and places 0.
     pub utilisation: f64,
     /// The busiest copy's utilisation.
     pub most_utilisation: f64,
-    /// Mean time a token is served, in seconds.
-    pub service: f64,
+    /// Mean service time of completed visits, in seconds; none without any.
+    pub service: Option<f64>,
     /// Mean number of tokens that wait, all copies together: inside and not
     /// served; where work is booked, waiting for its start.
     pub mean_queue: f64,
@@ -53,16 +56,27 @@ pub struct NodeReport {
 pub struct CopyReport {
     /// Tokens that came.
     pub arrivals: u64,
+    /// Completed visits: tokens that left.
+    pub departures: u64,
+    /// Tokens inside now: visits that are not over.
+    pub inside: u32,
     /// Mean number of tokens inside.
     pub mean_inside: f64,
     /// Share of the servers' time spent serving; 0 for unbounded servers and places.
     pub utilisation: f64,
     /// Mean number of tokens that wait.
     pub mean_queue: f64,
-    /// Mean time a token is served, in seconds.
-    pub service: f64,
-    /// Mean time a token stays, in seconds.
-    pub residence: f64,
+    /// Mean service time of completed visits, in seconds; none without any.
+    pub service: Option<f64>,
+    /// Mean stay of completed visits, in seconds; none without any.
+    pub residence: Option<f64>,
+}
+
+impl CopyReport {
+    /// Sum of the stays of completed visits, in seconds.
+    pub fn stay(&self) -> f64 {
+        self.residence.unwrap_or(0.0) * self.departures as f64
+    }
 }
 
 /// Statistics of a wait since the start or the last reset.
@@ -115,15 +129,16 @@ impl Net {
         let elapsed = self.measured().0 as f64;
         let servers = f64::from(node.servers().unwrap_or(0).max(1));
         let per_time = |area: f64| if elapsed > 0.0 { area / elapsed } else { 0.0 };
-        let copies = node.states().iter().enumerate();
-        let copies = copies.map(|(copy, state)| {
+        let copies = node.states().iter().zip(node.visits(now)).enumerate();
+        let copies = copies.map(|(copy, (state, visits))| {
             let serving = node.serving().get(copy);
-            let (area, arrivals) = (state.area(now) as f64, state.arrivals);
+            let area = state.area(now) as f64;
             let served = serving.map_or(0.0, |it| it.area(now) as f64);
             let waited = serving.and_then(ServingState::waited);
-            let per_arrival = |area: f64| area * 1e-12 / arrivals.max(1) as f64;
             CopyReport {
-                arrivals,
+                arrivals: state.arrivals,
+                departures: visits.count,
+                inside: state.inside,
                 mean_inside: per_time(area),
                 utilisation: match node.servers() {
                     Some(_) => per_time(serving.map_or(0.0, |it| it.worked(now) as f64)) / servers,
@@ -133,8 +148,8 @@ impl Net {
                     Some(waited) => per_time(waited as f64),
                     None => (per_time(area) - per_time(served)).max(0.0),
                 },
-                service: per_arrival(served),
-                residence: per_arrival(area),
+                service: visits.mean(visits.service),
+                residence: visits.mean(visits.stay),
             }
         });
         copies.collect()
@@ -161,13 +176,12 @@ impl Net {
         let booked = node.serving().iter().filter_map(ServingState::waited);
         let booked = booked.reduce(|sum, waited| sum + waited);
         let arrivals: u64 = states.iter().map(|state| state.arrivals).sum();
-        let per_arrival = |area: u128| {
-            if arrivals > 0 {
-                area as f64 * 1e-12 / arrivals as f64
-            } else {
-                0.0
-            }
-        };
+        let mut visits = Visits::default();
+        for copy in node.visits(now) {
+            visits.count += copy.count;
+            visits.stay += copy.stay;
+            visits.service += copy.service;
+        }
         let of_servers = |busy: f64| servers.map_or(0.0, |servers| busy / f64::from(servers));
         NodeReport {
             id: index as u32,
@@ -176,12 +190,13 @@ impl Net {
             copies: states.len() as u32,
             servers,
             arrivals,
+            departures: visits.count,
             inside: states.iter().map(|state| u64::from(state.inside)).sum(),
             mean_inside: per_time(area),
-            residence: per_arrival(area),
+            residence: visits.mean(visits.stay),
             utilisation: of_servers(per_time(worked)) / states.len() as f64,
             most_utilisation: of_servers(per_time(most)),
-            service: per_arrival(served),
+            service: visits.mean(visits.service),
             mean_queue: match booked {
                 Some(waited) => per_time(waited),
                 None => (per_time(area) - per_time(served)).max(0.0),

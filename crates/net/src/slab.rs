@@ -2,6 +2,7 @@
 //! is written once when it enters and never moves while it waits, is served, and is ready; slots
 //! are reused, so after the first high tide nothing is allocated.
 
+use crate::time::Time;
 use crate::token::Token;
 
 const NONE: u32 = u32::MAX;
@@ -52,6 +53,8 @@ struct Entry<T> {
     next: u32,
     /// The copy of the node that the token is in, or on its way to.
     copy: u32,
+    /// Time of arrival; [`Time::NEVER`] while the token is on its way.
+    entered: Time,
 }
 
 #[derive(Debug)]
@@ -92,6 +95,7 @@ impl<T: Token> Slab<T> {
             self.free = entry.next;
             entry.token = token;
             entry.copy = copy;
+            entry.entered = Time::NEVER;
             return Slot(slot);
         }
         let slot = self.entries.len() as u32;
@@ -99,6 +103,7 @@ impl<T: Token> Slab<T> {
             token,
             next: NONE,
             copy,
+            entered: Time::NEVER,
         });
         if let Some(previous) = &mut self.previous {
             previous.push(NONE);
@@ -113,6 +118,18 @@ impl<T: Token> Slab<T> {
         entry.next = self.free;
         self.free = slot.0;
         entry.token
+    }
+
+    /// A token arrives.
+    #[inline]
+    pub fn enter(&mut self, slot: Slot, now: Time) {
+        self.entries[slot.0 as usize].entered = now;
+    }
+
+    /// Returns the time of a token's arrival.
+    #[inline]
+    pub fn entered(&self, slot: Slot) -> Time {
+        self.entries[slot.0 as usize].entered
     }
 
     /// All tokens with their copies, those on their way included. It looks at every entry.

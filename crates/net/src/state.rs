@@ -65,6 +65,37 @@ pub(crate) struct ServingState {
     waited: u128,
     /// Server-picoseconds worked before the token came that wanted it.
     ahead: u128,
+    /// Picoseconds of service that tokens were given, which may lie ahead.
+    given: u128,
+    /// True if the discipline gives service token by token.
+    gives: bool,
+}
+
+/// Tokens that are inside a copy, and their time so far.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Unfinished {
+    pub tokens: u32,
+    /// Sum of the picoseconds since they came.
+    age: u128,
+    /// Sum of the picoseconds of service that they were given.
+    given: u128,
+}
+
+/// Visits of one copy that have ended, each with its whole stay.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Visits {
+    pub count: u64,
+    /// Sum of their picoseconds.
+    pub stay: u128,
+    /// Sum of their picoseconds of service.
+    pub service: u128,
+}
+
+impl Visits {
+    /// Returns seconds per visit of a sum of picoseconds; none without visits.
+    pub fn mean(&self, sum: u128) -> Option<f64> {
+        (self.count > 0).then(|| sum as f64 * 1e-12 / self.count as f64)
+    }
 }
 
 impl ServingState {
@@ -114,6 +145,12 @@ impl ServingState {
         u64::from(self.serving) + u64::from(self.booked_until > now.0)
     }
 
+    #[inline]
+    pub fn give(&mut self, span: Span) {
+        self.given += u128::from(span.0);
+        self.gives = true;
+    }
+
     pub fn work_ahead(&mut self, span: Span) {
         self.ahead += u128::from(span.0);
     }
@@ -131,6 +168,7 @@ impl ServingState {
     pub fn reset(&mut self, now: Time) {
         self.waited = 0;
         self.ahead = 0;
+        self.given = 0;
         self.area = u128::from(self.booked_until.saturating_sub(now.0));
         self.last = now.0;
     }
@@ -183,6 +221,10 @@ pub(crate) struct Core<T> {
     pub consumers: Vec<Consumer>,
     /// Tokens put with a delay that have not arrived yet.
     pub coming: u64,
+    /// Service that tokens were given, by slot; empty for places.
+    pub services: Vec<Span>,
+    /// By copy: tokens that were inside at the last reset of statistics; empty before.
+    pub before: Vec<Unfinished>,
     /// Tokens' accounts by slot, as far as they have had any.
     pub marks: Marks,
     /// Accounts' time that went on tokens that have left, in picoseconds.
@@ -214,6 +256,59 @@ impl<T: Token> Core<T> {
                 set(marks, slot, mark);
             }
         }
+    }
+
+    /// A token that arrives has had no service.
+    #[inline]
+    pub fn clear_service(&mut self, slot: Slot) {
+        set(&mut self.services, slot, Span::ZERO);
+    }
+
+    /// Gives a token so much service.
+    #[inline]
+    pub fn give_service(&mut self, copy: u32, slot: Slot, span: Span) {
+        let service = &mut self.services[slot.0 as usize];
+        *service = *service + span;
+        self.serving[copy as usize].give(span);
+    }
+
+    /// The tokens inside, by copy. It looks at every token.
+    pub fn unfinished(&self, now: Time) -> Vec<Unfinished> {
+        let mut copies = vec![Unfinished::default(); self.copies.len()];
+        for (slot, copy, _) in self.slab.all() {
+            let entered = self.slab.entered(slot);
+            if entered == Time::NEVER {
+                continue;
+            }
+            let service = self.services.get(slot.0 as usize);
+            let own = &mut copies[copy as usize];
+            own.tokens += 1;
+            own.age += u128::from(now.since(entered).0);
+            own.given += service.map_or(0, |service| u128::from(service.0));
+        }
+        copies
+    }
+
+    /// The completed visits of each copy: what all tokens had less what those inside have.
+    /// Disciplines that do not give service token by token divide their busy time among the
+    /// visits.
+    pub fn visits(&self, now: Time) -> Vec<Visits> {
+        let inside = self.unfinished(now);
+        let visits = inside.iter().zip(&self.copies).enumerate();
+        let visits = visits.map(|(copy, (inside, state))| {
+            let before = self.before.get(copy).copied().unwrap_or_default();
+            let serving = self.serving.get(copy);
+            Visits {
+                count: state.arrivals + u64::from(before.tokens) - u64::from(inside.tokens),
+                stay: state.area(now) + before.age - inside.age,
+                service: match serving {
+                    None => 0,
+                    Some(serving) if serving.gives => serving.given + before.given - inside.given,
+                    Some(serving) => serving.area(now),
+                },
+            }
+        });
+        visits.collect()
     }
 
     /// A token leaves; what the firing puts from now on is its account's.

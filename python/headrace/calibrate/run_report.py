@@ -41,14 +41,19 @@ class StationUse(msgspec.Struct, frozen=True):
     station: str
     """Path of the station."""
     visits: int = 0
-    service: float = 0.0
-    """Mean service time, in seconds."""
-    residence: float = 0.0
-    """Mean time from arrival to departure, in seconds."""
+    service: float | None = None
+    """Mean service time of completed visits, in seconds; None without any."""
+    residence: float | None = None
+    """Mean time from arrival to departure of completed visits, in seconds."""
     queue: float = 0.0
     """Mean number of waiting requests."""
     most_utilisation: float = 0.0
     """Utilisation of the busiest copy."""
+
+    @property
+    def stay(self) -> float:
+        """Sum of the stays of completed visits, in seconds."""
+        return (self.residence or 0.0) * self.visits
 
 
 class PlaceTime(msgspec.Struct, frozen=True):
@@ -119,7 +124,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         if self.counters is not None:
             return self.counters.cpu_own * self.counters.processors * self.elapsed
         stations = (it for it in self.stations if it.station.endswith("/processor"))
-        return sum(it.service * it.visits for it in stations)
+        return sum((it.service or 0.0) * it.visits for it in stations)
 
 
 def simulated(text: str, sets: Mapping[str, str] | None = None) -> RunReport:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NODE_FIGURES = (
     "arrivals",
+    "departures",
+    "inside",
     "throughput",
     "mean_inside",
     "mean_queue",
@@ -199,8 +201,12 @@ class NetResult:
 def _with_rates(run: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
     measured = run["measured"]
     for entry in run[key]:
-        rate = entry["arrivals"] / measured if key == "nodes" and measured > 0 else 0.0
-        yield ({"throughput": rate} | entry) if key == "nodes" else entry
+        if key != "nodes":
+            yield entry
+            continue
+        # Nothing may ever leave a place; what a station has not served, it has not put through.
+        passed = entry["arrivals" if entry["discipline"] is None else "departures"]
+        yield {"throughput": passed / measured if measured > 0 else 0.0} | entry
 
 
 class StateSpace:

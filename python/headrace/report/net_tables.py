@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 NODES = {
     "arrivals": "arrivals",
+    "inside": "at the end",
     "throughput": "per second",
     "mean_inside": "tokens",
     "mean_queue": "waiting",
+    "service": "service s",
     "residence": "residence s",
     "utilisation": "utilisation",
 }

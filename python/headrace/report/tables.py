@@ -53,7 +53,15 @@ LESS_TO_PERFORMANCE = (
 )
 """Columns that narrow terminals omit, in this order; the same below."""
 LESS_TO_CACHES = ("copies", "evicted", "misses", "read ahead", "hits")
-LESS_TO_STATIONS = ("servers", "copies", "visits", "busiest %", "service ms", "queue")
+LESS_TO_STATIONS = (
+    "servers",
+    "copies",
+    "unfinished",
+    "visits",
+    "busiest %",
+    "service ms",
+    "queue",
+)
 LESS_TO_SERVERS = ("requests", "jobs", "busiest station")
 UNEVEN = 0.1
 """Utilisation of the busiest server above the mean from which the servers are shown."""
@@ -287,10 +295,11 @@ def _stations(stations: Sequence[Station]) -> FittedTable:
         "visits",
     )
     lost = any(station.lost for station in stations)
-    columns += ("lost",) * lost
+    unfinished = any(station.unfinished for station in stations)
+    columns += ("unfinished",) * unfinished + ("lost",) * lost
     made = FittedTable("Stations", 1, columns, LESS_TO_STATIONS)
     for station in sorted(stations, key=lambda it: -it.utilisation):
-        if not station.visits:
+        if not station.visits and not station.unfinished:
             continue
         # With unlimited servers there is no queue.
         counted = station.servers is not None
@@ -301,8 +310,9 @@ def _stations(stations: Sequence[Station]) -> FittedTable:
             percent(station.utilisation) if counted else "",
             percent(station.most_utilisation) if counted else "",
             figure(station.queue),
-            milliseconds(station.service),
+            "" if station.service is None else milliseconds(station.service),
             whole(station.visits),
+            *((whole(station.unfinished),) * unfinished),
             *(("" if station.lost is None else whole(station.lost),) * lost),
         )
     return made

@@ -263,6 +263,7 @@ def stations(document: Document) -> pl.DataFrame:
         "service": pl.Float64,
         "residence": pl.Float64,
         "visits": pl.Float64,
+        "unfinished": pl.Float64,
         "lost": pl.Float64,
     }
     table = pl.DataFrame(document["stations"], schema=schema)
@@ -299,6 +300,7 @@ def copies(document: Document) -> pl.DataFrame:
         "service": pl.Float64,
         "residence": pl.Float64,
         "visits": pl.Float64,
+        "unfinished": pl.Float64,
     }
     table = pl.DataFrame(document.get("copies", []), schema=schema)
     return table.rename({"service": "service_s", "residence": "residence_s"})

@@ -126,9 +126,14 @@ class Station(msgspec.Struct):
     """The same of the busiest copy."""
     queue: float
     """Mean number waiting in one copy."""
-    service: float
-    residence: float
+    service: float | None
+    """Mean service time of completed visits, in seconds; None without any."""
+    residence: float | None
+    """Mean stay of completed visits, in seconds; None without any."""
     visits: float
+    """Completed visits."""
+    unfinished: float = 0
+    """Visits that were not over at the end."""
     busiest: str | None = None
     lost: float | None = None
     """Packets that found its queue full."""
@@ -167,9 +172,10 @@ class StationCopy(msgspec.Struct):
     """Number among the copies on that server."""
     utilisation: float
     queue: float
-    service: float
-    residence: float
+    service: float | None
+    residence: float | None
     visits: float
+    unfinished: float = 0
 
 
 class Cache(msgspec.Struct):

@@ -159,7 +159,7 @@ def _served(simulated: RunReport, device: StationUse, processes: int) -> float:
     if _is_limited(simulated):
         beyond = 1 - throttled_share(simulated, device)
         waited *= beyond
-        busy = min(busy, device.residence * device.visits * beyond)
+        busy = min(busy, device.stay * beyond)
     # The latency of a virtual device is no service time: concurrent transfers each have it.
     return max(busy, waited)
 
@@ -168,7 +168,7 @@ def throttled_share(simulated: RunReport, device: StationUse) -> float:
     """Return the share of the time at a simulated device in which limits throttled transfers."""
     if not _is_limited(simulated):
         return 0.0
-    inside = device.residence * device.visits
+    inside = device.stay
     held = device.queue * (simulated.simulated_seconds or 0.0)
     return min(held / inside, 1.0) if inside > 0 else 0.0
 

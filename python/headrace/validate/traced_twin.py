@@ -148,7 +148,7 @@ def simulated_parts(simulated: RunReport, processes: int) -> dict[str, float]:
 def _residence(simulated: RunReport, name: str) -> float:
     """Return the total time of all transfers at stations with this name."""
     stations = [it for it in simulated.stations if it.station.endswith(f"/{name}")]
-    return sum(it.visits * it.residence for it in stations)
+    return sum(it.stay for it in stations)
 
 
 def _waiting_for_processor(simulated: RunReport) -> float:

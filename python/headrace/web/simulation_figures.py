@@ -54,6 +54,6 @@ def busiest_stations(document: Document) -> list[StationLoad]:
     found = [
         StationLoad(it["station"], it["utilisation"], it["most_utilisation"])
         for it in document["stations"]
-        if it["servers"] is not None and it["visits"]
+        if it["servers"] is not None and (it["visits"] or it.get("unfinished"))
     ]
     return sorted(found, key=lambda it: -it.utilisation)[:MOST_STATIONS]

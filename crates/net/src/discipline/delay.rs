@@ -26,6 +26,7 @@ impl Delay {
 impl<T: Token> Discipline<T> for Delay {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, T>) {
         station.start_serving();
+        station.add_service(slot, self.span);
         let time = station.now() + self.span;
         if self.due.is_empty() {
             station.wake_at(time, 0);

@@ -323,6 +323,7 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
                 let (slot, ends) = (flow.slot, flow.ends);
                 self.fair.remove(next.flow);
                 station.stop_serving();
+                station.add_stay_as_service(slot);
                 station.release(slot);
                 self.solve_soon(station);
                 self.next_in_line(ends, station);

@@ -31,10 +31,16 @@ pub struct LoadSharing<W> {
     present: usize,
     arrivals: u64,
     clocks_at: Time,
+    /// Picoseconds of the server's time that a token which was always here has had.
+    shares: f64,
     /// Time of the event for the next departure. Events with other tags are obsolete.
     pending: Option<Time>,
     tag: u32,
 }
+
+/// The clock's reading at which a token leaves, its number, its slot, and the reading of
+/// [`LoadSharing::shares`] when it came.
+type Leaving = (Finish, u64, Slot, Finish);
 
 /// Tokens that are served at the same rates.
 #[derive(Clone, Debug)]
@@ -46,7 +52,7 @@ struct Class {
     /// Work done so far for a token that was always here.
     clock: f64,
     /// Tokens by the clock's reading at which they leave, equal ones in order of arrival.
-    leaving: BinaryHeap<Reverse<(Finish, u64, Slot)>>,
+    leaving: BinaryHeap<Reverse<Leaving>>,
 }
 
 impl Class {
@@ -82,6 +88,7 @@ impl<W> LoadSharing<W> {
             present: 0,
             arrivals: 0,
             clocks_at: Time::ZERO,
+            shares: 0.0,
             pending: None,
             tag: 0,
         }
@@ -93,6 +100,7 @@ impl<W> LoadSharing<W> {
         if self.present == 0 || passed <= 0.0 {
             return;
         }
+        self.shares += passed / self.present as f64;
         for class in &mut self.classes {
             class.clock += class.speed(self.present) * passed;
         }
@@ -102,7 +110,7 @@ impl<W> LoadSharing<W> {
     /// checks; one that would come too late is replaced.
     fn arm<T: Token>(&mut self, station: &mut Station<'_, T>) {
         let lefts = self.classes.iter().filter_map(|class| {
-            let Reverse((Finish(finish), _, _)) = class.leaving.peek()?;
+            let Reverse((Finish(finish), ..)) = class.leaving.peek()?;
             Some(((finish - class.clock) / class.speed(self.present)).max(0.0))
         });
         let Some(left) = lefts.min_by(f64::total_cmp) else {
@@ -138,7 +146,9 @@ where
             return;
         }
         let finish = Finish(class.clock + work.amount);
-        class.leaving.push(Reverse((finish, self.arrivals, slot)));
+        let came = Finish(self.shares);
+        let leaving = (finish, self.arrivals, slot, came);
+        class.leaving.push(Reverse(leaving));
         self.arrivals += 1;
         self.present += 1;
         if self.present == 1 {
@@ -158,7 +168,7 @@ where
             // The event was rounded up to a picosecond; half of one is the most that rounding of
             // the clock itself can lack here.
             let reached = class.clock + 0.5 * class.speed(present);
-            while let Some(&Reverse((Finish(finish), _, slot))) = class.leaving.peek()
+            while let Some(&Reverse((Finish(finish), _, slot, Finish(came)))) = class.leaving.peek()
                 && finish <= reached
             {
                 class.leaving.pop();
@@ -166,11 +176,13 @@ where
                 if self.present == 0 {
                     station.stop_serving();
                 }
+                station.add_service(slot, Span((self.shares - came + 0.5) as u64));
                 station.release(slot);
             }
         }
         if self.present == 0 {
             // An empty station forgets its past: the clocks stay exact.
+            self.shares = 0.0;
             for class in &mut self.classes {
                 class.clock = 0.0;
             }

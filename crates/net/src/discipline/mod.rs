@@ -182,7 +182,7 @@ impl<'a, T: Token> Station<'a, T> {
         Random::of_copy(self.core.key, self.copy, draws)
     }
 
-    /// Draws the service time of the token in a slot.
+    /// Draws the service time of the token in a slot, and counts it as its service.
     #[inline]
     pub fn service(&mut self, time: &mut impl ServiceTime<T>, slot: Slot) -> Span {
         let draws = &mut self.core.serving[self.copy as usize].draws;
@@ -193,7 +193,23 @@ impl<'a, T: Token> Station<'a, T> {
         {
             self.fail(message);
         }
+        self.core.give_service(self.copy, slot, span);
         span
+    }
+
+    /// Counts service of a token whose time was not drawn by [`Station::service`], for the mean
+    /// service time of completed visits. A discipline that gives none to any token has its busy
+    /// time divided among them.
+    #[inline]
+    pub fn add_service(&mut self, slot: Slot, span: Span) {
+        self.core.give_service(self.copy, slot, span);
+    }
+
+    /// Counts all time since a token's arrival as its service.
+    #[inline]
+    pub fn add_stay_as_service(&mut self, slot: Slot) {
+        let span = self.now().since(self.core.slab.entered(slot));
+        self.add_service(slot, span);
     }
 
     /// Puts a token at the end of a line of the discipline's own.
@@ -249,12 +265,13 @@ impl<'a, T: Token> Station<'a, T> {
         self.core.serving[self.copy as usize].serve(self.kernel.now(), -1);
     }
 
-    /// Books work for a single server, after all that is booked already; gives
+    /// Books a token's service by a single server, after all that is booked already; gives
     /// its start and end. For disciplines that know a token's times when it
     /// arrives.
     #[inline]
-    pub fn book(&mut self, work: Span) -> (Time, Time) {
+    pub fn book(&mut self, slot: Slot, work: Span) -> (Time, Time) {
         let now = self.kernel.now();
+        self.core.give_service(self.copy, slot, work);
         self.core.serving[self.copy as usize].book(now, work)
     }
 

@@ -22,11 +22,11 @@ fn one_exponential_server() {
         let report = open.net.node_report(open.queue);
         [
             open.response(0),
-            report.residence,
+            report.residence.expect("visits"),
             report.utilisation,
             report.mean_inside,
             report.mean_queue,
-            report.service,
+            report.service.expect("visits"),
         ]
     });
 }
@@ -144,7 +144,7 @@ fn a_tandem_of_two() {
         let mut until = |seconds| net.run(&Limits::until_seconds(seconds)).is_ok();
         assert!(until(2e5));
         let stays = [net.node_report(first), net.node_report(second)];
-        stays.map(|report| report.residence)
+        stays.map(|report| report.residence.expect("visits"))
     });
 }
 

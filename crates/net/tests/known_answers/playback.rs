@@ -121,7 +121,7 @@ struct Booked;
 
 impl Discipline<()> for Booked {
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, ()>) {
-        let (_, end) = station.book(Span::from_micros(1));
+        let (_, end) = station.book(slot, Span::from_micros(1));
         station.wake_at(end, slot.0);
     }
 

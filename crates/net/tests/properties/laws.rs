@@ -3,7 +3,7 @@
 use headrace_net::{Limits, Stop, Time};
 use proptest::prelude::*;
 
-use crate::random_net::{Plan, build, plan};
+use crate::random_net::{Kind, Plan, build, plan};
 
 fn run_to_rest(plan: &Plan, seed: u64) -> crate::random_net::Built {
     let mut built = build(plan, seed);
@@ -54,7 +54,43 @@ proptest! {
             let stays = built.net.store(built.trace, 0).stays[index] as f64;
             let close = |area: f64| (area - stays).abs() <= 1e-9 * stays;
             prop_assert!(close(report.mean_inside * elapsed), "{report:?} {stays}");
-            prop_assert!(close(report.residence * report.arrivals as f64 * 1e12), "{report:?}");
+            let residence = report.residence.unwrap_or(0.0);
+            prop_assert!(close(residence * report.departures as f64 * 1e12), "{report:?}");
+        }
+    }
+
+    /// Stopped at any time, after statistics began at any other: residence and service are means
+    /// over the visits that ended between, each whole, however many have not ended.
+    #[test]
+    fn unfinished_visits_count_nowhere(
+        plan in plan(), seed in 0_u64..1000, start in 0.0..2e-4, length in 0.0..2e-4,
+    ) {
+        let mut built = build(&plan, seed);
+        built.net.run(&Limits::until_seconds(start)).expect("such nets run");
+        built.net.reset_statistics();
+        let (before, visits) = {
+            let trace = built.net.store(built.trace, 0);
+            (trace.stays.clone(), trace.visits.clone())
+        };
+        built.net.run(&Limits::until_seconds(start + length)).expect("such nets run");
+        for (index, &station) in built.stations.iter().enumerate() {
+            let trace = built.net.store(built.trace, 0);
+            let stays = (trace.stays[index] - before[index]) as f64 * 1e-12;
+            let ended = trace.visits[index] - visits[index];
+            let report = built.net.node_report(station);
+            prop_assert_eq!(report.departures, ended);
+            prop_assert_eq!(report.residence.is_some(), ended > 0);
+            let residence = report.residence.unwrap_or(0.0);
+            prop_assert!((residence * ended as f64 - stays).abs() <= 1e-9 * stays, "{report:?}");
+            let spec = &plan.stations[index];
+            if let Some(service) = report.service && !spec.random && spec.kind != Kind::LastFirst {
+                let exact = spec.service as f64 * 1e-6;
+                prop_assert!((service - exact).abs() <= 1e-9 * exact, "{report:?}");
+            }
+            let copies = built.net.copy_reports(report.id);
+            prop_assert_eq!(copies.iter().map(|it| it.departures).sum::<u64>(), ended);
+            let sum: f64 = copies.iter().map(|it| it.stay()).sum();
+            prop_assert!((sum - stays).abs() <= 1e-9 * stays, "{copies:?}");
         }
     }
 

@@ -27,7 +27,7 @@ pub struct StationPlan {
     pub then: Then,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     Fcfs,
     Infinite,
@@ -93,6 +93,7 @@ pub struct Walker {
 pub struct Trace {
     pub firings: Vec<(Time, usize, u32, u32)>,
     pub stays: Vec<u128>,
+    pub visits: Vec<u64>,
 }
 
 pub struct Built {
@@ -200,6 +201,7 @@ pub fn build(plan: &Plan, seed: u64) -> Built {
     let trace = page.store("trace", |_| Trace {
         firings: Vec::new(),
         stays: vec![0; count],
+        visits: vec![0; count],
     });
     let done = page.place("done");
     page.sink(done);
@@ -215,6 +217,7 @@ pub fn build(plan: &Plan, seed: u64) -> Built {
                     trace
                         .firings
                         .push((firing.now(), index, firing.copy(), walker.id));
+                    trace.visits[index] += 1;
                     trace.stays[index] += u128::from(firing.now().since(walker.entered).0);
                     firing.record(firings, 1.0);
                     walker

@@ -37,7 +37,7 @@ impl Discipline<Transfer> for Shared {
             return;
         }
         let data = Span((transfer.size as f64 * self.picoseconds_per_byte + 0.5) as u64);
-        let (others_passed, _) = station.book(self.besides + data);
+        let (others_passed, _) = station.book(slot, self.besides + data);
         if others_passed <= station.now() {
             station.release(slot);
         } else {

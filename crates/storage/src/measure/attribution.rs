@@ -149,8 +149,9 @@ struct RequestShares {
 impl RequestShares {
     /// Entries of a node: of itself, and of the latency of the network behind it.
     fn node(&self, node: &NodeReport) -> impl Iterator<Item = BreakdownEntry> + use<> {
-        let on_the_way = match node.residence > 0.0 {
-            true => (node.delay / node.residence).min(1.0),
+        let residence = node.residence.unwrap_or(0.0);
+        let on_the_way = match residence > 0.0 {
+            true => (node.delay / residence).min(1.0),
             false => 0.0,
         };
         let stay = 1.0 - on_the_way;
@@ -165,12 +166,12 @@ impl RequestShares {
         // waits for retransmission stays among the packets.
         let visits = match node.path.ends_with("/packets") {
             true => 0.0,
-            false => (node.arrivals as f64 / self.requests).min(1.0),
+            false => (node.departures as f64 / self.requests).min(1.0),
         };
-        let least = (1.0 - waiting) * node.residence * stay * visits;
+        let least = (1.0 - waiting) * residence * stay * visits;
         let own = self.entry(&node.path, node.charged * stay, waiting, least);
         let latency = (on_the_way > 0.0).then(|| {
-            let least = node.residence * on_the_way * visits;
+            let least = residence * on_the_way * visits;
             self.entry(LATENCY, node.charged * on_the_way, 0.0, least)
         });
         [Some(own), latency].into_iter().flatten()

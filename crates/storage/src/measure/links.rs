@@ -41,9 +41,10 @@ pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
                 most_utilisation: most,
                 busiest: (copies > 1).then(|| group.name_of(busiest)),
                 queue: 0.0,
-                service: worked / messages.max(1) as f64,
-                residence: 0.0,
+                service: (messages > 0).then(|| worked / messages as f64),
+                residence: None,
                 visits: messages,
+                unfinished: 0,
                 lost: network
                     .packets
                     .as_ref()

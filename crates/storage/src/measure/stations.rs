@@ -23,12 +23,14 @@ pub struct StationReport {
     pub busiest: Option<String>,
     /// Mean number waiting in one copy.
     pub queue: f64,
-    /// Mean time of service in seconds.
-    pub service: f64,
-    /// Mean time of stay in seconds.
-    pub residence: f64,
-    /// Visits.
+    /// Mean service time of completed visits in seconds; none without any.
+    pub service: Option<f64>,
+    /// Mean stay of completed visits in seconds; none without any.
+    pub residence: Option<f64>,
+    /// Completed visits.
     pub visits: u64,
+    /// Visits that were not over at the end.
+    pub unfinished: u64,
     /// Packets that found its queue full, where there are packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<u64>,
@@ -68,8 +70,10 @@ pub(crate) fn station(node: &NodeReport) -> Option<StationReport> {
         queue: node.mean_queue / f64::from(node.copies),
         service: node.service,
         residence: node.residence,
-        visits: node.arrivals,
+        visits: node.departures,
+        unfinished: node.inside,
         lost: None,
         within: None,
+        deferred: false,
     })
 }

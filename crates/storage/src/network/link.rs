@@ -183,7 +183,7 @@ impl Discipline<Job> for Link {
         let (wire, tail, side) = (job.wire, job.tail, (self.kind.side)(job));
         let latency = self.kind.latency;
         let (sending, head) = self.times(station.now(), wire);
-        let (start, end) = station.book(sending);
+        let (start, end) = station.book(slot, sending);
         self.messages += 1;
         self.delayed += u64::from(side != Side::Receiving);
         let release = match side {

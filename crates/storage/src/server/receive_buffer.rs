@@ -34,6 +34,7 @@ impl Lists {
     fn serve(&mut self, slot: Slot, station: &mut Station<'_, Job>) {
         let entries = self.entries[station.token(slot).client as usize];
         let time = self.job + Span(self.entry.0.saturating_mul(u64::from(entries)));
+        station.add_service(slot, time);
         station.wake_in(time, slot.0);
     }
 }

@@ -52,8 +52,8 @@ pub struct ServerReport {
     pub written_bytes: u64,
     /// Bytes read and written per second.
     pub throughput: f64,
-    /// Mean time from a job's arrival to its answer, in seconds, the card left out; none without
-    /// jobs.
+    /// Mean time from a job's arrival to its answer, in seconds, the card left out: completed
+    /// visits to its places and stations over answered jobs; none without jobs.
     pub latency: Option<f64>,
 }
 
@@ -70,12 +70,14 @@ pub struct StationCopy {
     pub utilisation: f64,
     /// Mean number waiting.
     pub queue: f64,
-    /// Mean time of service in seconds.
-    pub service: f64,
-    /// Mean time of stay in seconds.
-    pub residence: f64,
-    /// Visits.
+    /// Mean service time of completed visits in seconds; none without any.
+    pub service: Option<f64>,
+    /// Mean stay of completed visits in seconds; none without any.
+    pub residence: Option<f64>,
+    /// Completed visits.
     pub visits: u64,
+    /// Visits that were not over at the end.
+    pub unfinished: u32,
 }
 
 /// The data servers over time, in windows of equal length but for the last.
@@ -199,10 +201,13 @@ pub(crate) fn servers(pages: &[ServerPage], net: &Net) -> (Vec<ServerReport>, Ve
                 throughput: 0.0,
                 latency: None,
             };
+            let mut stay = 0.0;
             for (node, reports) in &nodes {
                 let own = reports.iter().skip(place * node.each).take(node.each);
                 if node.has_jobs {
                     report.in_progress += own.clone().map(|it| it.mean_inside).sum::<f64>();
+                    let stays = own.clone().map(CopyReport::stay);
+                    stay += stays.sum::<f64>();
                 }
                 if node.servers.is_none() {
                     continue;
@@ -223,7 +228,7 @@ pub(crate) fn servers(pages: &[ServerPage], net: &Net) -> (Vec<ServerReport>, Ve
                 report.throughput = (served.read + served.written) as f64 / seconds;
             }
             if served.jobs > 0 {
-                report.latency = Some(report.in_progress * seconds / served.jobs as f64);
+                report.latency = Some(stay / served.jobs as f64);
             }
             all.push(report);
         }
@@ -252,7 +257,8 @@ fn station_copy(path: &str, server: u32, number: u32, copy: &CopyReport) -> Stat
         queue: copy.mean_queue,
         service: copy.service,
         residence: copy.residence,
-        visits: copy.arrivals,
+        visits: copy.departures,
+        unfinished: copy.inside,
     }
 }
 

@@ -132,7 +132,7 @@ fn whole_pages_are_written_back() {
     ];
     let outcome = run(CACHED, &sets);
     let device = station(&outcome, "server/device");
-    close(device.service, 4_194_000.0 * 20e-9, 1e-12);
+    close(device.service.unwrap_or(0.0), 4_194_000.0 * 20e-9, 1e-12);
     // 20,480 pages may wait.
     assert_eq!(device.visits, (48_000 - 20_480_u64).div_ceil(4_194));
     // One write passes the limit by more than that.

@@ -85,7 +85,7 @@ fn utilisation_is_throughput_times_demand() {
         // Little's law at the device.
         close(
             device.queue + device.utilisation,
-            throughput * device.residence,
+            throughput * device.residence.unwrap_or(0.0),
             5e-3,
         );
         // The interactive response time law.

@@ -27,7 +27,7 @@ const PAGES: f64 = 256.0;
 
 fn busy(outcome: &Outcome) -> f64 {
     let station = station(outcome, "processor");
-    station.service * station.visits as f64
+    station.service.unwrap_or(0.0) * station.visits as f64
 }
 
 /// Bytes that the device has moved.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headrace_storage::Outcome;
 use headrace_storage::measure::StopReason;
 
-use crate::running::{SMALLEST, close, latency, run};
+use crate::running::{SMALLEST, close, latency, run, station};
 
 const PHASES: [&str; 7] = [
     "clients.count=6",
@@ -221,7 +221,8 @@ fn stations_obey_the_laws() {
             .filter(|it| it.servers == Some(1))
         {
             let rate = it.visits as f64 / seconds / f64::from(it.copies);
-            assert!((it.utilisation - rate * it.service).abs() < 1e-9, "{it:?}");
+            let service = it.service.unwrap_or(0.0);
+            assert!((it.utilisation - rate * service).abs() < 1e-9, "{it:?}");
             assert!(it.utilisation <= it.most_utilisation + 1e-12);
             assert!(it.most_utilisation <= 1.0 + 1e-12);
             // A link lets a message go on when it has sent its first packet.
@@ -229,10 +230,105 @@ fn stations_obey_the_laws() {
                 continue;
             }
             assert!(
-                (it.queue + it.utilisation - rate * it.residence).abs() < 1e-9,
+                (it.queue + it.utilisation - rate * it.residence.unwrap_or(0.0)).abs() < 1e-9,
                 "{it:?}"
             );
         }
+    }
+}
+
+/// A device of 10 ms a request, and nothing else that takes time.
+const TEN_MILLISECONDS: &str = r#"
+    system = "ideal"
+    [clients]
+    count = 200
+    [servers]
+    count = 1
+    [servers.device]
+    kind = "simple"
+    time_per_request = "10 ms"
+    read_rate = "1 TB/s"
+    write_rate = "1 TB/s"
+    [network]
+    bandwidth = "10 Tbit/s"
+    latency = "0 s"
+    [layout]
+    unit = "1 MiB"
+"#;
+
+/// 200 requests come at once, and then one for each that leaves. Stopped after 3 s, 299 have
+/// left: 200 after 10, 20, … 2000 ms, and 99 after 2 s each.
+#[test]
+fn unfinished_visits_do_not_count_as_visits() {
+    let closed = format!(
+        "{TEN_MILLISECONDS}
+        [[workload]]
+        kind = \"ior\"
+        block = \"4 MiB\"
+        transfer = \"4 KiB\"
+        phases = [\"read\"]
+        [run]
+        stop = {{ time = \"3 s\" }}"
+    );
+    let first: f64 = (1..=200).map(|number| 0.01 * f64::from(number)).sum();
+    let later: f64 = (101..=200).map(|number| 0.01 * f64::from(number)).sum();
+    let cases: [(&[&str], u64, f64); 2] = [
+        (&[], 299, (first + 99.0 * 2.0) / 299.0),
+        // The first 100 have left before; the others count with their whole stay.
+        (&["run.warm_up=1.005 s"], 199, (later + 99.0 * 2.0) / 199.0),
+    ];
+    for (sets, visits, residence) in cases {
+        let outcome = run(&closed, sets);
+        let device = station(&outcome, "server/device");
+        assert_eq!((device.visits, device.unfinished), (visits, 200));
+        close(device.service.unwrap_or(0.0), 0.01, 1e-6);
+        close(device.residence.unwrap_or(0.0), residence, 1e-5);
+        close(outcome.report.latency["read"].mean, residence, 1e-5);
+        close(device.queue, 199.0, 1e-4);
+        close(device.utilisation, 1.0, 1e-5);
+        let copy = &outcome.report.copies[0];
+        assert!(copy.station.ends_with("/device"), "{copy:?}");
+        assert_eq!((copy.visits, copy.unfinished), (visits, 200));
+        close(copy.service.unwrap_or(0.0), 0.01, 1e-6);
+        close(copy.residence.unwrap_or(0.0), residence, 1e-5);
+        close(
+            outcome.report.servers[0].latency.unwrap_or(0.0),
+            residence,
+            1e-5,
+        );
+    }
+    // A station from which nothing has left has no mean.
+    let outcome = run(&closed, &["run.stop.time=5 ms"]);
+    let device = station(&outcome, "server/device");
+    assert_eq!((device.visits, device.unfinished), (0, 200));
+    assert_eq!((device.service, device.residence), (None, None));
+}
+
+/// Twice the load that the device can carry: the queue grows, and the service time does not.
+#[test]
+fn an_overloaded_open_load_has_the_devices_service_time() {
+    let open = format!(
+        "{TEN_MILLISECONDS}
+        [[workload]]
+        kind = \"operation-mix\"
+        weights = {{ read = 1 }}
+        rate = 200
+        amount = \"forever\"
+        [run]
+        stop = {{ time = \"20 s\" }}"
+    );
+    for warm_up in ["run.warm_up=0 s", "run.warm_up=7.3 s"] {
+        let sets = [warm_up, "clients.count=1", "clients.processes=20000"];
+        let outcome = run(&open, &sets);
+        let device = station(&outcome, "server/device");
+        close(device.service.unwrap_or(0.0), 0.01, 1e-6);
+        close(device.utilisation, 1.0, 1e-2);
+        let mean = outcome.report.latency["read"].mean;
+        close(device.residence.unwrap_or(0.0), mean, 1e-3);
+        assert!(device.unfinished > 1500, "{device:?}");
+        // 100 requests leave in each second.
+        let seconds = if warm_up.contains('7') { 12.7 } else { 20.0 };
+        close(device.visits as f64, 100.0 * seconds, 1e-2);
     }
 }
 

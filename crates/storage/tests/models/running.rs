@@ -108,7 +108,7 @@ pub fn station<'a>(outcome: &'a Outcome, path: &str) -> &'a StationReport {
 /// Returns the total busy time of a station's servers, in picoseconds.
 pub fn busy(outcome: &Outcome, path: &str) -> f64 {
     let station = station(outcome, path);
-    station.service * station.visits as f64 * 1e12
+    station.service.unwrap_or(0.0) * station.visits as f64 * 1e12
 }
 
 /// Checks that two numbers differ by no more than a part of the second.

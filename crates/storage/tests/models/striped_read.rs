@@ -16,7 +16,7 @@ fn takes_what_its_disks_take() {
     assert!(simulated > theory, "faster than the disks: {simulated}");
     let device = station(&outcome, "server/device");
     assert_eq!(device.visits, 64 * 400 * 4);
-    close(device.service, 262_144.0 / 60e6, 1e-9);
+    close(device.service.unwrap_or(0.0), 262_144.0 / 60e6, 1e-9);
     assert_eq!(outcome.report.operations["read"].count, 64 * 400);
     assert_eq!(outcome.report.operations["read"].bytes, 26_843_545_600);
 }

@@ -68,7 +68,10 @@ def height(data: Figures) -> float:
 
 def _shown(data: Figures) -> pl.DataFrame:
     return (
-        data.stations.filter(pl.col("servers").is_not_null() & (pl.col("visits") > 0))
+        data.stations.filter(
+            pl.col("servers").is_not_null()
+            & (pl.col("visits") + pl.col("unfinished").fill_null(0) > 0)
+        )
         .sort("utilisation", "station", descending=[True, False])
         .head(MOST)
     )

@@ -291,6 +291,7 @@ impl CreditLinks {
                     if let Some(slot) = packet.last {
                         self.messages -= 1;
                         station.stop_serving();
+                        station.add_stay_as_service(Slot(slot));
                         station.release(Slot(slot));
                     }
                     return;

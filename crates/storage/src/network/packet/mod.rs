@@ -280,6 +280,7 @@ impl Packets {
                         let (expected, echo) = it.receiver.receive(segment, sent);
                         it.deliver(expected, |slot| {
                             station.stop_serving();
+                            station.add_stay_as_service(slot);
                             station.release(slot);
                         });
                         let answer = Content::Acknowledgement {

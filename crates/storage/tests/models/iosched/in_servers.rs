@@ -27,7 +27,7 @@ fn every_scheduler_keeps_a_device_busy() {
         let outcome = run(SCENARIO, sets);
         let device = station(&outcome, "server/device");
         close(
-            device.service * device.visits as f64,
+            device.service.unwrap_or(0.0) * device.visits as f64,
             8.0 * 1048576.0 / 100e6,
             1e-6,
         );
