@@ -7,6 +7,9 @@
 //! nodes add up to the time that requests were in progress. Time in which an account has no such
 //! token is counted separately ([`Net::unattributed`](crate::Net::unattributed)).
 //!
+//! A request may also wait without any token that counts, as when others have asked for what it
+//! waits for. [`Firing::begin_gap_wait`](crate::Firing::begin_gap_wait) names a wait for such time.
+//!
 //! Tokens that are in no node, or wait in one for something else than it is named after,
 //! are booked on a [`WaitId`].
 
@@ -103,6 +106,9 @@ struct Open {
     clock: f64,
     /// The clock at the last reset of statistics.
     from: f64,
+    /// Number of [`Accounts::begin_gap`] without end, and the wait of the last.
+    gaps: u32,
+    gap_wait: u32,
 }
 
 #[derive(Default, Debug)]
@@ -131,6 +137,8 @@ impl Accounts {
             last: now,
             clock: 0.0,
             from: 0.0,
+            gaps: 0,
+            gap_wait: 0,
         };
         match self.all.get_mut(slot as usize) {
             Some(place) => *place = open,
@@ -163,6 +171,9 @@ impl Accounts {
         if span > 0 {
             open.last = now;
             match open.tokens {
+                0 if open.gaps > 0 => {
+                    self.waits[open.gap_wait as usize].charged += span as f64;
+                }
                 0 => self.unattributed += span as f64,
                 1 => open.clock += span as f64,
                 tokens => open.clock += span as f64 / f64::from(tokens),
@@ -220,6 +231,34 @@ impl Accounts {
         })
     }
 
+    /// From now on, time in which the account has no token that counts goes on a wait.
+    pub fn begin_gap(&mut self, account: Account, wait: WaitId, now: Time) {
+        if let Some(open) = self.advance(account, now) {
+            open.gaps += 1;
+            open.gap_wait = wait.0;
+        }
+    }
+
+    /// One such wait is over.
+    pub fn end_gap(&mut self, account: Account, now: Time) {
+        if let Some(open) = self.advance(account, now) {
+            open.gaps = open.gaps.saturating_sub(1);
+        }
+    }
+
+    /// Gives the time of gaps since accounts were brought to their time, in picoseconds.
+    pub fn in_gaps(&self, now: Time) -> impl Iterator<Item = (WaitId, f64)> {
+        let open = self.without_tokens().filter(|open| open.gaps > 0);
+        open.map(move |open| (WaitId(open.gap_wait), (now.0 - open.last.0) as f64))
+    }
+
+    fn without_tokens(&self) -> impl Iterator<Item = &Open> {
+        let free = |slot: usize| self.free.contains(&(slot as u32));
+        let open = self.all.iter().enumerate();
+        let open = open.filter(move |(slot, open)| open.tokens == 0 && !free(*slot));
+        open.map(|(_, open)| open)
+    }
+
     /// A token begins to wait in a store.
     pub fn hold(&mut self, account: Account, wait: WaitId, now: Time) -> Held {
         let mark = self.enter(account, now);
@@ -259,10 +298,8 @@ impl Accounts {
 
     /// Time in which open accounts had no token that counts, in picoseconds.
     pub fn unattributed(&self, now: Time) -> f64 {
-        let free = |slot: usize| self.free.contains(&(slot as u32));
-        let holes = self.all.iter().enumerate();
-        let holes = holes.filter(|(slot, open)| open.tokens == 0 && !free(*slot));
-        let now: f64 = holes.map(|(_, open)| (now.0 - open.last.0) as f64).sum();
+        let holes = self.without_tokens().filter(|open| open.gaps == 0);
+        let now: f64 = holes.map(|open| (now.0 - open.last.0) as f64).sum();
         self.unattributed + now
     }
 

@@ -159,6 +159,27 @@ impl Firing<'_> {
         account
     }
 
+    /// Charges tokens that this firing puts from now on to the account of a token in a bag
+    /// declared with `may_take`.
+    pub fn charge_as<T: Token>(&mut self, bag: Node<T>, slot: Slot) {
+        let node = typed::<T>(&*self.nodes[bag.node as usize]);
+        let account = node.core.marks.account(slot);
+        self.charge(account);
+    }
+
+    /// From now on, time in which this firing's account has no token in a counted node is booked
+    /// on a wait, until [`Firing::end_gap_wait`]. Of several at once, the last counts.
+    pub fn begin_gap_wait(&mut self, wait: WaitId) {
+        let (account, now) = (self.account(), self.now());
+        self.kernel.accounts.begin_gap(account, wait, now);
+    }
+
+    /// Ends a wait of [`Firing::begin_gap_wait`] of this firing's account.
+    pub fn end_gap_wait(&mut self) {
+        let (account, now) = (self.account(), self.now());
+        self.kernel.accounts.end_gap(account, now);
+    }
+
     /// Reports a token to the discipline of a declared station.
     pub fn signal<T: Token>(&mut self, to: impl Into<To<T>>, token: &T) {
         let Some((node, copy)) = self.locate(to.into().end, token) else {

@@ -219,7 +219,7 @@ impl Net {
                 charged[wait as usize] += share;
             });
         }
-        for (wait, share) in accounts.in_stores(now) {
+        for (wait, share) in accounts.in_stores(now).chain(accounts.in_gaps(now)) {
             charged[wait.0 as usize] += share;
         }
         let per_time = |amount: f64| if elapsed > 0.0 { amount / elapsed } else { 0.0 };

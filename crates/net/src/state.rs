@@ -192,6 +192,16 @@ impl Marks {
         marks.iter().filter(|mark| mark.account.is_somebody())
     }
 
+    /// Returns the account of the token in a slot.
+    pub fn account(&self, slot: Slot) -> Account {
+        let index = slot.0 as usize;
+        let account = match self {
+            Marks::Uncounted(accounts) => accounts.get(index).copied(),
+            Marks::Counted(marks) => marks.get(index).map(|mark| mark.account),
+        };
+        account.unwrap_or_default()
+    }
+
     fn counted_mut(&mut self, slot: Slot) -> Option<&mut Mark> {
         match self {
             Marks::Uncounted(_) => None,

@@ -184,6 +184,9 @@ impl Attempts {
                     self.leaves_out(&job, world);
                 }
                 let step = self.send((job, account), there, it.now, world);
+                // Lost on the way from server to server, it has no token anywhere.
+                it.firing.charge(account);
+                it.firing.begin_gap_wait(self.wait);
                 it.steps.push((step, account));
             }
             Route::Without => {
@@ -259,6 +262,8 @@ impl Attempts {
                 return;
             };
             host = attempt.needs.first().map_or(host, |it| it.host);
+            it.firing.charge(attempt.account);
+            it.firing.end_gap_wait();
             if let Some(lost) = attempt.lost {
                 it.firing.let_go(lost);
             }
@@ -381,6 +386,8 @@ impl Attempts {
         self.live.retain(|&number, attempt| {
             let keep = !is_lost(number, attempt, it.world);
             if !keep {
+                it.firing.charge(attempt.account);
+                it.firing.end_gap_wait();
                 if let Some(since) = attempt.lost {
                     it.firing.let_go(since);
                 }

@@ -58,11 +58,11 @@ pub struct Failures {
 impl Failures {
     /// A message has come to a door that is shut: whoever sent it waits from now on.
     fn is_lost(&mut self, firing: &mut Firing<'_>, message: &Job) {
-        let client = match message.direction.between_servers() {
-            true => message.pending,
-            false => message.client,
-        };
-        if let Some(attempts) = self.clients.get_mut(client as usize) {
+        // Between servers, the number is that of the server's own request.
+        if message.direction.between_servers() {
+            return;
+        }
+        if let Some(attempts) = self.clients.get_mut(message.client as usize) {
             attempts.is_lost(message.request, firing);
         }
     }

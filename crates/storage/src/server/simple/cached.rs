@@ -1,6 +1,8 @@
 //! The page cache of a simple data server, above its devices.
 
-use headrace_net::{Account, Fcfs, Firing, Net, Node, Page, Port, Random, Slot, Span, Store, To};
+use headrace_net::{
+    Account, Fcfs, Firing, Net, Node, Page, Port, Random, Slot, Span, Store, To, WaitId,
+};
 use headrace_spec::{Bytes, Memory};
 use headrace_trace::Operation;
 
@@ -24,6 +26,8 @@ pub(super) struct Parts {
     pub served: Node<Job>,
     /// Number of targets that are the server's own.
     pub targets: u32,
+    /// Wait of an fsync for writes that others began.
+    pub write_back: WaitId,
 }
 
 /// Cache and sizes of a server's files.
@@ -129,6 +133,8 @@ impl Parts {
         }
         if waits.operation == Operation::Sync && operation != Operation::Sync {
             let synced = *waits;
+            firing.charge_as(self.waiting, job);
+            firing.end_gap_wait();
             self.flush(firing, &synced, job);
         } else if let Some(job) = firing.take(self.waiting, job) {
             firing.put(done, job);
@@ -321,7 +327,10 @@ fn synchronise(page: &mut Page<'_>, parts: Parts, places: Places, cache: Store<C
             }
             match cache.writes.wait((at, file), slot.0) {
                 0 => parts.flush(firing, &job, slot),
-                writes => firing.token_mut(waiting, slot).pending = writes,
+                writes => {
+                    firing.token_mut(waiting, slot).pending = writes;
+                    firing.begin_gap_wait(parts.write_back);
+                }
             }
         });
 }

@@ -80,6 +80,7 @@ pub(super) fn server(
             .put(reply.send, move |_, job, served| {
                 reply.to(served.count(job))
             });
+        let write_back = page.wait("waiting for write-back");
         let forget = cached(
             page,
             daemon,
@@ -88,6 +89,7 @@ pub(super) fn server(
                 waiting,
                 served,
                 targets: scenario.servers.targets,
+                write_back,
             },
             &spec.memory,
             failing,
