@@ -115,8 +115,11 @@ pub(crate) fn breakdown(
         entries = of.joined(entries);
         // Requests need not wait for pages that are written behind or read ahead, however long
         // these jobs take.
-        for entry in &mut entries {
-            entry.least = entry.least.min(entry.seconds);
+        for entry in entries
+            .iter_mut()
+            .filter(|it| !in_client_machine(&it.place))
+        {
+            entry.least = 0.0;
         }
     }
     entries.retain(|entry| entry.share > 1e-9);

@@ -30,6 +30,43 @@ pub struct Bottleneck {
     pub sentence: String,
 }
 
+/// Mean turn of a process: from one request to the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    /// The measured time over the requests of one process, in seconds; no less than `think` and
+    /// `latency` together.
+    pub seconds: f64,
+    /// Think time in it.
+    pub think: f64,
+    /// Latency in it.
+    pub latency: f64,
+}
+
+impl Turn {
+    /// By what factor throughput could grow at the most without a place: no process can turn round
+    /// faster than it thinks, and its request is served in the other places. Requests that wait
+    /// there may wait for this place: a scheduler, a thread pool or a lock frees them when a
+    /// request has left it.
+    pub(super) fn most_gain(self, breakdown: &[BreakdownEntry], place: &str) -> f64 {
+        let others = breakdown.iter().filter(|entry| entry.place != place);
+        let needed = others.map(|entry| entry.least).sum::<f64>();
+        let left = self.think + needed;
+        // Requests that need more than they took share jobs, as those that are written behind.
+        if left > 1e-9 * self.seconds && needed <= self.latency * (1.0 + 1e-9) {
+            self.seconds / left
+        } else {
+            f64::INFINITY
+        }
+    }
+}
+
+/// By what factor throughput could grow until one of these stations is fully busy.
+pub(super) fn until_busy<'a>(stations: impl Iterator<Item = &'a StationReport>) -> f64 {
+    let stations = stations.filter(|it| it.servers.is_some() && !it.deferred);
+    let gains = stations.map(|it| 1.0 / it.most_utilisation);
+    gains.fold(f64::INFINITY, f64::min)
+}
+
 /// Busier than this, a station is called saturated.
 pub(super) const SATURATED: f64 = 0.9;
 
@@ -38,12 +75,11 @@ pub(super) const SATURATED: f64 = 0.9;
 /// no copy of a station can be more than fully busy, so once the busiest is
 /// taken away, throughput can grow until the next one's busiest copy is; and a
 /// closed system cannot turn round faster than its processes think and the rest
-/// of the way takes a request that waits nowhere.
+/// of the way takes a request that waits nowhere ([`Turn::most_gain`]).
 pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
-    mean_latency: f64,
-    mean_think: f64,
+    turn: Turn,
 ) -> Bottleneck {
     let mut busy: Vec<&StationReport> = stations
         .iter()
@@ -55,28 +91,17 @@ pub(crate) fn bottleneck(
         Some(place) => place.to_owned(),
         None => station.station.clone(),
     };
-    let by_turn = |place: &str| {
-        let others = breakdown.iter().filter(|entry| entry.place != place);
-        let needed = others.map(|entry| entry.least).sum::<f64>();
-        let left = mean_think + needed;
-        // Requests that need more than they took share jobs, as those that are written behind.
-        if left > 0.0 && needed <= mean_latency {
-            (mean_think + mean_latency) / left
-        } else {
-            f64::INFINITY
-        }
-    };
     let first = busy.first().filter(|station| station.utilisation > 0.0);
     match (first, breakdown.first()) {
         (Some(first), _) if first.most_utilisation >= SATURATED => {
             let next = busy.get(1).filter(|station| station.utilisation > 0.0);
-            let by_next = next.map_or(f64::INFINITY, |next| 1.0 / next.most_utilisation);
+            let by_next = until_busy(busy.iter().skip(1).copied());
             let place = place_of(first);
             let share = share_with_queues(stations, breakdown, &place);
-            // No share of the latency bounds it: whatever waits for what is full waits elsewhere too.
-            let turn = by_turn(&place);
+            let turn = turn.most_gain(breakdown, &place);
             let most_gain = by_next.min(turn).max(1.0);
-            let then = match next {
+            let mut bounding = busy.iter().skip(1).filter(|station| !station.deferred);
+            let then = match bounding.next() {
                 _ if most_gain.is_infinite() => String::new(),
                 Some(next) if by_next <= turn => format!(
                     ", then {} would be the limit ({:.0} % busy now)",
@@ -120,18 +145,13 @@ pub(crate) fn bottleneck(
                     .collect(),
                 false => outside,
             };
-            let by_others = others
-                .iter()
-                .map(|station| 1.0 / station.most_utilisation)
-                .fold(f64::INFINITY, f64::min);
-            // What waits elsewhere does not wait for what is not saturated.
-            let by_share = by_share(most.share, mean_latency, mean_think);
-            let by_turn = by_turn(&most.place).min(by_share);
+            let by_others = until_busy(others.iter().copied());
+            let by_turn = turn.most_gain(breakdown, &most.place);
             let most_gain = by_turn.min(by_others).max(1.0);
             let in_bursts = within.filter(|_| in_turn || most.waiting > 0.5 * most.seconds);
             // Where requests mostly wait, they are as many as it takes.
             let waiting: f64 = breakdown.iter().map(|entry| entry.waiting).sum();
-            let more = match waiting > 0.5 * mean_latency {
+            let more = match waiting > 0.5 * turn.latency {
                 true => "",
                 false => ", and more requests at once would also raise it",
             };
@@ -240,16 +260,6 @@ fn share_with_queues(stations: &[StationReport], breakdown: &[BreakdownEntry], p
         .chain(queues)
         .sum::<f64>()
         .min(1.0)
-}
-
-/// By what factor throughput can grow if this part of the latency goes: elsewhere requests
-/// need no less time then, as there are no fewer of them there.
-fn by_share(share: f64, mean_latency: f64, mean_think: f64) -> f64 {
-    let left = mean_think + mean_latency * (1.0 - share);
-    match left > 1e-9 * mean_latency {
-        true => (mean_think + mean_latency) / left,
-        false => f64::INFINITY,
-    }
 }
 
 pub(super) fn finite(gain: f64) -> Option<f64> {

@@ -50,6 +50,7 @@ pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
                     .as_ref()
                     .map(|packets| packets.lost_at(group.links.clone())),
                 within: Some(network.station),
+                deferred: false,
             })
         })
         .collect()

@@ -8,7 +8,7 @@
 
 use headrace_net::NodeReport;
 
-use super::bottleneck::{Bottleneck, SATURATED, finite, rise};
+use super::bottleneck::{Bottleneck, SATURATED, Turn, finite, rise, until_busy};
 use super::stations::{BreakdownEntry, StationReport};
 
 /// Waiting places of processes in the net, and the places to which the time is attributed.
@@ -174,8 +174,7 @@ pub(super) fn behind(stations: &[StationReport], place: &str) -> String {
 pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
-    mean_think: f64,
-    mean_latency: f64,
+    turn: Turn,
 ) -> Bottleneck {
     let Some(most) = breakdown.first() else {
         return Bottleneck {
@@ -196,17 +195,8 @@ pub(crate) fn bottleneck(
     let utilisation = station.map_or(0.0, |it| it.utilisation);
     let saturated = busiest >= SATURATED;
     // Other stations can be no more than fully busy.
-    let others = stations
-        .iter()
-        .filter(|it| it.station != behind && it.servers.is_some());
-    let by_others = others
-        .map(|it| 1.0 / it.most_utilisation)
-        .fold(f64::INFINITY, f64::min);
-    let left = mean_think + mean_latency * (1.0 - most.share);
-    let by_turn = match left > 1e-9 * mean_latency {
-        true => (mean_think + mean_latency) / left,
-        false => f64::INFINITY,
-    };
+    let by_others = until_busy(stations.iter().filter(|it| it.station != behind));
+    let by_turn = turn.most_gain(breakdown, &most.place);
     let most_gain = by_turn.min(by_others).max(1.0);
     let (busy, share) = (100.0 * utilisation, 100.0 * most.share);
     let verdict = match name {

@@ -27,9 +27,10 @@ pub use synced_writes::SyncedWrites;
 pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
 pub(crate) use attribution::counts;
-pub(crate) use bottleneck::{bottleneck, of_arrivals};
+pub(crate) use bottleneck::{Turn, bottleneck, of_arrivals};
 pub(crate) use caches::{caches, unwritten};
 pub(crate) use latencies::Latencies;
 pub(crate) use recorder::{Cell, column};
 pub(crate) use single_requests::SingleRequests;
+pub(crate) use stations::WriteBack;
 pub(crate) use synced_writes::synced_writes;

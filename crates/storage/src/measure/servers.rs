@@ -7,7 +7,7 @@
 use headrace_spec::Daemon;
 
 use super::attribution::{in_server_machine as in_machine, on_host};
-use super::bottleneck::{self, Bottleneck, SATURATED, finite, rise};
+use super::bottleneck::{self, Bottleneck, SATURATED, Turn, finite, rise};
 use super::local;
 use super::stations::{BreakdownEntry, StationReport};
 
@@ -18,8 +18,7 @@ const WAITING: &str = "waiting for a thread";
 pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
-    mean_latency: f64,
-    mean_think: f64,
+    turn: Turn,
     daemon: &Daemon,
 ) -> Bottleneck {
     let mut places = breakdown.to_vec();
@@ -42,18 +41,16 @@ pub(crate) fn bottleneck(
             places.remove(waiting);
             places.sort_by(|a, b| b.share.total_cmp(&a.share));
         } else if waiting == 0 {
-            return threads(&places, &behind, busiest, mean_latency + mean_think, daemon);
+            return threads(&places, &behind, busiest, turn, daemon);
         }
     }
     match places.first() {
-        Some(most) if in_machine(&most.place) => {
-            local::bottleneck(stations, &places, mean_think, mean_latency)
-        }
+        Some(most) if in_machine(&most.place) => local::bottleneck(stations, &places, turn),
         // Their devices are busy with what nobody waits for, too.
         _ => {
             let others = stations.iter().filter(|it| !in_machine(&it.station));
             let others: Vec<StationReport> = others.cloned().collect();
-            bottleneck::bottleneck(&others, &places, mean_latency, mean_think)
+            bottleneck::bottleneck(&others, &places, turn)
         }
     }
 }
@@ -63,11 +60,11 @@ fn threads(
     places: &[BreakdownEntry],
     behind: &str,
     busiest: f64,
-    turn: f64,
+    turn: Turn,
     daemon: &Daemon,
 ) -> Bottleneck {
     let most = &places[0];
-    let by_turn = turn / (turn - most.seconds).max(turn * 1e-9);
+    let by_turn = turn.most_gain(places, &most.place);
     let most_gain = by_turn.min(1.0 / busiest.max(1e-9)).max(1.0);
     let threads = daemon.threads;
     Bottleneck {

@@ -3,6 +3,8 @@
 use headrace_net::NodeReport;
 use serde::Serialize;
 
+use super::attribution::on_host;
+
 /// One station, its copies together.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationReport {
@@ -37,6 +39,56 @@ pub struct StationReport {
     /// The station in which its visitors are, if it is a part of one.
     #[serde(skip)]
     pub(super) within: Option<&'static str>,
+    /// True if its work may be done after the requests that cause it: it does not bound them.
+    #[serde(skip)]
+    pub(super) deferred: bool,
+}
+
+/// Where writes are acknowledged before they have reached a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WriteBack {
+    /// On the client: only its processor works for them in time.
+    Client,
+    /// On the servers: their devices do not.
+    Server,
+}
+
+/// Marks the stations that may work for writes after these have been acknowledged.
+pub(crate) fn mark_deferred(stations: &mut [StationReport], write_back: WriteBack) {
+    for station in stations {
+        let path = &station.station;
+        station.deferred = !path.ends_with("/processor")
+            && match write_back {
+                WriteBack::Client => true,
+                WriteBack::Server => on_host(path, "server").is_some_and(|rest| {
+                    !rest.starts_with("card ") && rest != "daemon" && rest != "memory"
+                }),
+            };
+    }
+}
+
+/// Limits what requests need at a station whose time they share, as flows do on links, to what
+/// they need alone: the longest mean service of the links that it consists of.
+pub(crate) fn least_alone(
+    breakdown: &mut [BreakdownEntry],
+    stations: &[StationReport],
+    requests: u64,
+) {
+    for entry in breakdown
+        .iter_mut()
+        .filter(|it| it.place.ends_with("/flows"))
+    {
+        let links = stations
+            .iter()
+            .filter(|it| it.within == Some(&*entry.place));
+        let alone = links.map(|link| {
+            let visits = link.visits as f64 / requests.max(1) as f64;
+            link.service.unwrap_or(0.0) * visits.min(1.0)
+        });
+        entry.least = alone
+            .reduce(f64::max)
+            .map_or(entry.least, |it| it.min(entry.least));
+    }
 }
 
 /// A place or station on the way of requests.

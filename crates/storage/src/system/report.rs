@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use headrace_spec::{Scenario, SystemKind, Workload};
+use headrace_spec::{Scenario, ServerKind, SystemKind, Workload};
 use headrace_trace::Operation;
-use headrace_workload::{LeftOut, RecordedFlags};
+use headrace_workload::{LeftOut, RecordedFlags, clients};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
     Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
-    SyncedWrites, UnfinishedReport, UnwrittenReport, attribution, bottleneck, column, links, local,
+    SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution, bottleneck, column, links, local,
     of_arrivals, servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
@@ -234,7 +234,7 @@ pub(super) fn report(
         SystemKind::Local(_) => None,
         SystemKind::Parallel(it) => Some((&it.servers.daemon, it.servers.machine().is_some())),
     };
-    let breakdown = match daemon {
+    let mut breakdown = match daemon {
         None => local::breakdown(&reports, mean_latency),
         Some(_) => attribution::breakdown(net, &reports, mean_latency, requests),
     };
@@ -242,17 +242,30 @@ pub(super) fn report(
     if let Some(links) = &system.links {
         stations.extend(links::stations(links, net));
     }
+    stations::least_alone(&mut breakdown, &stations, requests);
+    if let Some(write_back) = write_back(scenario, &operations) {
+        stations::mark_deferred(&mut stations, write_back);
+    }
     let links = system.links.as_ref();
     let packets = links.and_then(|links| links.packets.as_ref());
     let think = recorder.mean_think();
+    let processes: u64 = scenario
+        .workload
+        .iter()
+        .map(|it| clients(scenario, it).len() as u64 * u64::from(scenario.clients.processes))
+        .sum();
+    let each = processes as f64 / requests.max(1) as f64;
+    let turn = Turn {
+        seconds: (net.measured().as_seconds() * each).max(think + mean_latency),
+        think,
+        latency: mean_latency,
+    };
     let arrivals = scenario.workload.iter().all(|it| it.kind.is_open());
     let arrivals = arrivals.then(|| of_arrivals(&stations)).flatten();
     let mut bottleneck = arrivals.unwrap_or_else(|| match daemon {
-        None => local::bottleneck(&stations, &breakdown, think, mean_latency),
-        Some((daemon, true)) => {
-            servers::bottleneck(&stations, &breakdown, mean_latency, think, daemon)
-        }
-        Some((_, false)) => bottleneck(&stations, &breakdown, mean_latency, think),
+        None => local::bottleneck(&stations, &breakdown, turn),
+        Some((daemon, true)) => servers::bottleneck(&stations, &breakdown, turn, daemon),
+        Some((_, false)) => bottleneck(&stations, &breakdown, turn),
     });
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
@@ -307,6 +320,30 @@ fn replays(system: &System) -> Vec<ReplayReport> {
     flags
         .map(|(&workload, &flags)| ReplayReport { workload, flags })
         .collect()
+}
+
+/// Where writes of the run were acknowledged early, if nothing made sure that they ended in time.
+fn write_back(
+    scenario: &Scenario,
+    operations: &BTreeMap<&'static str, OperationReport>,
+) -> Option<WriteBack> {
+    let did = |operation: Operation| operations.contains_key(operation.name());
+    if !did(Operation::Write) || did(Operation::Sync) {
+        return None;
+    }
+    let SystemKind::Parallel(parallel) = &scenario.kind else {
+        return Some(WriteBack::Client);
+    };
+    if scenario.clients.machine().is_some() {
+        return Some(WriteBack::Client);
+    }
+    let alike = parallel.servers.alike();
+    let mut kinds = alike.iter().map(|it| &it.servers.kind);
+    let buffers = kinds.any(|kind| match kind {
+        ServerKind::SimpleServer(simple) => simple.memory.dirty_limit.0 > 0,
+        ServerKind::MachineServer(_) => true,
+    });
+    buffers.then_some(WriteBack::Server)
 }
 
 /// Every operation seen in some groups.

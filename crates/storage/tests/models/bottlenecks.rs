@@ -114,6 +114,50 @@ fn the_weakness_is_named() {
     }
 }
 
+/// A gateway that lets one request through at a time holds back what the devices could do: half
+/// busy each, they take nearly all of the time, in their own service and in the gateway's queue.
+#[test]
+fn a_scheduler_waits_for_a_station_that_is_not_saturated() {
+    let text = r#"
+        clients = { count = 1, processes = 2 }
+        scheduler = { kind = "fifo", depth = 1, position = "gateway" }
+        metadata = { time_per_operation = "0.1 ms" }
+        [servers]
+        count = 4
+        [servers.device]
+        read_rate = "20 MB/s"
+        write_rate = "20 MB/s"
+        time_per_request = "0.5 ms"
+        [network]
+        bandwidth = "1000 MB/s"
+        latency = "0.02 ms"
+        grain = "flow"
+        [layout]
+        unit = "64 kB"
+        servers = 1
+        [[workload]]
+        block = "10240 kB"
+        transfer = "1024 kB"
+        phases = ["read"]
+        think = "5 ms"
+    "#;
+    for depth in [1, 2] {
+        let depth = format!("scheduler.depth={depth}");
+        let before = run(text, &[&depth]);
+        let found = verdict(&before);
+        assert!(!found.saturated, "{found:?}");
+        let free = [
+            depth.as_str(),
+            "servers.device.read_rate=1 PB/s",
+            "servers.device.time_per_request=0 s",
+        ];
+        let seconds = |outcome: &Outcome| outcome.report.simulated_seconds;
+        let gain = seconds(&before) / seconds(&run(text, &free));
+        assert!(gain > 10.0, "{gain}");
+        assert!(gain <= most_gain(&before) * 1.01, "{gain}: {found:?}");
+    }
+}
+
 #[test]
 fn relieving_it_helps_by_no_more_than_was_said() {
     for weakness in &WEAKNESSES {
