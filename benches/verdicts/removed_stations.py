@@ -56,7 +56,7 @@ def removal(station: str) -> Mapping[str, Any] | None:
         found = {"servers.daemon.time_per_job": "0 s"}
     elif host == "metadata" and place == "processor":
         found = {"metadata.time_per_operation": "0 s"}
-    elif host == "client" and place == "machine/device" or station == "system/machine/device":
+    elif (host == "client" and place == "machine/device") or station == "system/machine/device":
         found = {f"{'clients.' if host == 'client' else ''}machine.device": FREE_DEVICE}
     elif host == "server" and place.endswith("/device") and place.startswith("machine"):
         found = {"servers.machine.device": FREE_DEVICE}
