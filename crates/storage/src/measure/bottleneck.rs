@@ -36,7 +36,7 @@ pub(crate) struct Turn {
     /// The measured time over the requests of one process, in seconds; no less than `think` and
     /// `latency` together.
     pub seconds: f64,
-    /// Think time in it.
+    /// Think time in it that cannot lie outside the run.
     pub think: f64,
     /// Latency in it.
     pub latency: f64,

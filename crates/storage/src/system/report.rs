@@ -257,7 +257,8 @@ pub(super) fn report(
     let each = processes as f64 / requests.max(1) as f64;
     let turn = Turn {
         seconds: (net.measured().as_seconds() * each).max(think + mean_latency),
-        think,
+        // A process may think before its first or after its last request, outside the run.
+        think: think * (1.0 - each).max(0.0),
         latency: mean_latency,
     };
     let arrivals = scenario.workload.iter().all(|it| it.kind.is_open());
