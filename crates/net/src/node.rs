@@ -243,7 +243,15 @@ impl<T: Token> AnyNode for NodeOf<T> {
     }
 
     fn delay(&self) -> f64 {
-        self.bank.as_ref().map_or(0.0, |bank| bank.delay())
+        let Some(bank) = &self.bank else {
+            return 0.0;
+        };
+        // A copy without tokens has no delay: it must not shorten the mean of the others.
+        let arrivals = self.core.copies.iter().map(|state| state.arrivals as f64);
+        let all = arrivals.clone().sum::<f64>().max(1.0);
+        let delays = arrivals.enumerate();
+        let delays = delays.map(|(copy, arrivals)| arrivals * bank.delay(copy));
+        delays.sum::<f64>() / all
     }
 
     fn discipline(&self) -> Option<String> {

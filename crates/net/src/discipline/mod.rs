@@ -336,8 +336,8 @@ pub(crate) trait Bank<T>: Send {
     fn level(&self) -> Option<f64>;
     /// Named numbers of a copy.
     fn gauges(&self, copy: usize) -> Vec<(&'static str, u64)>;
-    /// The mean delay of all copies.
-    fn delay(&self) -> f64;
+    /// The mean delay of a copy.
+    fn delay(&self, copy: usize) -> f64;
     fn bytes(&self) -> usize;
 }
 
@@ -383,8 +383,8 @@ impl<T: Token, D: Discipline<T>> Bank<T> for Vec<D> {
         self.get(copy).map(Discipline::gauges).unwrap_or_default()
     }
 
-    fn delay(&self) -> f64 {
-        self.iter().map(Discipline::delay).sum::<f64>() / self.len() as f64
+    fn delay(&self, copy: usize) -> f64 {
+        self.get(copy).map_or(0.0, Discipline::delay)
     }
 
     fn bytes(&self) -> usize {
