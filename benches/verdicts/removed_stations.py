@@ -26,11 +26,11 @@ ROOT = Path(__file__).parents[2]
 TOLERANCE = 1.01
 FREE_DEVICE = {
     "kind": "simple",
-    "read_rate": "1 PB/s",
-    "write_rate": "1 PB/s",
+    "read_rate": "1000 TB/s",
+    "write_rate": "1000 TB/s",
     "time_per_request": "0 s",
 }
-FREE_CARD = {"bandwidth": "1 PB/s"}
+FREE_CARD = {"bandwidth": "1000 TB/s"}
 
 
 class TooLong(Exception):

@@ -145,7 +145,7 @@ fn a_scheduler_waits_for_a_station_that_is_not_saturated() {
     let found = verdict(&before);
     assert!(!found.saturated, "{found:?}");
     let free = [
-        "servers.device.read_rate=1 PB/s",
+        "servers.device.read_rate=1000 TB/s",
         "servers.device.time_per_request=0 s",
     ];
     let seconds = |outcome: &Outcome| outcome.report.simulated_seconds;
