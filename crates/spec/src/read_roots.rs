@@ -56,7 +56,10 @@ fn open_roots(names: &OsStr) -> Vec<Root> {
 /// Whether an absolute path lies below a root, which may also be the file itself.
 fn is_below(root: &Root, path: &Path) -> bool {
     // Without "." and doubled separators, which would hide the root at the beginning.
-    let path: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
+    let path: PathBuf = path
+        .components()
+        .filter(|it| *it != Component::CurDir)
+        .collect();
     let Ok(below) = path.strip_prefix(&root.path) else {
         return false;
     };
@@ -90,7 +93,12 @@ mod tests {
         let (work, secret) = (all.join("work"), all.join("secret"));
         fs::create_dir_all(work.join("below")).expect("directories");
         fs::create_dir(all.join("work2")).expect("a directory");
-        for file in [work.join("a"), work.join("below/b"), secret.clone(), all.join("work2/c")] {
+        for file in [
+            work.join("a"),
+            work.join("below/b"),
+            secret.clone(),
+            all.join("work2/c"),
+        ] {
             fs::write(file, "").expect("a file");
         }
         symlink(&secret, work.join("link")).expect("a link");
@@ -99,7 +107,16 @@ mod tests {
         symlink("/", work.join("below/root")).expect("a link");
         let roots = open_roots(work.as_os_str());
         let allowed = |name: &str| check_below(&roots, &work.join(name)).is_ok();
-        for name in ["", "a", "./a", "below/b", "inside/b", "below/../a", "missing", "missing/x"] {
+        for name in [
+            "",
+            "a",
+            "./a",
+            "below/b",
+            "inside/b",
+            "below/../a",
+            "missing",
+            "missing/x",
+        ] {
             assert!(allowed(name), "{name}");
         }
         let long = format!("/{}{}", "./".repeat(2100), "etc/passwd");

@@ -84,7 +84,7 @@ fn zero_times_of_names(loaded: &Loaded) -> Option<Caution> {
 fn uses_names(kind: &WorkloadKind) -> bool {
     match kind {
         WorkloadKind::Mdtest(_) | WorkloadKind::TreeCopy(_) => true,
-        WorkloadKind::Ior(ior) => ior.opens,
+        WorkloadKind::Ior(ior) => ior.opens.unwrap_or(false),
         WorkloadKind::OperationMix(mix) => mix.weights.values().any(|operation| {
             use OperationGroup as It;
             matches!(

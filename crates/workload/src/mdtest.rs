@@ -394,7 +394,9 @@ mod tests {
                 phases: phases.to_vec(),
                 think: Seconds(0.0),
                 directory: Directory::Own,
+                rank_shift: 0,
                 random: false,
+                stonewall: Seconds(0.0),
             };
             let files = MdtestApplication::new(&spec, 2, 1).existing();
             let files = files.iter().map(|it| (it.file, it.rank, it.size));

@@ -83,7 +83,7 @@ impl OffsetSpace {
 mod tests {
     use std::path::PathBuf;
 
-    use headrace_spec::{Bytes, Gaps, Replay, Seconds};
+    use headrace_spec::{Bytes, Gaps, RecordFlags, Replay, Seconds};
     use proptest::prelude::*;
 
     use super::*;
@@ -96,6 +96,7 @@ mod tests {
             gaps: Gaps::Wait,
             scale: 1.0,
             space: Some(Bytes(space)),
+            flags: RecordFlags::Kept,
             output_volume: None,
         }
     }

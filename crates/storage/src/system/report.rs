@@ -15,8 +15,8 @@ use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
     Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
-    SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution, bottleneck, column, links, local,
-    of_arrivals, servers, stations, synced_writes,
+    SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution, bottleneck,
+    column, links, local, of_arrivals, servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 

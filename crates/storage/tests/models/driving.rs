@@ -114,6 +114,7 @@ fn job(arrival: &Arrival, number: u32) -> Job {
         role: headrace_storage::Role::Data,
         message: headrace_storage::Message::Whole,
         received: false,
+        synchronous: false,
     }
 }
 

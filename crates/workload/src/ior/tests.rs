@@ -467,7 +467,7 @@ fn at_a_stonewall_all_write_as_much_as_the_fastest() {
         files: 50,
         block: Bytes(20).into(),
         segments: 1,
-        opens: true,
+        opens: Some(true),
         ..ior
     };
     let count = |ior: &Ior, seconds: &[u64], operation| {
@@ -490,7 +490,7 @@ fn at_a_stonewall_all_write_as_much_as_the_fastest() {
 fn a_stonewall_behind_the_last_transfer_changes_nothing() {
     for opens in [false, true] {
         let free = Ior {
-            opens,
+            opens: Some(opens),
             repeat: Repeat::Times(1),
             ..spec(Access::FilePerProcess, Order::Sequential)
         };

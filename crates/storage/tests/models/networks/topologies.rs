@@ -26,6 +26,7 @@ fn job(client: u32, server: u32, direction: Direction) -> Job {
         role: Role::Data,
         message: Message::Whole,
         received: false,
+        synchronous: false,
     }
 }
 
