@@ -1,12 +1,11 @@
 """Files of the host that a job may read and write.
 
-A value of a request has the origin of a file (`input:`, `upload:`, `job:`, `results:`, `output:`),
-or is an absolute path below a directory that the operator allows. A name is resolved once, when the
-job is ordered, and the job gets the resolved path.
+A value of a request has the origin of a file (`input:`, `upload:`, `job:`, `results:`, `output:`).
+Otherwise it is an absolute path below a directory that the operator allows. A name is resolved
+once, when the job is ordered, and the job gets the resolved path.
 
-The files that a document of the job names are checked by the process that reads the document, where
-each of its fields that is a path is resolved. The kernel confines that process to the files of the
-job, where it has Landlock.
+The process that reads a document checks the files that its fields name. The kernel confines that
+process to the files of the job, where it has Landlock.
 """
 
 import errno

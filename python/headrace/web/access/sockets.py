@@ -1,6 +1,6 @@
 """Event sockets of pages: each reaches the pages of its own session only.
 
-NiceGUI delivers an event to the page whose identifier the message names, whoever sends it.
+NiceGUI delivers an event from any socket to the page whose identifier the message names.
 """
 
 from collections.abc import Awaitable, Callable
