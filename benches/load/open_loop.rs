@@ -106,7 +106,11 @@ fn carried(
     );
     let scenario = headrace_spec::load_measured(&text, Path::new("loop.toml"), &[])?.scenario;
     let directory = Directory::make(below)?;
-    let options = Options { calls, each: true };
+    let options = Options {
+        calls,
+        each: true,
+        ..Options::default()
+    };
     let watch = &mut |_: &headrace_load::LiveProgress| ControlFlow::Continue(());
     let outcome = headrace_load::run(&scenario, &directory, options, watch);
     directory.remove()?;

@@ -57,7 +57,7 @@ impl PyJob {
     /// The number of the workload that it is a part of.
     #[getter]
     fn workload(&self) -> u32 {
-        self.job.workload
+        self.job.workload.into()
     }
 
     /// The number of the server that it is for, or that `dispatch` sent it to.
