@@ -266,6 +266,8 @@ class Warned(msgspec.Struct):
     """A warning beside a result."""
 
     message: str
+    condition: str = ""
+    """Subject, as a keyword; empty in files of earlier versions."""
 
 
 class MeanShare(msgspec.Struct):

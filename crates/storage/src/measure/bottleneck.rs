@@ -270,7 +270,7 @@ pub(super) fn finite(gain: f64) -> Option<f64> {
 pub(super) fn rise(most_gain: f64) -> String {
     match most_gain {
         gain if gain.is_infinite() => "nothing would bound throughput".to_owned(),
-        gain if gain >= 100.0 => "throughput could be up to over 100 times as high".to_owned(),
+        gain if gain >= 100.0 => "throughput could be more than 100 times as high".to_owned(),
         gain => format!("throughput could be up to {gain:.1} times as high"),
     }
 }
