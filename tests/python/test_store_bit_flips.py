@@ -161,14 +161,13 @@ def test_a_bit_where_a_value_is_stored(tmp_path: Path) -> None:
     (first, _) = fill(store)
     path = tmp_path / "store" / "catalogue.sqlite"
     whole = path.read_bytes()
-    values = [first, "marked", "x86_64", "Linux", "storage-7", "0.1.0", struct.pack(">d", 1.25)]
-    for value in values:
-        wanted = value.encode() if isinstance(value, str) else value
-        places = list(_places(whole, wanted))
+    texts = (first, "marked", "x86_64", "Linux", "storage-7", "0.1.0")
+    for value in (*map(str.encode, texts), struct.pack(">d", 1.25)):
+        places = list(_places(whole, value))
         assert places
         for at in places:
             content = bytearray(whole)
-            content[at + len(wanted) // 2] ^= 1
+            content[at + len(value) // 2] ^= 1
             path.write_bytes(content)
             assert hr.store.open(tmp_path / "store").check().damaged != [], (value, at)
 

@@ -207,8 +207,8 @@ mod tests {
     use crate::declare::{Presence, Section, Shape};
     use crate::load::DECLARED;
 
-    /// Optional fields of devices and queues: presets of whole machines give them.
-    const OF_MACHINES: [&str; 3] = ["depth", "model", "rate"];
+    /// Optional fields of devices, queues and caches: presets of whole machines give them.
+    const OF_MACHINES: [&str; 4] = ["depth", "model", "most", "rate"];
 
     /// An optional value that a preset gives cannot be taken back by a file, only
     /// given another value or, with the kind that it belongs to, dropped.

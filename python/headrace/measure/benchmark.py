@@ -215,7 +215,7 @@ def measure_in(
             traces=traces,
             calls=calls,
             progress=report,
-            space=tuple(space_limit()),
+            space=space_limit(),
         )
     )
     counters.sample(at_once=True)
@@ -271,7 +271,7 @@ def _measure_ranks(
                 progress=report,
                 share=(here.rank, here.size),
                 others=here,
-                space=tuple(space_limit()),
+                space=space_limit(),
             )
         )
     except (Exception, KeyboardInterrupt) as raised:

@@ -98,7 +98,7 @@ def check_room(loaded: _core.Loaded, below: str | PathLike[str]) -> None:
 
     Raises ScenarioError if they do not.
     """
-    _core.check_room(loaded, below, tuple(_limit))
+    _core.check_room(loaded, below, _limit)
 
 
 def has_room(loaded: _core.Loaded, directory: _core.BenchmarkDirectory) -> bool:

@@ -135,7 +135,7 @@ def count_requests(
             directory = _core.BenchmarkDirectory(watched.below)
             undo.callback(_remove, directory, watched)
         with _blaming(watched):
-            result = _core.measure(loaded, directory, progress=begins, space=tuple(space_limit()))
+            result = _core.measure(loaded, directory, progress=begins, space=space_limit())
         if failed is not None:
             raise failed
         after = dict(watched.profiler())

@@ -32,7 +32,7 @@ ASSUMPTIONS = {
 """What is assumed, by a short name."""
 
 
-REQUESTS = {
+REQUESTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "MPI-IO": {
         "READ": ("INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"),
         "WRITE": ("INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"),
@@ -95,8 +95,8 @@ class RecordCounters:
 
     def requests(self, direction: str) -> int:
         """Return the number of requests of a direction, "READ" or "WRITE"."""
-        plain = {"READ": ("READS",), "WRITE": ("WRITES",)}
-        return sum(self[name] for name in REQUESTS.get(self.module, plain)[direction])
+        counters = REQUESTS.get(self.module, {direction: (f"{direction}S",)})
+        return sum(self[name] for name in counters[direction])
 
     def all_requests(self) -> int:
         """Return the number of reads and writes."""
