@@ -26,7 +26,9 @@ pub use link_loads::{Carried, LinkLoads};
 pub use packet::{PacketCounts, PacketReport};
 
 use headrace_net::{Node, Page, Port, To};
-use headrace_spec::{Card, Clients, FlowControl, Grain, Network, Parallel, Position, Topology};
+use headrace_spec::{
+    Card, Clients, FlowControl, Grain, Network, Parallel, Position, Scheduler, Topology,
+};
 
 use self::destinations::Destinations;
 use self::event_list::EventList;
@@ -190,8 +192,12 @@ pub fn attach_client(
         (Grain::Message, _) => star::client(page, scenario, card),
         (Grain::Flow | Grain::Packet, _) => return no_nic::client(page),
     };
-    let in_network = |position| matches!(position, Position::Gateway | Position::Proxy);
-    match scenario.scheduler.iter().any(|it| in_network(it.position)) {
+    let in_network = |scheduler: &&Scheduler| {
+        matches!(scheduler.position, Position::Gateway | Position::Proxy)
+    };
+    let mut schedulers = scenario.scheduler.iter().filter(in_network);
+    // The kind "none" builds no page that jobs could pass on their way.
+    match schedulers.any(|scheduler| !scheduler.is_none()) {
         true => attachment.past_schedulers(page),
         false => attachment,
     }
