@@ -130,13 +130,20 @@ fn in_turn(clients: u32, sets: &[&str]) -> Outcome {
     run_scenario(&shipped("shared-file-locks.toml", &sets))
 }
 
+/// Writes into a client's cache take no time: a client fills it before another asks for a lock.
+/// The preset's copies take 14 us a block, in which the others ask, so that turns are of few blocks.
+const FREE_COPIES: [&str; 2] = [
+    "clients.machine.copying.page_in_l2=0 s",
+    "clients.machine.cpu.system_call=0 s",
+];
+
 /// Locks cost what targets stand idle: where there is one, clients that take turns keep it
-/// busy as without locks.
+/// busy as without locks, if a turn is all that a client has to write.
 #[test]
 fn turns_at_one_target_cost_nothing() {
     for clients in [2, 4, 8, 16] {
         let time = |locks| {
-            let sets = ["servers.count=1", locks];
+            let sets = [&["servers.count=1", locks], &FREE_COPIES[..]].concat();
             in_turn(clients, &sets).report.simulated_seconds
         };
         close(time("locks=extent"), time("locks=none"), 0.02);
@@ -144,12 +151,23 @@ fn turns_at_one_target_cost_nothing() {
 }
 
 /// No gain without locks is larger than the verdict's bound: pages that are written behind
-/// take no time of a request.
+/// take no time of a request. Turns of few blocks have more targets at work at once: with the
+/// preset's copies eight clients gain less than twice.
 #[test]
 fn the_gain_without_locks_stays_below_the_bound() {
-    for clients in [2, 4, 8] {
-        let with = in_turn(clients, &["workload.0.segments=1024"]).report;
-        let without = in_turn(clients, &["workload.0.segments=1024", "locks=none"]).report;
+    for (clients, copies, least) in [
+        (2, &[][..], 2.0),
+        (4, &[], 2.0),
+        (8, &[], 1.5),
+        (2, &FREE_COPIES[..], 2.0),
+        (4, &FREE_COPIES, 2.0),
+        (8, &FREE_COPIES, 2.0),
+    ] {
+        let with = |locks: &[&str]| {
+            let sets = [&["workload.0.segments=1024"], locks, copies].concat();
+            in_turn(clients, &sets).report
+        };
+        let (with, without) = (with(&[]), with(&["locks=none"]));
         let gain = with.simulated_seconds / without.simulated_seconds;
         let bottleneck = &with.bottleneck;
         assert_eq!(
@@ -157,8 +175,8 @@ fn the_gain_without_locks_stays_below_the_bound() {
             Some("system/client/waiting for locks")
         );
         assert!(
-            bottleneck.most_gain.is_none_or(|most| most > 0.99 * gain) && gain > 2.0,
-            "{clients} clients, {gain}: {bottleneck:?}"
+            bottleneck.most_gain.is_none_or(|most| most > 0.99 * gain) && gain > least,
+            "{clients} clients, {copies:?}, {gain}: {bottleneck:?}"
         );
     }
 }
@@ -170,13 +188,14 @@ fn the_gain_without_locks_stays_below_the_bound() {
 #[test]
 fn turns_at_several_targets_leave_targets_idle() {
     let bytes = 256.0 * 65_536.0;
-    let two = in_turn(2, &[]);
+    let two = in_turn(2, &FREE_COPIES);
     let at_targets = 4.0 * (bytes / 4.0) / 500e6;
     // Ethernet frames of 1538 bytes with 1448 bytes of data each, at 10 Gbit/s.
     let over_card = bytes / (1.25e9 * 1448.0 / 1538.0);
     close(two.report.simulated_seconds, at_targets + over_card, 0.03);
     let at_work = |clients| {
-        let outcome = in_turn(clients, &["workload.0.segments=1024"]);
+        let sets = [&["workload.0.segments=1024"], &FREE_COPIES[..]].concat();
+        let outcome = in_turn(clients, &sets);
         4.0 * station(&outcome, "server/device").utilisation
     };
     let (four, eight, sixteen) = (at_work(4), at_work(8), at_work(16));
