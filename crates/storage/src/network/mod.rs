@@ -192,9 +192,8 @@ pub fn attach_client(
         (Grain::Message, _) => star::client(page, scenario, card),
         (Grain::Flow | Grain::Packet, _) => return no_nic::client(page),
     };
-    let in_network = |scheduler: &&Scheduler| {
-        matches!(scheduler.position, Position::Gateway | Position::Proxy)
-    };
+    let in_network =
+        |scheduler: &&Scheduler| matches!(scheduler.position, Position::Gateway | Position::Proxy);
     let mut schedulers = scenario.scheduler.iter().filter(in_network);
     // The kind "none" builds no page that jobs could pass on their way.
     match schedulers.any(|scheduler| !scheduler.is_none()) {
