@@ -406,8 +406,8 @@ fn block_traces_of_snia() {
     assert_eq!(
         records,
         [
-            "0 write 6,0 462983966720 4096 direct no-duration",
-            "1000 read 6,0 4096 8192 direct no-duration"
+            "0 write 6,0 462983966720 4096 direct|no-duration",
+            "1000 read 6,0 4096 8192 direct|no-duration"
         ]
     );
     assert_eq!(kinds, []);
