@@ -283,7 +283,8 @@ def _descriptor(descriptor: int, path: Path) -> Iterator[Path]:
     try:
         yield given
     except OSError as error:
-        name_failure(error, path, str(given))
+        if error.filename is None or str(error.filename) == str(given):
+            name_failure(error, path, str(given))
         raise
     finally:
         os.close(descriptor)

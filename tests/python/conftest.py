@@ -35,6 +35,13 @@ settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)
+def no_width_of_a_terminal() -> None:
+    """Remove the width that GNU readline sets in the environment of child processes."""
+    for name in ("COLUMNS", "LINES"):
+        os.unsetenv(name)
+
+
+@pytest.fixture(autouse=True)
 def own_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each command that a test runs in this process begin its own time of progress lines."""
     monkeypatch.setattr(ProgressLines, "_begun", None)

@@ -193,7 +193,7 @@ def _opens_of_bench_run(folder: Path, scenario: Path) -> tuple[list[str], int]:
     assert done.returncode == 0, done.stderr
     text = calls.read_text(errors="replace")
     opens = re.findall(
-        r'open(?:at2?)?\(.*"[^"]*w0[^"]*/hr-f0[^"]*", ?(?:\{flags=)?([A-Z_|]+)', text
+        r'open(?:at2?)?\(.*"[^"]*w0[^"]*/hr-[fn]0[^"]*", ?(?:\{flags=)?([A-Z_|]+)', text
     )
     return opens, len(re.findall(r"fsync\(\d+\) += 0", text))
 

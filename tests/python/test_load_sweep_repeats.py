@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +50,8 @@ class Watched:
         # The directory is the last, when it is removed.
         removing = title.startswith("/")
         if not removing:
-            self.steps.append(title.split(", ", 1)[1])
+            # Without the space that the step needs.
+            self.steps.append(re.sub(r", [\d.]+ k?B in \d+ files", "", title.split(", ", 1)[1]))
         at = len(self.steps)
 
         def tell(live: Live) -> None:

@@ -224,8 +224,14 @@ queue = { figure = "disk.queue", above = 100, of = "disk.utilisation" }
         ("[disk-problem]\nsamples = true", r":2:1: .*expected a whole number"),
         ("[disk-problem]\nstate = 'bad'", r":2:1: .*expected one of ok, warning, problem"),
         ("[disk-problem]\nenabled = 1", r":2:1: .*expected true or false"),
-        ("[disk-problem.when]\nbusy = { above = 'x' }", r":2:10: .*above: expected a number"),
-        ("[disk-problem.when]\nbusy = { above = nan }", r":2:10: .*above: expected a number"),
+        (
+            "[disk-problem.when]\nbusy = { above = 'x' }",
+            r":2:10: .*expected a finite number",
+        ),
+        (
+            "[disk-problem.when]\nbusy = { above = nan }",
+            r":2:10: .*expected a finite number",
+        ),
         ("[disk-problem.when]\nbsy = { above = 1 }", r":2:1: .*unknown condition"),
         ("[disk-problem.when]\nbusy = { above = 1, below = 2 }", r":2:1: .*expected one of"),
         ("[disk-problem.when]\nbusy = 3", r":2:1: .*expected a condition such as"),

@@ -76,7 +76,7 @@ def test_durations_that_a_trace_does_not_tell_are_absent(tmp_path: Path) -> None
         assert (total["seconds"], total["without_duration"]) == (None, total["count"])
     shown = command("trace", "info", source).stdout
     row = next(it for it in shown.splitlines() if it.split()[:1] == ["write"])
-    assert row.split() == ["write", "1", "16.4", "kB"]
+    assert row.split() == ["write", "1", "16.38", "kB"]
     full = _json("trace", "info", source, "--full")["characteristics"]
     assert {it["time_s"] for it in full["operations"]} == {None}
     assert command("trace", "info", source, "--full").returncode == 0

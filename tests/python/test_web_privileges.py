@@ -1,5 +1,6 @@
 """The table of privileges, tried whole on a real server: each role, object and action."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ class Team(NamedTuple):
             job: dict[str, object] = self.request("owner", "GET", f"/jobs/{identifier}").json()
             if job["state"] not in ("waiting", "running"):
                 return job
+            time.sleep(0.1)
 
     def result(self) -> str:
         """Return a new result of the owner."""
@@ -58,7 +60,7 @@ class Team(NamedTuple):
         identifier = self.request("owner", "POST", "/jobs", json=request).json()["id"]
         assert self.ended(identifier)["state"] == "done"
         while (found := self.ended(identifier)["result"]) is None:
-            pass
+            time.sleep(0.1)
         return str(found)
 
 

@@ -103,7 +103,7 @@ def test_a_slider_answers_with_the_base_beside_it(site: RunningSite, browser: Br
         page.keyboard.press("Home")
         expect(state).to_have_text("With network.bandwidth = 1.25 Gbit/s:")
         expect(page.get_by_test_id("slider-bottleneck")).to_contain_text("card")
-        expect(page.get_by_text("base: 2,199 MB/s")).to_be_visible()
+        expect(page.get_by_text("base: 2,196 MB/s")).to_be_visible()
         page.get_by_role("button", name="Apply to the scenario").click()
         expect(text_of(page)).to_contain_text('bandwidth = "1.25 Gbit/s"')
 

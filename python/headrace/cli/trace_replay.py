@@ -56,7 +56,8 @@ def replay(
         raise ValueError(f"{trace}: a replay reads its trace more than once: expected a file")
     space_line = ""
     if onto is not None:
-        space_line = f"space = {parsed('--onto', onto, _core.parse_bytes)}\n"
+        size = parsed("--onto", onto, _core.parse_bytes)
+        space_line = f'space = "{size} B"\n'
     trace.open("rb").close()
     scenario = {
         "name": f"replay of {trace.name}",

@@ -90,9 +90,11 @@ impl Step<'_> {
         let most = PIECE
             .min(self.flusher.limit() / 4)
             .min(servers)
-            .min(self.journal.left())
-            .max(self.pages.page());
-        let border = call.at - call.at % self.pages.page();
+            .min(self.journal.left());
+        // Whole pages, so that no call makes one dirty twice.
+        let page = self.pages.page();
+        let most = (most - most % page).max(page);
+        let border = call.at - call.at % page;
         (border + most).min(call.end)
     }
 

@@ -362,6 +362,8 @@ const CACHED: &str = r#"
     [network]
     bandwidth = "1 GB/s"
     latency = "10 us"
+    [layout]
+    unit = "64 KiB"
 "#;
 
 /// Clients without a cache.
@@ -378,6 +380,8 @@ const UNCACHED: &str = r#"
     [network]
     bandwidth = "1 GB/s"
     latency = "10 us"
+    [layout]
+    unit = "64 KiB"
 "#;
 
 /// Servers with a write-back cache and no file system.
@@ -391,6 +395,8 @@ const SIMPLE: &str = r#"
     [network]
     bandwidth = "1 GB/s"
     latency = "10 us"
+    [layout]
+    unit = "64 KiB"
 "#;
 
 const COLUMNS: &str = "time,process,operation,file,offset,size,duration,flags,other\n";

@@ -38,13 +38,13 @@ def _limit_space(text: str | None) -> str | None:
     return text
 
 
-LARGE = (100_000_000, 10_000, 10.0)
-"""Bytes, names and seconds from which on a need is stated where standard error is no terminal. The
-values are declared; progress lines begin after ten seconds too."""
+LARGE = (2_000_000_000, 100_000)
+"""Bytes and names from which on a need is stated where standard error is no terminal. The values
+are declared."""
 
 
 def _state_need(need: tuple[float, ...], statement: str) -> None:
-    is_large = any(value >= limit for value, limit in zip(need, LARGE, strict=True))
+    is_large = any(value >= limit for value, limit in zip(need, LARGE, strict=False))
     if is_large or sys.stderr.isatty():
         print(plain(statement), file=sys.stderr, flush=True)
 

@@ -1,11 +1,13 @@
 """`headrace bench run`."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from headrace._core import TraceError
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
@@ -147,7 +149,10 @@ def measure_and_print(
     check_tracing(directory, trace, None)
     if calls != Calls.NULL:
         times = repeats or loaded.replications
-        measure.state_need(loaded.name, [loaded], directory, times)
+        # A trace in Parquet or of Darshan is converted when it is replayed; what is wrong with one
+        # is reported then.
+        with contextlib.suppress(TraceError):
+            measure.state_need(loaded.name, [loaded], directory, times)
     with live_view(loaded.name, show_progress) as report:
 
         def measured() -> measure.Measurement:

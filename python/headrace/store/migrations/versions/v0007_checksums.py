@@ -15,5 +15,7 @@ def upgrade() -> None:
         "checksums",
         sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
         sa.Column("sha256", sa.Text, nullable=False),
+        if_not_exists=True,
     )
+    op.execute("DELETE FROM checksums")
     write_checksums(op.get_bind())
