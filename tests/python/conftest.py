@@ -29,16 +29,15 @@ __all__ = ["browser", "shared_site", "site"]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# The processes of pytest-xdist have the width of a terminal, which commands would obey.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+    os.unsetenv(name)
+
+
 # How fast a property's examples are made depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
-
-
-@pytest.fixture(autouse=True)
-def no_width_of_a_terminal() -> None:
-    """Remove the width that GNU readline sets in the environment of child processes."""
-    for name in ("COLUMNS", "LINES"):
-        os.unsetenv(name)
 
 
 @pytest.fixture(autouse=True)
