@@ -148,8 +148,6 @@ def test_groups_limit_the_cost() -> None:
         ("servers.device.read_rate", "", "hardware"),
         ("servers.count", "", "hardware"),
         ("servers.group.0.count", "", "hardware"),
-        ("servers.group.0.targets", "", "hardware"),
-        ("servers.group.0.memory.cache", "", "hardware"),
         ("servers.group.0.memory.dirty_limit", "", "setting"),
         ("servers.group.0.daemon.threads", "", "setting"),
         ("servers.group.0.device.read_rate", "", "hardware"),
