@@ -226,11 +226,11 @@ queue = { figure = "disk.queue", above = 100, of = "disk.utilisation" }
         ("[disk-problem]\nenabled = 1", r":2:1: .*expected true or false"),
         (
             "[disk-problem.when]\nbusy = { above = 'x' }",
-            r":2:10: .*expected a finite number",
+            r":2:10: .*above: expected a number",
         ),
         (
             "[disk-problem.when]\nbusy = { above = nan }",
-            r":2:10: .*expected a finite number",
+            r":2:10: disk-problem\.when\.busy\.above: expected a finite number",
         ),
         ("[disk-problem.when]\nbsy = { above = 1 }", r":2:1: .*unknown condition"),
         ("[disk-problem.when]\nbusy = { above = 1, below = 2 }", r":2:1: .*expected one of"),

@@ -452,6 +452,8 @@ def test_names_with_a_slash_are_found() -> None:
     net.monitor("waiting", marking(tokens(box)))
     result = net.run()
     assert result["firings"]["count"] == 3
+    # Initial tokens are arrivals.
+    assert result["I/O"]["arrivals"] == 3
     assert net.play().fire("read/write").transition == "in/out/read/write"
     for text in ("I/O", "I//O"):
         assert net.state_space(reach=f'tokens("{text}") == 1').reached is not None

@@ -247,8 +247,8 @@ def test_what_a_machines_file_says_nothing_of_is_told(tmp_path: Path) -> None:
     def told(machine: str, *sets: str) -> str:
         file.write_text(machine)
         result = simulate.run(simulate.load_with_sets(work, sets)).json()
-        zero = "zero-default"
-        others = [it for it in result.get("warnings", []) if it["condition"] != zero]
+        # Times of names that are 0 by default are named beside it.
+        others = [it for it in result.get("warnings", []) if it["condition"] != "zero-default"]
         (warning,) = others or [{"condition": "not-calibrated", "message": ""}]
         assert warning["condition"] == "not-calibrated"
         return str(warning["message"])
