@@ -37,7 +37,6 @@ def test_steps_runs_and_benchmarks_write_lines(capfd: pytest.CaptureFixture[str]
     assert [line.split(" s: ", 1)[1] for line in err.splitlines()] == [
         r"3 of 40 steps done, next: cold reads\r\nof 4 KiB",
         "25 %, 1.5 s simulated, 2,000 requests",
-        "making files",
         "prepared: 10 operations, 10 MB",
         "measured for 7 s: 25 operations, 20 MB",
         "1,200 files and directories removed",

@@ -82,7 +82,7 @@ def test_durations_that_a_trace_does_not_tell_are_absent(tmp_path: Path) -> None
     assert command("trace", "info", source, "--full").returncode == 0
     _json("trace", "convert", source, target)
     rows = target.read_text().splitlines()
-    assert rows[1] == "0.000000000,device 64,write,device 64,1073741824,16384,,no-duration,"
+    assert rows[1] == "0.000000000,device 64,write,device 64,1073741824,16384,,direct|no-duration,"
     for name in ("back.parquet", "back.csv"):
         _json("trace", "convert", target, tmp_path / name)
         assert frame(open_trace(tmp_path / name)).equals(frame(open_trace(source)))
@@ -126,7 +126,7 @@ def test_a_volume_that_does_not_fit_names_the_option(tmp_path: Path, small: Path
     assert done.returncode == 0, done.stderr
     for space, problem in (
         ("4KiB", "workload.space = 4096 bytes: the trace has a request of 8192 bytes"),
-        ("5000", "expected a multiple of 4 KiB"),
+        ("5000B", "expected a multiple of 4 KiB"),
         ("much", '--onto "much": '),
     ):
         done = command("trace", "replay", source, small, "--onto", space)

@@ -193,7 +193,7 @@ def test_the_api_answers_and_refuses(site: RunningSite, name: str) -> None:
     key = {"check": "quantities", "run": "throughput", "net": "svg"}[name]
     assert answer.json()[key]
     wrong = site.post(f"/api/scenarios/{name}", json={"toml": 'system = "/etc/passwd.toml"\n'})
-    assert "outside of the directories" in wrong.text
+    assert "outside the directories" in wrong.text
     assert site.post(f"/api/scenarios/{name}", json={"text": text}).status_code == 422
 
 

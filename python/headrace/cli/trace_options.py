@@ -22,7 +22,7 @@ SOURCE = "The trace to read; - is standard input. It may be compressed with gzip
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"Format of the trace ({FORMATS}); by default detected."),
+    typer.Option("--format", help=f"Format of the trace; by default detected. Formats: {FORMATS}."),
 ]
 TargetFormat = Annotated[
     str | None,

@@ -71,9 +71,10 @@ def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
 def _so_far(progress: "Live") -> str:
     if progress.removing:
         return f"{progress.removed:,} files and directories removed"
-    if progress.preparing:
-        made, wanted = progress.prepared
-        return f"making files: {made:,} of {wanted:,}" if wanted else "making files"
+    made, planned = progress.prepared
+    if progress.preparing and planned:
+        return f"making files: {made:,} of {planned:,}"
     done = sum(count for count, _ in progress.operations.values())
     size = sum(count for _, count in progress.operations.values())
-    return f"measured for {progress.seconds:,.0f} s: {done:,} operations, {size / 1e6:,.0f} MB"
+    what = "prepared" if progress.preparing else f"measured for {progress.seconds:,.0f} s"
+    return f"{what}: {done:,} operations, {size / 1e6:,.0f} MB"
