@@ -183,10 +183,22 @@ def _opens_of_bench_run(folder: Path, scenario: Path) -> tuple[list[str], int]:
         pytest.skip("needs strace")
     calls, target = folder / "calls", folder / "target"
     target.mkdir()
-    watch = [strace, "-f", "-qq", "-o", calls, "-e", "trace=openat,openat2,open,fsync"]
-    run = [sys.executable, "-m", "headrace", "bench", "run", scenario, target, "--no-store"]
+    watch: list[str | Path] = [
+        strace,
+        "-f",
+        "-qq",
+        "-o",
+        calls,
+        "-e",
+        "trace=openat,openat2,open,fsync",
+    ]
+    run: list[str | Path] = [sys.executable, "-m", "headrace", "bench", "run", scenario, target]
     done = subprocess.run(
-        [*watch, *run], capture_output=True, text=True, check=False, env=dict(os.environ)
+        [*watch, *run, "--no-store"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ),
     )
     if "ptrace" in done.stderr and done.returncode:
         pytest.skip("needs ptrace")

@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,7 +136,7 @@ def test_finished_steps_are_saved_at_once(
     from headrace.cli.bench.resume import Saver
 
     monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-    seen = []
+    seen: list[Any] = []
 
     def so_far(result: measure.LoadSweep) -> None:
         saver(result)

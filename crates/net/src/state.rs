@@ -277,8 +277,7 @@ impl<T: Token> Core<T> {
     /// Gives a token so much service.
     #[inline]
     pub fn give_service(&mut self, copy: u32, slot: Slot, span: Span) {
-        let service = &mut self.services[slot.0 as usize];
-        *service = *service + span;
+        self.services[slot.0 as usize] += span;
         self.serving[copy as usize].give(span);
     }
 

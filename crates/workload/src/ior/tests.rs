@@ -402,8 +402,11 @@ fn another_process_reads_what_was_written() {
     }
 }
 
-/// Transfers of processes that take this many seconds for each, by process and phase.
-fn at_speeds(ior: &Ior, seconds: &[u64]) -> Vec<BTreeMap<u32, Vec<(Operation, u32, u64)>>> {
+/// Operations, files and offsets of a process, by phase.
+type ByPhase = BTreeMap<u32, Vec<(Operation, u32, u64)>>;
+
+/// Transfers of processes that take this many seconds for each.
+fn at_speeds(ior: &Ior, seconds: &[u64]) -> Vec<ByPhase> {
     let processes = seconds.len();
     let mut application = IorApplication::new(ior, processes as u32, 1);
     let mut counter = 0;

@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from headrace.cli.bench.csv_output import STANDARD_OUTPUT, write_csv
+from headrace.cli.bench.csv_output import write_csv
 from headrace.cli.bench.resume import Saver, print_resume_command
 from headrace.cli.screen import show
 from headrace.cli.store_options import save_to_store
 from headrace.exit_codes import report_failure
-from headrace.files import save_json
+from headrace.files import STANDARD_OUTPUT, save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
 
