@@ -3,12 +3,15 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace.cli.options import parsed
 from headrace.report.plain_text import plain
+
+if TYPE_CHECKING:
+    from headrace.measure.space import Need
 
 
 def directory_to_measure(text: str) -> Path:
@@ -34,19 +37,23 @@ def _limit_space(text: str | None) -> str | None:
     from headrace.measure import space
 
     limit = space.DEFAULT if text is None else parsed("--space", text, space.parse_space_limit)
-    space.set_space_limit(limit, _state_need)
+    space.set_space_limit(limit, _state_large_need if text is None else _state_need)
     return text
 
 
 LARGE = (2_000_000_000, 100_000)
-"""Bytes and names from which on a need is stated where standard error is no terminal. The values
-are declared."""
+"""Bytes and names from which on a need is stated where standard error is no terminal and no limit
+is given. The values are declared."""
 
 
-def _state_need(need: tuple[float, ...], statement: str) -> None:
-    is_large = any(value >= limit for value, limit in zip(need, LARGE, strict=False))
+def _state_need(_need: "Need", statement: str) -> None:
+    print(plain(statement), file=sys.stderr, flush=True)
+
+
+def _state_large_need(need: "Need", statement: str) -> None:
+    is_large = need.bytes >= LARGE[0] or need.names >= LARGE[1]
     if is_large or sys.stderr.isatty():
-        print(plain(statement), file=sys.stderr, flush=True)
+        _state_need(need, statement)
 
 
 Space = Annotated[

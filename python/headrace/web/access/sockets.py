@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from nicegui import Client, core
+from socketio.exceptions import ConnectionRefusedError  # type: ignore[import-untyped]
 
 from headrace.web.access.requests import SESSION
 
@@ -58,7 +59,8 @@ def _bound_connect(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]
         if "implicit_handshake=true" in query:
             message = {key: values[0] for key, values in parse_qs(query).items()}
             if not is_own_page(sid, message):
-                raise ConnectionRefusedError("the page belongs to another session")
+                # As NiceGUI says it of a page that it does not know: the browser loads it again.
+                raise ConnectionRefusedError("Implicit handshake failed")
         result = handler(sid, environment)
         return await result if isawaitable(result) else result
 
