@@ -3,6 +3,7 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use std::io::{self, Read};

@@ -1,0 +1,11 @@
+//! Nets as documents: read, checked, run and explored.
+
+mod arguments;
+mod documents;
+mod functions;
+mod known_answers;
+mod monitors;
+mod nets;
+mod robust;
+mod stores;
+mod twin;

@@ -1,0 +1,4 @@
+//! Reliability: known answers, and agreement of the methods.
+
+mod agreement;
+mod golden;
