@@ -10,6 +10,7 @@ import os
 import runpy
 import sys
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -57,6 +58,19 @@ def own_files() -> tuple[str, ...]:
     return (*sorted(names), str(Path(__file__).resolve().parents[1]))
 
 
+def limit_documents(below: Iterable[str], *, code: bool) -> None:
+    """Limit the files that documents may name in this process, and those that it starts.
+
+    Parameters:
+        below: Directories that the files lie below.
+        code: Whether scenarios may name classes in Python.
+    """
+    os.environ[READ_BELOW] = os.pathsep.join(below)
+    os.environ.pop(CODE, None)
+    if not code:
+        os.environ[CODE] = REFUSED
+
+
 def confine(confinement: Confinement) -> bool:
     """Confine this process for ever, and return whether the kernel enforces it.
 
@@ -69,9 +83,7 @@ def confine(confinement: Confinement) -> bool:
     if confinement.temporary is not None:
         os.makedirs(confinement.temporary, mode=0o700, exist_ok=True)
         os.environ["TMPDIR"] = confinement.temporary
-    os.environ[READ_BELOW] = os.pathsep.join(confinement.documents)
-    if not confinement.code:
-        os.environ[CODE] = REFUSED
+    limit_documents(confinement.documents, code=confinement.code)
     if not confinement.is_enforced:
         return False
     if len(os.listdir("/proc/self/task")) > 1:

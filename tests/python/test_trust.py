@@ -85,6 +85,26 @@ def test_no_command_executes_code_that_nobody_trusts(folder: Path, tmp_path: Pat
         assert f"{code} (SHA-256 " in said and f"--trust {code}" in said
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run",),
+        ("whatif",),
+        ("sweep", "--vary", "clients.count=1,2"),
+        ("optimise", "--vary", "clients.count=1..2", "--trials", 2),
+    ],
+    ids=lambda arguments: str(arguments[0]),
+)
+def test_where_code_is_refused_no_trust_helps(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...]
+) -> None:
+    """As in the jobs of a server."""
+    monkeypatch.setenv("HEADRACE_CODE", "refused")
+    monkeypatch.setenv("HEADRACE_TRUST", str(folder))
+    name, *options = arguments
+    assert "mine:Mine is a class in Python" in refused(folder, name, folder / "s.toml", *options)
+
+
 def test_a_result_that_was_imported_executes_nothing_of_the_directory(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -125,6 +125,22 @@ def test_a_refused_directory_is_shown_at_its_field(
         assert page.url.endswith(f"/measure/{name}")
 
 
+@pytest.mark.parametrize("field", ['system = "{}"', '[servers.device]\nread_times = "{}"'])
+def test_a_scenario_in_the_page_reads_no_other_files(
+    site: RunningSite, browser: Browser, field: str
+) -> None:
+    secret = site.data / "secret.toml"
+    secret.write_text("a_secret = 1\n")
+    with opened(browser, f"{site.url}/measure/run") as page:
+        work = '[clients]\ncount = 1\n[[workload]]\npreset = "ior-easy"\n'
+        top, _, rest = field.format(secret).partition("[")
+        page.get_by_label("Scenario (TOML)").fill(f"{top}\n{work}{rest and '['}{rest}")
+        page.get_by_role("button", name="Measure").click()
+        shown = page.locator(".q-field", has=page.get_by_label("Scenario (TOML)"))
+        expect(shown).to_contain_text("it is outside the directories that may be read here")
+        expect(shown).not_to_contain_text("a_secret")
+
+
 def test_a_directory_is_chosen_by_browsing(site: RunningSite, browser: Browser) -> None:
     inner = work(site) / "one" / "two"
     inner.mkdir(parents=True)

@@ -30,6 +30,7 @@ NAMES_FILES = {
     (("baseline",), "saved"),
     (("profile", "record"), "cgroup"),
     (("profile", "record"), "again"),
+    (("profile", "report"), "directory"),
     (("trace", "convert"), "target"),
     (("results", "import"), "files"),
     (("run",), "file"),
@@ -145,7 +146,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 def good(place: Place, command: tuple[str, ...], field: FormField) -> Any:
     """Return a value that a parameter may have."""
-    if field.name == "directory" and command != ("profile", "report"):
+    if field.name == "directory":
         return str(place.work)
     if (command, field.name) == (("trace", "convert"), "target"):
         return "output:x.csv"

@@ -209,6 +209,14 @@ def test_a_recording_of_another_is_not_evaluated_anew(team: Team) -> None:
     assert "a job of your own" in answer.json()["detail"]["message"]
 
 
+def test_a_report_is_not_written_into_a_profile_of_another(team: Team) -> None:
+    values = {"directory": f"job:{team.job()}/profile"}
+    request = {"command": ["profile", "report"], "values": values}
+    answer = team.request("user", "POST", "/jobs", json=request)
+    assert answer.status_code == 422
+    assert "a job of your own" in answer.json()["detail"]["message"]
+
+
 def test_a_refusal_names_the_roles() -> None:
     with pytest.raises(NotAllowed, match="only its owner or an operator may remove the job of ann"):
         require(User("bob"), Action.REMOVE, Kind.JOB, "ann")

@@ -41,6 +41,9 @@ def test_a_program_is_profiled_with_its_verdict_on_the_chart(
         assert report.status_code == 200 and "sandbox" in report.headers["content-security-policy"]
         (entry,) = allowing.get("/api/profiles").json()
         assert entry["id"] == identifier and entry["state"] == "done"
+    written = allowing.submit("profile", "report", directory=f"job:{identifier}/profile")
+    ended = allowing.ended(written)
+    assert ended["state"] == "done", ended["message"]
 
 
 def test_programs_are_refused_unless_the_operator_allows_them(

@@ -9,6 +9,8 @@
 //! process as well, where the kernel has Landlock.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -34,6 +36,16 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
         Some(roots) => check_below(roots, path),
         None => Ok(()),
     }
+}
+
+/// Opens a regular file that a document names. A pipe or a device might never end.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(openat(CWD, path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(file)
 }
 
 fn check_below(roots: &[Root], path: &Path) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! A system that is described in a file of its own, below a scenario of the work.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -125,13 +126,11 @@ fn read(node: &Node, path: &Path) -> Result<Node, Error> {
 fn text_of(path: &Path) -> std::io::Result<String> {
     let full = std::path::absolute(path)?;
     read_roots::check(&full).map_err(std::io::Error::other)?;
-    let about = std::fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    if about.len() > LARGEST {
+    let mut file = read_roots::open_regular(path)?;
+    if file.metadata()?.len() > LARGEST {
         return Err(std::io::Error::other("it is larger than 16 MiB"));
     }
-    let bytes = std::fs::read(path)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| std::io::Error::other("it is not UTF-8"))
 }

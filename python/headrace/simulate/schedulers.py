@@ -209,8 +209,14 @@ def check_trust(scenarios: Iterable[Scenario], trust: Trust) -> None:
 def _module(loaded: Loaded, named: PythonClass, trust: Trust) -> ModuleType:
     """Import the module of a user's class afresh: a file, or from a folder or where Python looks.
 
-    Raises ScenarioError if there is none, or it is not trusted or fails.
+    Raises ScenarioError if there is none, or it is not trusted or fails, or no code may be loaded.
     """
+    if os.environ.get(CODE) == REFUSED:
+        message = (
+            f"{named.name} is a class in Python, which is code: the operator of the server allows"
+            " such classes by headrace serve --allow-schedulers, in jobs"
+        )
+        raise loaded.refusal(named.field, message)
     name, folder, field = named.module, named.folder, named.field
     own = folder / name if name.endswith(".py") else None
     if own is not None and not own.is_file():
@@ -268,12 +274,6 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
 
 def load_class(loaded: Loaded, named: PythonClass, base: type[T], trust: Trust) -> type[T]:
     """The class that a scenario names, a subclass of `base`. Raises as `schedulers` does."""
-    if os.environ.get(CODE) == REFUSED:
-        message = (
-            f"{named.name} is a class in Python, which is code: the operator of the server allows"
-            " such classes by headrace serve --allow-schedulers, in jobs"
-        )
-        raise loaded.refusal(named.field, message)
     module, name = _module(loaded, named, trust), named.name
     found: Any = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, base) and found is not base:

@@ -265,7 +265,6 @@ class QuickRuns:
         if old is not None:
             self._helpers.discard(old)
             await old.kill()
-        kept = {it: os.environ[it] for it in os.environ if it != "HEADRACE_TRUST"}
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", confined.__name__),
             msgspec.json.encode(self._confinement).decode(),
@@ -278,7 +277,7 @@ class QuickRuns:
             limit=LONGEST_LINE,
             cwd=self._empty.name,
             # Few threads: each would reserve address space of its own.
-            env=kept | {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,
         )
         helper = _Helper(process)

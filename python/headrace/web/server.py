@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import socket
 import ssl
 from collections.abc import Callable, Iterable
@@ -12,7 +13,9 @@ from nicegui import app, core, ui
 from nicegui.storage import Storage
 from starlette.types import ASGIApp
 
+from headrace.confined import limit_documents
 from headrace.report.plain_text import plain_line
+from headrace.simulate.trust import VARIABLE
 from headrace.store.location import Directory, location
 from headrace.web.access.gate import Gate
 from headrace.web.access.metrics import CONTENT_TYPE, Metrics
@@ -42,6 +45,10 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     used.
     """
     logging.setLogRecordFactory(PlainRecord)
+    # Pages check documents in this process, which can open any file.
+    limit_documents(map(str, settings.directories), code=False)
+    # What the operator trusts on the command line does not hold for users.
+    os.environ.pop(VARIABLE, None)
     _check_certificate(settings)
     # Open until the end, so that nobody else is given the port.
     reserved = reserve_port(settings)

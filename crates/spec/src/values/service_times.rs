@@ -1,6 +1,5 @@
 //! An empirical distribution of times: a list, or a file.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use serde_json::json;
 
 use super::{Positive, Seconds};
 use crate::declare::{Leaf, Nature};
+use crate::read_roots::open_regular;
 use crate::tree::{Node, Raw};
 
 /// Times with weights: each is drawn as often as its weight says, in relation to the sum of all.
@@ -39,7 +39,7 @@ impl ServiceTimes {
     /// Reads a CSV file: times in seconds, with a column of weights or without. A first line that
     /// is no number is a heading; lines that begin with # and empty ones are skipped.
     fn of_file(path: &Path) -> Result<ServiceTimes, String> {
-        let file = File::open(path).map_err(|error| format!("cannot read it: {error}"))?;
+        let file = open_regular(path).map_err(|error| format!("cannot read it: {error}"))?;
         let mut times = Vec::new();
         for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
             let line = line.map_err(|error| format!("cannot read its line {number}: {error}"))?;

@@ -30,7 +30,10 @@ WRITTEN: dict[tuple[str, ...], set[str]] = {
     ("trace", "convert"): {"target"},
 }
 """Parameters that name a file which the command writes."""
-CHANGED: dict[tuple[str, ...], str] = {("profile", "record"): "again"}
+CHANGED: dict[tuple[str, ...], str] = {
+    ("profile", "record"): "again",
+    ("profile", "report"): "directory",
+}
 """Parameters that name files of a job which the command writes into."""
 JOBS_OR_DIRECTORY: dict[tuple[str, ...], str] = {("bench", "quick"): "paths"}
 """A job file and a directory to test, in one parameter."""
@@ -128,7 +131,7 @@ class JobPaths:
             return self._changed(value, name)
         if "HOST" in _words(field):
             return self._host(value, name)
-        if name == "directory" and command[0] in TESTS and command != ("profile", "report"):
+        if name == "directory" and command[0] in TESTS:
             return self._tested(value, name)
         if JOBS_OR_DIRECTORY.get(command) == name:
             if value.startswith(("input:", "upload:")):
