@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from headrace.simulate.schedulers import check_trust
 from headrace.sweeps import engines, sweep
 from headrace.sweeps.engines import dask_clusters
 from headrace.sweeps.task import Outcome, Task
+from slurm import slurm_cluster
 from test_trust import SCENARIO
 
 PLAIN = SCENARIO.replace('[scheduler]\npython = "mine:Mine"\n', "")
@@ -254,27 +257,37 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
         pass
 
 
-SBATCH = """#!/bin/sh
-# Records a job's script and starts it as a process.
-cp "$1" {folder}/job.$$
-setsid sh {folder}/job.$$ > {folder}/out.$$ 2>&1 &
-echo "$!" >> {folder}/groups
-echo "Submitted batch job $!"
-"""
-SCANCEL = """#!/bin/sh
-echo "$1" >> {folder}/cancelled
-kill -9 -- "-$1"
-"""
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Path]:
+    """The settings of a Slurm cluster of one node."""
+    with slurm_cluster() as settings:
+        yield settings
 
 
-def test_slurm_jobs_are_submitted_as_options_say_and_cancelled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def jobs_of(settings: Path) -> list[str]:
+    """Return the jobs that have not ended, with their states."""
+    shown = subprocess.run(
+        ["squeue", "--noheader", "--format", "%i %T"],
+        env=os.environ | {"SLURM_CONF": str(settings)},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return [line for line in shown.splitlines() if "COMPLETING" not in line]
+
+
+def test_jobs_of_slurm_run_a_sweep_and_are_cancelled(
+    slurm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, text in (("sbatch", SBATCH), ("scancel", SCANCEL)):
-        (tmp_path / name).write_text(text.format(folder=tmp_path))
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    monkeypatch.chdir(tmp_path)
     handler = signal.getsignal(signal.SIGINT)
+    # The shell of a job must not take the parts of a path for words.
+    python = tmp_path / "a place" / "python"
+    python.parent.mkdir()
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
     options = tmp_path / "cluster.toml"
     options.write_text('queue = "short"\nwalltime = "00:10:00"\njob_extra_directives = ["-N 1"]\n')
     found = sweep(
@@ -287,12 +300,35 @@ def test_slurm_jobs_are_submitted_as_options_say_and_cancelled(
     assert signal.getsignal(signal.SIGINT) is handler
     here = sweep(load(PLAIN), {"clients.count": [1, 2, 3]}, replications=2)
     assert found.frame.drop("wall_s").equals(here.frame.drop("wall_s"))
-    scripts = [file.read_text() for file in tmp_path.glob("job.*")]
-    assert len(scripts) == 2
-    for script in scripts:
-        lines = script.splitlines()
-        for line in ("-p short", "-n 1", "--cpus-per-task=1", "--mem=1G", "-t 00:10:00", "-N 1"):
-            assert f"#SBATCH {line}" in lines
-        assert f"{sys.executable} -m distributed.cli.dask_worker tcp://" in script
-    groups = (tmp_path / "groups").read_text().split()
-    assert sorted((tmp_path / "cancelled").read_text().split()) == sorted(groups)
+    assert jobs_of(slurm) == []
+    outputs = list(tmp_path.glob("slurm-*.out"))
+    assert len(outputs) == 2
+    assert any("Start worker" in file.read_text() for file in outputs)
+
+
+def test_jobs_without_a_worker_end_a_sweep_with_their_output(
+    slurm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError) as raised:
+        sweep(
+            load(PLAIN),
+            {"clients.count": [1, 2]},
+            on="slurm:queue=short,memory=1 GiB,python=/nowhere/python",
+        )
+    output = next(tmp_path.glob("slurm-*.out"))
+    pattern = (
+        rf"slurm: job \d+ ended \(FAILED\) before its worker joined; {output}: .*"
+        r"/nowhere/python: No such file or directory"
+    )
+    assert re.fullmatch(pattern, str(raised.value))
+
+
+def test_slurm_says_why_it_refuses_a_job(
+    slurm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RunError, match="slurm refused a job: .*[Ii]nvalid partition"):
+        sweep(load(PLAIN), {"clients.count": [1]}, on="slurm:queue=none")

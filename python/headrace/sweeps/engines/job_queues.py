@@ -1,7 +1,10 @@
 """Dask workers as jobs of a batch system, through dask-jobqueue."""
 
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +24,48 @@ from headrace.sweeps.engines.dask_clusters import OWN, connected
 DEFAULTS: Mapping[str, Any] = {"cores": 1, "memory": "2 GiB"}
 """Options of a job that neither the command nor Dask's configuration gives."""
 MOST_JOBS = 10_000
+LINES = 5
+"""Lines of a job's output in a message."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that has ended."""
+
+    state: str
+    output: Path
+    """File with what it printed."""
+
+
+def _ended_in_slurm(job: str) -> Ended | None:
+    """Return how a job ended; None if it waits, runs, or is not known any more."""
+    shown = subprocess.run(
+        ["scontrol", "--oneliner", "show", "job", job],
+        check=False,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    ).stdout
+    state = re.search(r"(?:^| )JobState=(\w+)", shown)
+    output = re.search(r" StdOut=(.*?)(?: [A-Z]\w+=|$)", shown, re.MULTILINE)
+    if state is None or output is None or state[1] in _IN_SLURM:
+        return None
+    return Ended(state[1], Path(output[1]))
+
+
+_IN_SLURM = {
+    "CONFIGURING",
+    "COMPLETING",
+    "PENDING",
+    "REQUEUED",
+    "RESIZING",
+    "RUNNING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "STOPPED",
+    "SUSPENDED",
+}
+"""States of jobs that have not ended (squeue(1) of Slurm 22.05)."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +75,12 @@ class Kind:
     cluster: type[JobQueueCluster]
     submit: str
     """Its command that submits a job."""
+    ended: Callable[[str], Ended | None] = lambda _: None
+    """Return how a job ended, by its number."""
 
 
 KINDS: Mapping[str, Kind] = {
-    "slurm": Kind(dask_jobqueue.SLURMCluster, "sbatch"),
+    "slurm": Kind(dask_jobqueue.SLURMCluster, "sbatch", _ended_in_slurm),
     "pbs": Kind(dask_jobqueue.PBSCluster, "qsub"),
 }
 
@@ -100,11 +147,16 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
     """Submit jobs that are workers, and keep their number up. The scheduler is in this process.
 
     Raises:
-        RunError: A job cannot be submitted.
+        RunError: A job cannot be submitted, or all jobs have ended before any worker joined.
         ValueError: An option is unknown or invalid.
     """
     of = KINDS[kind].cluster
-    given = {"silence_logs": False, "scheduler_options": {"dashboard": False}} | options.job
+    given = {
+        "silence_logs": False,
+        "scheduler_options": {"dashboard": False},
+        # A line of the job's script.
+        "python": shlex.quote(sys.executable),
+    } | options.job
     try:
         with dask.config.set(OWN):
             cluster = of(**given)
@@ -118,11 +170,34 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
         def refresh() -> None:
             nonlocal seen
             seen = seen or bool(client.nthreads())
-            if seen:
+            if not seen:
+                _check_begin(cluster, kind)
+            else:
                 # Jobs that have ended, at the end of their time for example, are submitted anew.
                 cluster.scale(jobs=options.jobs)
 
         yield Connection(client, f"the Dask cluster of {kind}", threads, refresh)
+
+
+def _check_begin(cluster: JobQueueCluster, kind: str) -> None:
+    """Raise RunError if all jobs have ended, none of whose workers has joined."""
+    numbers = [worker.job_id for worker in cluster.workers.values()]
+    jobs = [(number, KINDS[kind].ended(number)) for number in numbers if number]
+    for number, ended in jobs[-1:]:
+        if ended is not None and all(ended for _, ended in jobs):
+            printed = _last_lines(ended.output)
+            raise RunError(
+                f"{kind}: job {number} ended ({ended.state}) before its worker joined;"
+                f" {ended.output}: {printed}"
+            )
+
+
+def _last_lines(file: Path) -> str:
+    try:
+        lines = file.read_text(errors="replace").split("\n")
+    except OSError as error:
+        return str(error.strerror)
+    return " | ".join([line.strip() for line in lines if line.strip()][-LINES:]) or "it is empty"
 
 
 async def _submit(cluster: JobQueueCluster, kind: str, count: int) -> None:
