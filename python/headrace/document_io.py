@@ -15,10 +15,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from headrace._core import ScenarioError
 from headrace.fields import WrongField
+from headrace.toml_positions import TomlPositions
 
 STANDARD_INPUT = Path("-")
 """Name of standard input on the command line."""
@@ -119,8 +120,10 @@ def parse_toml(name: str, text: str, expected: str) -> dict[str, Any]:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _malformed(name, expected, error) from None
-    # Readers of TOML say which numbers they expect, and where.
-    _check(name, document, infinite=True)
+    for path, reason in _unusable(document):
+        raise TomlPositions(name, text).error(
+            tuple(key for key in path if isinstance(key, str)), reason
+        )
     return document
 
 
@@ -130,7 +133,8 @@ def parse_json(name: str, text: str, expected: str) -> Any:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _malformed(name, expected, error) from None
-    _check(name, document)
+    for _, reason in _unusable(document):
+        raise ValueError(f"{name}: {reason}")
     return document
 
 
@@ -143,6 +147,8 @@ _POSITION = re.compile(
 def _malformed(name: str, expected: str, error: Exception) -> ValueError:
     if isinstance(error, RecursionError):
         return ValueError(f"{name}: expected {expected}: {TOO_DEEP}")
+    if str(error).startswith("Exceeds the limit"):  # Python's, of digits of an integer
+        return ValueError(f"{name}: expected {INTEGER}, got one of over 4,300 digits")
     found = _POSITION.fullmatch(str(error))
     if found is None:
         return ValueError(f"{name}: expected {expected}: {error}")
@@ -153,35 +159,44 @@ def _malformed(name: str, expected: str, error: Exception) -> ValueError:
 TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
 
+INTEGER = "a whole number of at most 64 bits"
+
+
 def is_too_deep(document: Any) -> bool:
     """Return whether a document has more levels than functions that call themselves can follow."""
-    return any(depth > DEEPEST for depth, _, _ in _values(document))
+    return any(len(path) > DEEPEST for path, _ in _values(document))
 
 
-def _check(name: str, document: Any, infinite: bool = False) -> None:
-    for depth, path, value in _values(document):
-        if depth > DEEPEST:
-            raise ValueError(f"{name}: expected fewer levels: {TOO_DEEP}")
-        if isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
-            raise WrongField(f"{name}: {path}", value, "a whole number of at most 64 bits")
-        if isinstance(value, float) and not (infinite or math.isfinite(value)):
-            raise WrongField(f"{name}: {path}", value, "a finite number")
+_Path: TypeAlias = tuple[str | int, ...]
 
 
-def _values(document: Any) -> Iterator[tuple[int, str, Any]]:
-    """Yield the depth, path and value of everything in a document, without calling itself."""
-    stack: list[tuple[int, str, Any]] = [(0, "", document)]
+def _unusable(document: Any) -> Iterator[tuple[_Path, str]]:
+    """Yield the path of each value that cannot be used, and the reason."""
+    for path, value in _values(document):
+        if len(path) > DEEPEST:
+            yield path, f"expected fewer levels: {TOO_DEEP}"
+        elif isinstance(value, int) and not LEAST_INTEGER <= value <= LARGEST_INTEGER:
+            yield path, str(WrongField(_name(path), value, INTEGER))
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield path, str(WrongField(_name(path), value, "a finite number"))
+
+
+def _name(path: _Path) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)[1:]
+
+
+def _values(document: Any) -> Iterator[tuple[_Path, Any]]:
+    """Yield the path and value of everything in a document, without calling itself."""
+    stack: list[tuple[_Path, Any]] = [((), document)]
     while stack:
-        depth, path, value = stack.pop()
-        yield depth, path, value
-        if depth > DEEPEST:
+        path, value = stack.pop()
+        yield path, value
+        if len(path) > DEEPEST:
             continue
         if isinstance(value, dict):
-            stack += [
-                (depth + 1, f"{path}.{key}" if path else key, it) for key, it in value.items()
-            ]
+            stack += [((*path, key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            stack += [(depth + 1, f"{path}[{place}]", it) for place, it in enumerate(value)]
+            stack += [((*path, place), inner) for place, inner in enumerate(value)]
 
 
 def read_saved(path: Path) -> dict[str, Any] | None:

@@ -35,7 +35,9 @@ class WrongField(ValueError):
 
     def __init__(self, where: str, value: Any, expected: str) -> None:
         self.where, self.value, self.expected = where, value, expected
-        text = repr(value) if len(repr(value)) <= LONGEST else f"{repr(value)[:LONGEST]} ..."
+        # Python refuses to write integers of over 4,300 digits in tens.
+        text = hex(value) if isinstance(value, int) and abs(value) >> 14000 else repr(value)
+        text = text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
         super().__init__(f"{where} = {text}: expected {expected}")
 
 

@@ -18,6 +18,8 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "below": operator.lt,
     "at_most": operator.le,
 }
+RULES = "a file of rules in TOML"
+"""What readers of rules expect, in messages."""
 CONDITION_KEYS = ("figure", *COMPARISONS, "of", "if_unknown")
 
 

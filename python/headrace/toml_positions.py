@@ -1,48 +1,7 @@
-"""TOML with the line and column of every key, for messages."""
+"""Lines and columns of the keys of a TOML file, for messages."""
 
-import math
 import re
 from collections.abc import Iterator
-from typing import Any
-
-from headrace import document_io
-
-MOST_INTEGER = (1 << 63) - 1
-"""Largest integer that TOML 1.0 requires programs to take."""
-
-
-def parse_toml(name: str, text: str, what: str = "a file of rules") -> dict[str, Any]:
-    """Return the tables of a TOML text, all of whose numbers are finite and in the range of TOML.
-
-    Parameters:
-        name: The file's name in messages.
-        text: The text.
-        what: The kind of file that is expected.
-
-    Raises:
-        ValueError: It is not TOML. The message has the name, line and column.
-    """
-    document = document_io.parse_toml(name, text, f"{what} in TOML")
-    _check_numbers(name, text, document)
-    return document
-
-
-def _check_numbers(name: str, text: str, document: dict[str, Any]) -> None:
-    left: list[tuple[tuple[str, ...], Any]] = [((), document)]
-    while left:
-        path, value = left.pop()
-        if isinstance(value, dict):
-            left += [((*path, key), inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            left += [(path, inner) for inner in value]
-        elif isinstance(value, int) and not -MOST_INTEGER <= value <= MOST_INTEGER:
-            raise TomlPositions(name, text).error(
-                path, f"{'.'.join(path)}: expected a number below 2^63, such as 1000 or 1e30"
-            )
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise TomlPositions(name, text).error(
-                path, f"{'.'.join(path)}: expected a finite number, such as 1e30"
-            )
 
 
 class TomlPositions:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Command
+from headrace.document_io import LARGEST_INTEGER, parse_json, parse_toml
 from headrace.optimisation.prices import WrongPrice, parse, read
-from headrace.toml_positions import MOST_INTEGER, parse_toml
 
 
 @pytest.mark.parametrize(
@@ -20,26 +20,39 @@ from headrace.toml_positions import MOST_INTEGER, parse_toml
         ),
         (
             "a = " + "9" * 400,
-            f"x.toml: a = {'9' * 40} ...: expected a whole number of at most 64 bits",
+            f"x.toml:1:1: a = {'9' * 40} ...: expected a whole number of at most 64 bits",
         ),
         (
             "a = " + "9" * 5000,
-            "x.toml: expected a file of prices in TOML: Exceeds the limit (4300 digits)",
+            "x.toml: expected a whole number of at most 64 bits, got one of over 4,300 digits",
         ),
-        ("[t]\nb = [1, -9223372036854775808]", "x.toml:2:1: t.b: expected a number below 2^63"),
-        ("b = inf", "x.toml:1:1: b: expected a finite number"),
-        ("b = { c = nan }", "x.toml:1:7: b.c: expected a finite number"),
+        (
+            "a = 0x" + "f" * 5000,
+            f"x.toml:1:1: a = 0x{'f' * 38} ...: expected a whole number of at most 64 bits",
+        ),
+        (
+            "[t]\nb = [1, -9223372036854775809]",
+            "x.toml:2:1: t.b[1] = -9223372036854775809: expected a whole number of at most 64 bits",
+        ),
+        ("b = inf", "x.toml:1:1: b = inf: expected a finite number"),
+        ("b = { c = nan }", "x.toml:1:7: b.c = nan: expected a finite number"),
         ("b = \nc = 1", "x.toml:1:5: expected a file of prices in TOML"),
     ],
 )
 def test_toml_with_impossible_values_is_one_clear_error(text: str, message: str) -> None:
     with pytest.raises(ValueError) as raised:
-        parse_toml("x.toml", text, "a file of prices")
+        parse_toml("x.toml", text, "a file of prices in TOML")
     assert str(raised.value).startswith(message)
 
 
 def test_the_largest_integer_of_toml_is_read() -> None:
-    assert parse_toml("x.toml", f"a = {MOST_INTEGER}") == {"a": MOST_INTEGER}
+    assert parse_toml("x.toml", f"a = {LARGEST_INTEGER}", "a file") == {"a": LARGEST_INTEGER}
+
+
+def test_json_with_impossible_integers_is_one_clear_error() -> None:
+    for digits in (400, 5000):
+        with pytest.raises(ValueError, match="expected a whole number of at most 64 bits"):
+            parse_json("x.json", f'{{"a": {"9" * digits}}}', "a file")
 
 
 @given(st.floats() | st.integers(-(10**400), 10**400))
@@ -96,5 +109,5 @@ def test_a_rules_file_with_a_number_of_400_digits(tmp_path: Path, headrace: Comm
     assert headrace("design", "init", "--example", "lab", worksheet).returncode == 0
     ended = headrace("design", "recommend", worksheet, "--rules", rules)
     assert ended.returncode == 2, ended.stderr
-    assert ended.stderr.startswith(f"{rules}: zfs.weight = {'9' * 40} ...")
+    assert ended.stderr.startswith(f"{rules}:2:1: zfs.weight = {'9' * 40} ...")
     assert "expected a whole number of at most 64 bits" in ended.stderr

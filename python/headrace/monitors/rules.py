@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 
+from headrace.document_io import parse_toml
 from headrace.monitors.figures import FIGURES, MONITORS, Values
 from headrace.rules import (
     CONDITION_KEYS,
+    RULES,
     Comparison,
     decode,
     is_enabled,
@@ -17,7 +19,7 @@ from headrace.rules import (
     read_condition,
     read_text,
 )
-from headrace.toml_positions import TomlPositions, parse_toml
+from headrace.toml_positions import TomlPositions
 
 SHIPPED = "rules.toml"
 OWN = "monitor-rules.toml"
@@ -78,8 +80,8 @@ def parse_rules(own: str | bytes, name: str = OWN) -> tuple[Rule, ...]:
     if len(own) > LARGEST:
         raise ValueError(f"{name}: expected a file of at most {LARGEST:,} bytes")
     text = own if isinstance(own, str) else decode(name, own)
-    shipped = parse_toml(SHIPPED, shipped_text())
-    changes = parse_toml(name, text)
+    shipped = parse_toml(SHIPPED, shipped_text(), RULES)
+    changes = parse_toml(name, text, RULES)
     where = TomlPositions(name, text)
     added: dict[str, Any] = {}
     for rule, change in changes.items():

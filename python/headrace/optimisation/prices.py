@@ -9,11 +9,10 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from headrace.document_io import display_name, read_text
+from headrace.document_io import display_name, parse_toml, read_text
 from headrace.report.units import amounts
 from headrace.simulate.scenario import UNITS, Scenario
 from headrace.sweeps.axis import quantity
-from headrace.toml_positions import parse_toml
 
 EXAMPLE = "'servers.count=5000'"
 LEAST_PRICE, MOST_PRICE = 1e-12, 1e15
@@ -167,7 +166,7 @@ def read(path: Path, entries: Mapping[str, float | None] | None = None) -> list[
     """
     try:
         text = read_text(path, "a file of prices in TOML")
-        document = parse_toml(display_name(path), text, "a file of prices")
+        document = parse_toml(display_name(path), text, "a file of prices in TOML")
     except ValueError as error:
         raise WrongPrice(str(error)) from None
     table = document.get("prices")

@@ -7,10 +7,19 @@ from typing import Any, cast
 
 import msgspec
 
+from headrace.document_io import parse_toml
 from headrace.profile.document import VERDICTS, Verdict
 from headrace.profile.figures import FIGURES, PhaseSamples
-from headrace.rules import Comparison, decode, is_enabled, merge_rule, read_condition, read_text
-from headrace.toml_positions import TomlPositions, parse_toml
+from headrace.rules import (
+    RULES,
+    Comparison,
+    decode,
+    is_enabled,
+    merge_rule,
+    read_condition,
+    read_text,
+)
+from headrace.toml_positions import TomlPositions
 
 SHIPPED = "rules.toml"
 BASELINE = "baseline."
@@ -51,7 +60,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 def shipped_rules() -> tuple[Rule, ...]:
     """Return the rules of Headrace, in order of precedence."""
-    return tuple(_rules(SHIPPED, _shipped_text(), parse_toml(SHIPPED, _shipped_text())))
+    return tuple(_rules(SHIPPED, _shipped_text(), parse_toml(SHIPPED, _shipped_text(), RULES)))
 
 
 def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
@@ -73,8 +82,8 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
     if path is None:
         return shipped_rules()
     text = decode(str(path), path.read_bytes())
-    table = parse_toml(SHIPPED, _shipped_text())
-    changes = parse_toml(str(path), text)
+    table = parse_toml(SHIPPED, _shipped_text(), RULES)
+    changes = parse_toml(str(path), text, RULES)
     where = TomlPositions(str(path), text)
     for name, change in changes.items():
         if name not in table:
