@@ -31,6 +31,11 @@ PROGRESS = re.compile(
 )
 """Lines of progress, which commands write on a slow machine only."""
 
+NEED = re.compile(
+    r"[^\n]*: up to [^\n]* in [\d,]+ files?, of [^\n]* allowed [^\n]* a second(?:; [^\n]*)?\n"
+)
+"""The line in which a benchmark states its space and time."""
+
 IMPORTED = (
     "alembic.command",
     "headrace.cli.app",
@@ -45,6 +50,13 @@ IMPORTED = (
 )
 """What most commands import. Only imports: a library that had worked before the division may
 have threads, which a copy has not."""
+
+
+def without_need(stderr: str) -> str:
+    """Return what a benchmark wrote after the line that states its space and time."""
+    stated = NEED.match(stderr)
+    assert stated is not None, stderr
+    return stderr[stated.end() :]
 
 
 def command(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace.measure as measure
-from command import command
+from command import command, without_need
 from headrace.measure import cache
 from headrace.measure.cache import Reads
 from headrace.measure.load_search import search
@@ -133,7 +133,7 @@ def test_the_command_prints_one_document_of_all_steps(workload: Path, below: Pat
     plots = workload.parent / "plots"
     chosen = ("--workload", str(workload), "--rates", "200,50")
     done = mix(str(below), *chosen, *SHORT, "--plot", str(plots))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, without_need(done.stderr)) == (0, "")
     document = json.loads(done.stdout)
     assert [step["requested_per_second"] for step in document["steps"]] == [50, 200]
     for one in document["steps"]:
@@ -179,7 +179,7 @@ def test_more_clients_than_processors_are_told(workload: Path, below: Path) -> N
     refused = mix(str(below), *chosen, "--rates", "100")
     assert refused.returncode == 2 and "--clients" in refused.stderr
     done = mix(str(below), "--workload", str(workload), "--clients", "1,64", *SHORT)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, without_need(done.stderr)) == (0, "")
     document = json.loads(done.stdout)
     first, second = document["steps"]
     assert (first["processes"], second["processes"]) == (1, 64)

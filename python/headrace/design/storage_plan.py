@@ -6,7 +6,7 @@ import msgspec
 
 from headrace.design.local_space import LocalFileSystem
 from headrace.design.system import Array, Code, Design, FileSystem
-from headrace.report.units import hosts
+from headrace.report.units import numbered
 
 LOCAL: dict[FileSystem, LocalFileSystem] = {
     "lustre": "ldiskfs",
@@ -136,7 +136,8 @@ def check_plan(plan: StoragePlan) -> None:
             )
     if plan.copies > plan.nodes:
         raise ValueError(
-            f"{plan.copies} copies on {hosts(plan.nodes, 'node')}: expected at least {plan.copies}"
+            f"{plan.copies} copies on {numbered(plan.nodes, 'node')}: expected at least"
+            f" {plan.copies}"
         )
     if plan.code is not None:
         _check_code(plan.code, plan)
@@ -147,7 +148,7 @@ def _check_code(code: Code, plan: StoragePlan) -> None:
         raise ValueError(f"code {code.data}+{code.parity}: expected at least 1 data node")
     if code.data + code.parity > plan.nodes:
         raise ValueError(
-            f"code {code.data}+{code.parity} over {hosts(plan.nodes, 'node')}: expected at least"
+            f"code {code.data}+{code.parity} over {numbered(plan.nodes, 'node')}: expected at least"
             f" {code.data + code.parity}"
         )
     if plan.copies > 1:

@@ -25,7 +25,7 @@ from headrace.measure.report import CataloguedRate, CataloguedTime, Latency, Rep
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step
-from headrace.report.units import hosts as in_words
+from headrace.report.units import numbered
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """Function that returns the scenario for a rate and a number of ranks."""
@@ -97,7 +97,7 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
     if most > there:
         names = ", ".join(list(hosts)[:3]) + (", ..." if there > 3 else "")
         raise ValueError(
-            f"--client-hosts {most}: the ranks are on {in_words(there)}"
+            f"--client-hosts {most}: the ranks are on {numbered(there, 'host')}"
             f" ({names}): expected at most {there}, or mpirun or srun with more hosts"
         )
 
@@ -136,7 +136,7 @@ def _step(report: Report, each: Sequence[Report]) -> Step | None:
 
 def on_hosts(what: str, count: int) -> str:
     """Return the name of a step or a point with its number of hosts."""
-    return f"{what} on {in_words(count)}"
+    return f"{what} on {numbered(count, 'host')}"
 
 
 def _document(

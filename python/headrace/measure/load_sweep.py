@@ -16,7 +16,7 @@ from headrace.measure.report import Catalogued, CataloguedRate, CataloguedTime, 
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step, StepOf
-from headrace.report.units import hosts
+from headrace.report.units import numbered
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""
@@ -60,7 +60,7 @@ class Loads(NamedTuple):
         if self.rates:
             loaded = at_load(max(self.rates))
             ranks.current().run_on_all(lambda: space.check_room(loaded, below))
-            what = f"{len(set(self.rates))} loads"
+            what = numbered(len(set(self.rates)), "load")
             scenarios = [at_load(rate) for rate in sorted(set(self.rates))]
         else:
             what = f"loads from {self.start:g} operations/s on, the first"
@@ -69,7 +69,7 @@ class Loads(NamedTuple):
 
     def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
         """Measure one step for each load, on all hosts or on the first of them."""
-        on = "" if client_hosts is None else f", {hosts(client_hosts, 'client host')}"
+        on = "" if client_hosts is None else f", {numbered(client_hosts, 'client host')}"
 
         def keeps_up(rate: float) -> bool:
             loaded, what = at_load(rate), f"{rate:g} operations/s{on}"

@@ -7,12 +7,12 @@ import contextlib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from typing import NamedTuple
 
 from headrace import _core, ranks
-from headrace.report.units import duration, size, whole
+from headrace.report.units import duration, numbered, size, whole
 
 EXAMPLE = 'expected a part of the free space or a size, such as "25 %" or "2 GB"'
 BYTES_PER_SECOND, NAMES_PER_SECOND = 100e6, 1000.0
@@ -146,18 +146,18 @@ class Need(NamedTuple):
 
     def __str__(self) -> str:
         """Return the space as progress shows it."""
-        return f"{size(self.bytes)} in {whole(self.names)} files"
+        return f"{size(self.bytes)} in {numbered(self.names, 'file')}"
 
 
 def state_need(
-    what: str, scenarios: Iterable[_core.Loaded], below: str | PathLike[str], times: int = 1
+    what: str, scenarios: Sequence[_core.Loaded], below: str | PathLike[str], times: int = 1
 ) -> None:
     """State the space and time of a benchmark before it starts.
 
     Parameters
     ----------
     what
-        The benchmark.
+        The benchmark: a name, or what each of the scenarios is.
     scenarios
         Its steps.
     below
@@ -167,11 +167,21 @@ def state_need(
     """
     if _state is not None:
         needed = Need.of(scenarios)
-        state(what, needed._replace(seconds=times * needed.seconds), below)
+        replays = any('"trace"' in loaded.toml and _replays(loaded) for loaded in scenarios)
+        state(
+            what,
+            needed._replace(seconds=times * needed.seconds),
+            below,
+            "; writes of the trace are not counted" if replays else "",
+        )
+
+
+def _replays(loaded: _core.Loaded) -> bool:
+    return any(it["kind"] == "trace" for it in tomllib.loads(loaded.toml)["workload"])
 
 
 def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -> None:
-    """State a need; `more` follows the time. A benchmark that is refused states nothing."""
+    """State a need; `more` follows it. A benchmark that is refused states nothing."""
     if _state is None or not ranks.current().first:
         return
     try:
@@ -186,8 +196,8 @@ def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -
     _state(
         needed,
         f"{what}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
-        f" about {duration(needed.seconds)}{more}, with files made at"
-        f" {BYTES_PER_SECOND / 1e6:g} MB/s and {whole(int(NAMES_PER_SECOND))} a second",
+        f" about {duration(needed.seconds)}, with files made at {BYTES_PER_SECOND / 1e6:g} MB/s"
+        f" and {whole(int(NAMES_PER_SECOND))} a second{more}",
     )
 
 

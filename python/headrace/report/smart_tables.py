@@ -11,7 +11,7 @@ from headrace.design.smart.risk import DiskRisk, FleetRisk
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain_line
-from headrace.report.units import figure, hosts, size
+from headrace.report.units import figure, numbered, size
 
 MOST_DAMAGED = 10
 """Damaged reports that are named; the JSON names all."""
@@ -20,7 +20,7 @@ MOST_DAMAGED = 10
 def fleet(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> RenderableType:
     """Return the tables of all disks, with what to do and the assumptions."""
     days = risk.horizon / DAY
-    found = f"{hosts(len(risk.disks), 'disk')} in {hosts(reports, 'report')}:"
+    found = f"{numbered(len(risk.disks), 'disk')} in {numbered(reports, 'report')}:"
     if risk.not_rated == len(risk.disks):
         # No rate is no certainty of survival.
         heading = Text(f"{found} no probability: no disk has a failure rate", style="bold")
@@ -35,7 +35,7 @@ def fleet(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> RenderableTy
     if risk.not_rated:
         parts.append(
             Text(
-                f"{hosts(risk.not_rated, 'solid-state drive')} not counted: --ssd-annual-rate"
+                f"{numbered(risk.not_rated, 'solid-state drive')} not counted: --ssd-annual-rate"
                 " gives them a rate"
             )
         )
@@ -97,7 +97,7 @@ def _actions(risk: FleetRisk) -> RenderableType:
 
 
 def _damaged(damaged: Sequence[str]) -> RenderableType:
-    parts = [Text(f"\n{hosts(len(damaged), 'damaged report')}, not counted", style="bold")]
+    parts = [Text(f"\n{numbered(len(damaged), 'damaged report')}, not counted", style="bold")]
     parts += [Text(f"  {plain_line(it)}") for it in damaged[:MOST_DAMAGED]]
     if len(damaged) > MOST_DAMAGED:
         parts.append(Text(f"  and {len(damaged) - MOST_DAMAGED} more (--json names all)"))

@@ -65,6 +65,11 @@ def percent(share: float | None) -> str:
     return "\N{EN DASH}" if share is None else f"{100 * share:.1f}"
 
 
+def numbered(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a number of things, such as "1 file" or "2,000 files"."""
+    return f"{whole(count)} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def whole(count: float | None) -> str:
     """A count; means of counts may have decimals."""
     if count is None:
@@ -97,11 +102,6 @@ def short_size(amount: int) -> str:
     """Format bytes as scenarios have them, or rounded where that would be long."""
     text = binary_size(amount)
     return text if int(text.split()[0]) < MOST_BINARY else size(amount)
-
-
-def hosts(count: int, kind: str = "host") -> str:
-    """Return a number of hosts in words, such as `2 client hosts`."""
-    return f"{count} {kind}" if count == 1 else f"{count} {kind}s"
 
 
 def duration(seconds: float) -> str:

@@ -37,23 +37,12 @@ def _limit_space(text: str | None) -> str | None:
     from headrace.measure import space
 
     limit = space.DEFAULT if text is None else parsed("--space", text, space.parse_space_limit)
-    space.set_space_limit(limit, _state_large_need if text is None else _state_need)
+    space.set_space_limit(limit, _state_need)
     return text
-
-
-LARGE = (2_000_000_000, 100_000)
-"""Bytes and names from which on a need is stated where standard error is no terminal and no limit
-is given. The values are declared."""
 
 
 def _state_need(_need: "Need", statement: str) -> None:
     print(plain(statement), file=sys.stderr, flush=True)
-
-
-def _state_large_need(need: "Need", statement: str) -> None:
-    is_large = need.bytes >= LARGE[0] or need.names >= LARGE[1]
-    if is_large or sys.stderr.isatty():
-        _state_need(need, statement)
 
 
 Space = Annotated[

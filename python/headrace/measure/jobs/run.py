@@ -173,7 +173,7 @@ def _check_space(plan: Plan, target: Target) -> None:
             f" {size(allowed)} (--space): use smaller files, allow more space, or use another file"
             " system"
         )
-    unknown = ", and as long as the jobs without a time take" if None in lasts else ""
+    unknown = "; and as long as the jobs without a time take" if None in lasts else ""
     space.state(plan.name, need, target.path, unknown)
 
 

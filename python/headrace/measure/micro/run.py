@@ -26,6 +26,7 @@ from headrace.measure.micro.summary import KIND, summed_up
 from headrace.measure.removal import with_note
 from headrace.measure.report import Stop
 from headrace.measure.workload import load
+from headrace.report.units import numbered
 from headrace.store import open as open_store
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
@@ -93,7 +94,7 @@ def run_study(
     several = {"clients.count": ranks.count()} if ranks.count() > 1 else None
     scenarios = [load(point.scenario, several) for point in study.points]
     ranks.current().run_on_all(lambda: _check_room(study, scenarios, below))
-    space.state_need(f"{len(scenarios)} points", scenarios, below, repeats)
+    space.state_need(numbered(len(scenarios), "point"), scenarios, below, repeats)
     shown = known.with_points_of(study)
     rows = known.rows
     warnings = dict(known.warnings)

@@ -25,6 +25,7 @@ from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, neare
 from headrace.measure.tuning.steps import Steps, TuningStep
 from headrace.measure.tuning.targets import shares
 from headrace.measure.workload import load
+from headrace.report.units import numbered
 
 Search: TypeAlias = Callable[[Any, Vector], Tuned]
 
@@ -166,7 +167,9 @@ def tune(
     alone = [load(workload({name: 1.0}, much.alone, much)) for name in operations]
     mixed = [load(workload(dict.fromkeys(operations, 1.0), much.mixed, much))]
     tried = mixed * (len(methods) * (rounds + 1))
-    state_need(f"{len(alone) + len(tried)} mixes", [*alone, *tried], watched.directory)
+    state_need(
+        numbered(len(alone) + len(tried), "mix", "mixes"), [*alone, *tried], watched.directory
+    )
     steps = Steps(watched, much, resumed, done)
     report.steps = steps.all
     steps.expect(operations)

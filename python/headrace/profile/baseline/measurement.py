@@ -32,7 +32,7 @@ from headrace.profile.baseline.cases import (
 )
 from headrace.profile.baseline.machine import DEFAULT_SYSTEM, coarse_settings
 from headrace.profile.baseline.prediction import check_machine, predict
-from headrace.report.units import binary_size
+from headrace.report.units import binary_size, numbered
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 """Called before each step with the number done, the total, and the name of the next."""
@@ -167,7 +167,7 @@ def measure_baseline(
     steps.next("pilot")
     sizes = _sizes(directory, file, effort, settings)
     planned = cases(sizes, effort.passes)
-    state_need(f"{len(planned)} cases", [load(it.text) for it in planned], directory)
+    state_need(numbered(len(planned), "case"), [load(it.text) for it in planned], directory)
     with characters.compiled() as program:
         for case in planned:
             steps.next(case.name)

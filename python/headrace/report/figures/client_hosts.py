@@ -9,7 +9,7 @@ from headrace.report.client_host_curves import curves
 from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import COLOURS, grid, nothing, short
-from headrace.report.units import hosts
+from headrace.report.units import numbered
 
 
 def draw(document: Mapping[str, Any]) -> Figure:
@@ -31,7 +31,7 @@ def draw(document: Mapping[str, Any]) -> Figure:
         loads = [step["requested_per_second"] for step in steps]
         all_loads += loads
         style: dict[str, Any] = {
-            "label": hosts(count, "client host"),
+            "label": numbered(count, "client host"),
             "number": number % len(COLOURS),
         }
         draw_steps(upper, loads, steps, ["achieved_per_second"], **style)
