@@ -34,6 +34,9 @@ for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
     os.unsetenv(name)
 
+# Without a locale, commands would write ASCII.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 
 # How fast a property's examples are made depends on what else the machine does.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

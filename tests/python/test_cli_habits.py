@@ -125,10 +125,48 @@ def test_tables_obey_columns(small: Path) -> None:
 @pytest.mark.parametrize("arguments", ["run $1 --no-store", "presets", "explain $1", "run --help"])
 def test_terminals_with_few_characters(arguments: str, small: Path) -> None:
     few = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for env in (few, few | {"PYTHONIOENCODING": "ascii"}):
+    for env in ({"LC_ALL": "C"}, few, few | {"PYTHONIOENCODING": "ascii"}):
         ended = shell(f"{HEADRACE} {arguments}", small, env=env)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert ended.stdout.isascii() and "?" not in ended.stdout.replace("??", "")
+
+
+@pytest.mark.parametrize(
+    ("locale", "is_ascii"),
+    [
+        ("", True),
+        ("LANG=C", True),
+        ("LANG=POSIX", True),
+        ("LC_CTYPE=C LANG=C.UTF-8", True),
+        ("LC_ALL=POSIX LC_CTYPE=C.UTF-8 LANG=C.UTF-8", True),
+        ("LC_ALL= LC_CTYPE= LANG=C", True),
+        ("PYTHONUTF8=0 LANG=C", True),
+        ("LANG=C.UTF-8", False),
+        ("LANG=en_US.UTF-8", False),
+        ("LC_CTYPE=C.UTF-8 LANG=C", False),
+        ("LC_ALL=C.UTF-8 LANG=C", False),
+        ("LC_ALL=C PYTHONUTF8=1", False),
+        ("LC_ALL=C PYTHONIOENCODING=utf-8", False),
+    ],
+)
+def test_locales(locale: str, is_ascii: bool, small: Path) -> None:
+    line = f"env -u LC_ALL -u LC_CTYPE -u LANG {locale} {HEADRACE} run $1 --no-store"
+    ended = shell(line, small)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.isascii() == is_ascii
+    assert ("-" if is_ascii else "─") * 20 in ended.stdout
+
+
+@pytest.mark.parametrize("form", ["--toml", "--json"])
+def test_documents_are_utf8_in_every_locale(form: str, tmp_path: Path) -> None:
+    ascii_locale = {"LC_ALL": "C"}
+    catalogue = tmp_path / "catalogue.toml"
+    shipped = shell(f"{HEADRACE} design catalogue --toml", env=ascii_locale)
+    text = shipped.stdout.replace('name = "example 2026"', 'name = "Ångström µ"')
+    catalogue.write_text(text, encoding="utf-8")
+    ended = shell(f"{HEADRACE} design catalogue $1 {form}", catalogue, env=ascii_locale)
+    assert ended.returncode == 0, ended.stderr
+    assert "Ångström µ" in ended.stdout
 
 
 def test_similar_characters() -> None:

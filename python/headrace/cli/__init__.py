@@ -27,11 +27,7 @@ def main() -> NoReturn:
     gc.set_threshold(YOUNG_OBJECTS)
     interruption.end_at_once()
     _open_streams()
-    codecs.register_error(SIMILAR, _similar)
-    for stream in (sys.stdout, sys.stderr):
-        # Terminals that know few characters get similar ones.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=SIMILAR)
+    use_similar_characters()
     from headrace.cli.app import run
 
     status = interruption.run_interruptible(lambda: run(sys.argv[1:]))
@@ -75,6 +71,45 @@ class _Closed(io.FileIO):
 def _text(file: io.FileIO) -> io.TextIOWrapper:
     os.set_inheritable(file.fileno(), True)
     return io.TextIOWrapper(io.BufferedWriter(file), encoding="utf-8")
+
+
+def use_similar_characters() -> None:
+    """Let the standard streams write similar characters for those that their encoding lacks.
+
+    In the locales C and POSIX the encoding is ASCII.
+    """
+    codecs.register_error(SIMILAR, _similar)
+    encoding = "ascii" if _is_ascii_locale() else None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors=SIMILAR)
+
+
+def _is_ascii_locale() -> bool:
+    """Return whether the environment names the locale C or POSIX, or no locale.
+
+    Python takes UTF-8 for these (PEP 538 and PEP 540), other programs take ASCII. An encoding that
+    PYTHONIOENCODING or PYTHONUTF8 states has priority.
+    """
+    if os.environ.get("PYTHONIOENCODING", "").partition(":")[0]:
+        return False
+    if os.environ.get("PYTHONUTF8") == "1":
+        return False
+    names = (os.environ.get("LC_ALL"), _character_type(), os.environ.get("LANG"))
+    return next(filter(None, names), "C") in ("C", "POSIX")
+
+
+def _character_type() -> str:
+    """Return LC_CTYPE as it was before Python started, which may change it (PEP 538)."""
+    if "LC_CTYPE" not in os.environ:
+        return ""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            variables = file.read().split(b"\0")
+    except OSError:
+        return os.environ["LC_CTYPE"]
+    values = (it.removeprefix(b"LC_CTYPE=") for it in variables if it.startswith(b"LC_CTYPE="))
+    return next(values, b"").decode("ascii", "replace")
 
 
 SIMILAR = "headrace-similar"

@@ -4,7 +4,10 @@ import runpy
 import sys
 from pathlib import Path
 
+from headrace.cli import use_similar_characters
+
 if __name__ == "__main__":
+    use_similar_characters()
     script = sys.argv[1]
     del sys.argv[0]
     sys.path.insert(0, str(Path(script).parent))

@@ -1,6 +1,7 @@
 """`headrace papers`."""
 
 import contextlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,7 +53,9 @@ def papers(
     if not Path(headrace.__file__).resolve().is_relative_to(folder.resolve().parent):
         _require_trust(Path(script))
     command = [sys.executable, "-P", "-m", PAPER_SCRIPT, script, *(arguments or [])]
-    with subprocess.Popen(command) as process:
+    # Python may have set LC_CTYPE here, so the script could not find out the user's locale.
+    environment = os.environ | {"PYTHONIOENCODING": sys.stdout.encoding}
+    with subprocess.Popen(command, env=environment) as process:
         try:
             status = process.wait()
         except BaseException as error:

@@ -95,6 +95,13 @@ def _stated_width() -> bool:
     return columns.isdecimal() and int(columns) > 0
 
 
+def print_document(document: bytes) -> None:
+    """Print a document that programs read, such as JSON in UTF-8, whatever the locale is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(document)
+    sys.stdout.buffer.flush()
+
+
 def show_files(files: Mapping[str, Path | None]) -> None:
     """Print a line for each file or directory that was written.
 

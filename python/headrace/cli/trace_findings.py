@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import records, show
+from headrace.cli.screen import print_document, records, show
 
 TRACE = "The trace or Darshan log to read; - is standard input."
 
@@ -30,7 +30,7 @@ def findings(
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
     if as_json:
         document = {"trace": str(trace), "findings": found}
-        print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+        print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
         return
     from headrace.report.trace_finding_tables import finding_list
 

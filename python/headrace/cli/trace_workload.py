@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import records
+from headrace.cli.screen import print_document, records
 from headrace.files import atomic_file, check_writable
 from headrace.report.plain_text import plain_line
 
@@ -44,10 +44,10 @@ def workload(
         with atomic_file(output) as partial:
             partial.write_text(made.toml, "utf-8")
     if as_json:
-        print(msgspec.json.format(msgspec.json.encode(made), indent=2).decode())
+        print_document(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         return
     if output is None:
-        print(made.toml, end="")
+        print_document(made.toml.encode())
         return
     print(plain_line(f"{output}: {made.workloads} workloads of {made.processes:,} processes"))
     for text in made.assumptions:

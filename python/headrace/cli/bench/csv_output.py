@@ -2,13 +2,13 @@
 
 import csv
 import io
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from headrace.cli.screen import print_document
 from headrace.file_formats import FileFormat
 from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable
 
@@ -37,7 +37,7 @@ def write_csv(path: Path, document: Mapping[str, Any]) -> None:
     writer.writeheader()
     writer.writerows(found)
     if path == STANDARD_OUTPUT:
-        sys.stdout.write(text.getvalue())
+        print_document(text.getvalue().encode())
         return
     with atomic_file(path) as partial:
         partial.write_text(text.getvalue(), encoding="utf-8")

@@ -6,7 +6,7 @@ import typer
 
 from headrace.cli.design.output_options import print_json
 from headrace.cli.options import AsJson, Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import print_document, show
 
 
 def catalogue(
@@ -34,7 +34,7 @@ def catalogue(
         print_json(loaded.catalogue)
     elif text:
         source = None if sets else catalogue_source(file)
-        print(loaded.text if source is None else source, end="")
+        print_document((loaded.text if source is None else source).encode())
     else:
         from headrace.report.catalogue_tables import catalogue_tables
 

@@ -35,7 +35,9 @@ PlotPath: TypeAlias = Annotated[
 
 def print_json(document: Any) -> None:
     """Print a document as JSON, two spaces a level."""
-    print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    from headrace.cli.screen import print_document
+
+    print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
 def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency: str = "") -> None:

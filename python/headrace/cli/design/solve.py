@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.design.quantity_options import time
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import print_document, show, steps
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""
@@ -99,7 +99,7 @@ def solve(
             )
         written += [files.html, files.pdf]
     if as_json:
-        print(encode_solution(solution).decode())
+        print_document(encode_solution(solution) + b"\n")
     else:
         from headrace.report.solution_tables import solution_tables
 

@@ -12,7 +12,7 @@ import typer
 
 from headrace import exit_codes, progress_events, ranks
 from headrace.cli.profile.report import write_files
-from headrace.cli.screen import ProgressLines, show, steps
+from headrace.cli.screen import ProgressLines, print_document, show, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.exit_codes import report_failure
 from headrace.files import atomic_file
@@ -276,7 +276,7 @@ def _finish(
             lambda: store.open().add(made, tables, kind="profile", labels=labels)
         )
     if as_json:
-        print(text.decode())
+        print_document(text + b"\n")
         return
     if identifier is not None:
         print(f"in the store: {identifier}")
