@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 
 from headrace import kernel_trace
-from headrace.kernel_trace import KernelTraceError, Recording, instance
-from headrace.kernel_trace.instance import Instance, tracefs
+from headrace import tracefs as tracing
+from headrace.kernel_trace import KernelTraceError, Recording
+from headrace.kernel_trace.instance import Instance
+from headrace.tracefs import tracefs
 
 BLOCK = 4096
 
@@ -158,7 +160,7 @@ def test_an_instance_of_a_killed_process_is_removed_by_the_next(tracing_allowed:
 def test_without_the_right_one_line_says_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instance, "PLACES", (tmp_path / "none",))
+    monkeypatch.setattr(tracing, "PLACES", (tmp_path / "none",))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(KernelTraceError, match=r"mount it by mount -t"):
         tracefs()
@@ -170,7 +172,7 @@ def test_without_the_right_one_line_says_what_is_missing(
 def test_a_kernel_without_a_tracepoint_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(instance, "PLACES", (tmp_path,))
+    monkeypatch.setattr(tracing, "PLACES", (tmp_path,))
     (tmp_path / "instances").mkdir()
     (tmp_path / "events" / "block" / "block_rq_issue").mkdir(parents=True)
     with pytest.raises(KernelTraceError) as raised:

@@ -4,15 +4,15 @@ Needs root, and tracefs."""
 from headrace.kernel_trace.activity import activity, commits, folios, write_back
 from headrace.kernel_trace.calls import system_calls, timed
 from headrace.kernel_trace.columns import table
-from headrace.kernel_trace.errors import KernelTraceError
 from headrace.kernel_trace.formats import Format
-from headrace.kernel_trace.instance import Instance, tracefs
+from headrace.kernel_trace.instance import Instance
 from headrace.kernel_trace.intervals import Intervals
 from headrace.kernel_trace.recording import Recording, save
 from headrace.kernel_trace.requests import requests, service
 from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
 from headrace.kernel_trace.session import TraceSession, check, trace_session
 from headrace.kernel_trace.time_breakdown import breakdown, in_device
+from headrace.tracefs import KernelTraceError, tracefs
 
 __all__ = [
     "Format",

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from headrace.kernel_trace.errors import KernelTraceError
 from headrace.kernel_trace.formats import Field, Format
 from headrace.kernel_trace.ring_buffer import Records
+from headrace.tracefs import KernelTraceError
 
 COMMON = ("common_type", "common_flags", "common_preempt_count", "common_pid")
 """Fields of every record; the thread becomes the column `thread`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from headrace.kernel_trace.errors import KernelTraceError
+from headrace.tracefs import KernelTraceError
 
 MINOR_BITS = 20
 """Bits of the minor number within the kernel's device number (Linux, include/linux/kdev_t.h)."""

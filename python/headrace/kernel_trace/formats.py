@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from headrace.kernel_trace.errors import KernelTraceError
+from headrace.tracefs import KernelTraceError
 
 Kind: TypeAlias = Literal["signed", "unsigned", "text"]
 

@@ -11,41 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from headrace.kernel_trace.errors import KernelTraceError
 from headrace.kernel_trace.formats import Format, format_of
 from headrace.kernel_trace.ring_buffer import PageHeader, Records, records
+from headrace.tracefs import KernelTraceError, tracefs
 
-PLACES = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 BUFFER = 128 << 20
 """Bytes of the buffers of all processors: more than a million records, allocated at once."""
 CLOCK = "mono"
 """Trace clock equal to CLOCK_MONOTONIC, which is the same on all processors."""
 NAME = re.compile(r"headrace-(\d+)-(\d+)-\d+")
 _numbers = itertools.count()
-
-
-def tracefs() -> Path:
-    """Return the directory of the kernel's tracing file system.
-
-    Raises KernelTraceError if it is not there, or is not allowed.
-    """
-    for place in PLACES:
-        try:
-            if not (place / "instances").is_dir():
-                continue
-        except PermissionError:
-            raise KernelTraceError(NOT_ALLOWED.format(place)) from None
-        if not os.access(place / "instances", os.W_OK):
-            raise KernelTraceError(NOT_ALLOWED.format(place))
-        return place
-    if os.geteuid() != 0:
-        raise KernelTraceError(NOT_ALLOWED.format(PLACES[0]))
-    raise KernelTraceError(
-        f"tracefs is not mounted at {PLACES[0]}: mount it by mount -t tracefs nodev {PLACES[0]}"
-    )
-
-
-NOT_ALLOWED = "tracefs at {} is not accessible: run as root"
 
 
 class Instance:

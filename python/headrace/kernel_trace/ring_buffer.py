@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from headrace.kernel_trace.errors import KernelTraceError
+from headrace.tracefs import KernelTraceError
 
 TYPE_BITS, DELTA_BITS = 5, 27
 PADDING, TIME_EXTEND, TIME_STAMP = 29, 30, 31

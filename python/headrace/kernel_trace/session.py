@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from headrace.kernel_trace.columns import table
 from headrace.kernel_trace.device import Device, device_of
-from headrace.kernel_trace.errors import KernelTraceError
-from headrace.kernel_trace.instance import Instance, tracefs
+from headrace.kernel_trace.instance import Instance
 from headrace.kernel_trace.recording import Recording
+from headrace.tracefs import check_tracepoints
 
 Done = TypeVar("Done")
 
@@ -101,20 +101,7 @@ class TraceSession:
 def check(directory: str | PathLike[str]) -> None:
     """Raise as `tracing` would, before anything is measured."""
     device_of(directory)
-    events = tracefs() / "events"
-    for event in NEEDED:
-        if not (events / event).is_dir():
-            raise KernelTraceError(
-                f"the kernel has no tracepoint {event}: expected one that was built with"
-                " CONFIG_BLK_DEV_IO_TRACE and CONFIG_FTRACE_SYSCALLS"
-            )
-
-
-NEEDED = (
-    *("block/block_rq_issue", "block/block_rq_complete", "sched/sched_switch"),
-    *("syscalls/sys_enter_pread64", "syscalls/sys_exit_pread64", "task/task_rename"),
-)
-"""Events that every analysis needs; others add detail where the kernel has them."""
+    check_tracepoints()
 
 
 @contextmanager

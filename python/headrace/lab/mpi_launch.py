@@ -3,7 +3,6 @@
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -82,10 +81,14 @@ def _guarded() -> Iterator[dict[str, str]]:
         watching.wait()
 
 
-def _mpirun() -> str:
-    """Return the mpirun beside this Python, else that of the machine."""
+def find_mpirun() -> str | None:
+    """Return the mpirun beside this Python, else that of the machine; None if there is none."""
     beside = Path(sys.executable).with_name("mpirun")
-    if beside.exists():
-        return str(beside)
-    programs.require(["mpirun"])
-    return shutil.which("mpirun", path=programs.path()) or "mpirun"
+    return str(beside) if beside.exists() else programs.find("mpirun")
+
+
+def _mpirun() -> str:
+    found = find_mpirun()
+    if found is None:
+        programs.require(["mpirun"])
+    return found or "mpirun"

@@ -42,6 +42,16 @@ def path() -> str:
     return os.pathsep.join([os.environ.get("PATH", os.defpath), *FOLDERS])
 
 
+def find(program: str) -> str | None:
+    """Return the path of a program; None if it is not installed."""
+    return shutil.which(program, path=path())
+
+
+def package_of(program: str) -> str:
+    """Return the Debian package of a program."""
+    return PACKAGES.get(program, program)
+
+
 def require(programs: Iterable[str]) -> None:
     """Check that programs are installed and that this process is root.
 
@@ -53,9 +63,10 @@ def require(programs: Iterable[str]) -> None:
     if os.geteuid() != 0:
         raise ValueError("headrace lab creates namespaces, loop devices and limits: run it as root")
     for program in programs:
-        if shutil.which(program, path=path()) is None:
-            package = PACKAGES.get(program, program)
-            raise ValueError(f"{program}: program not found: install the Debian package {package}")
+        if find(program) is None:
+            raise ValueError(
+                f"{program}: program not found: install the Debian package {package_of(program)}"
+            )
 
 
 def run(*words: str | Path, environment: Mapping[str, str] | None = None) -> str:

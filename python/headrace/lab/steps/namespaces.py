@@ -23,6 +23,8 @@ echo ready
 exec sleep infinity > /dev/null 2>&1
 """
 """Daemons keep files in /run, which must not collide with those of other hosts."""
+UNSHARE = ("unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private")
+"""Command that starts a program in the namespaces of a host."""
 PATIENCE_S = 10.0
 
 
@@ -35,8 +37,8 @@ class Namespaces(Step):
     def do(self, lab: Lab) -> None:
         group = cgroups.of_host(lab.name, self.host)
         given = "" if group is None or not group.exists() else str(group)
-        words = ["unshare", "--net", "--uts", "--ipc", "--mount", "--propagation", "private"]
-        words += ["sh", "-c", SCRIPT, "headrace-lab", self.host, given, str(lab.folder / "hosts")]
+        script = ["sh", "-c", SCRIPT, "headrace-lab"]
+        words = [*UNSHARE, *script, self.host, given, str(lab.folder / "hosts")]
         environment = {"PATH": programs.path(), "LC_ALL": "C", processes.HOLDER: "1"}
         started = subprocess.Popen(
             words,

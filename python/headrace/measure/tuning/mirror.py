@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from headrace import fuse
 from headrace.interruption import defer_signals
 from headrace.measure.tuning.mirror_connection import Connection
 from headrace.mountinfo import mounted
@@ -110,11 +111,12 @@ class Mirror:
         self._connection = Connection(arguments, str(at))
 
     def wait_until_mounted(self) -> None:
-        """Raise OSError if nothing can be mounted: it takes /dev/fuse, and either the rights of
-        root or fusermount3. Raises RunError if its process ends."""
+        """Raise OSError if nothing can be mounted, see `fuse.refusal`. Raises RunError if its
+        process ends."""
         began = self._connection.began()
         if "error" in began:
-            raise OSError(f"{self._directory} cannot be mounted as a mirror: {began['error']}")
+            reason = fuse.refusal() or began["error"]
+            raise OSError(f"{self._directory} cannot be mounted as a mirror: {reason}")
 
     @property
     def process(self) -> int:

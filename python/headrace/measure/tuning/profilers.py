@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from headrace._core import RunError
 from headrace.measure.tuning.mirror import mirror, options
+from headrace.profile.counters.nfs import CLIENT_CALLS, SERVER_CALLS
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -153,8 +154,8 @@ class Kind:
 
 PROFILERS: dict[str, Kind] = {
     "fuse": Kind("[OPTIONS]", fuse_profiler),
-    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfs")))),
-    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(Path("/proc/net/rpc/nfsd")))),
+    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(CLIENT_CALLS))),
+    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(SERVER_CALLS))),
     "gluster": Kind("VOLUME", lambda volume: watch_directly(gluster_profiler(volume))),
     "command": Kind("COMMAND", lambda command: watch_directly(command_profiler(command))),
 }

@@ -235,6 +235,14 @@ def refusal(number: int) -> str | None:
         return None
     if set(status.get("Uid", "").split()) != {str(os.getuid())}:
         return "it belongs to another user: run as root"
+    return scope_refusal()
+
+
+def scope_refusal() -> str | None:
+    """Return why this user cannot trace own processes that run already, and what to do; None if
+    the user can."""
+    if os.geteuid() == 0:
+        return None
     scope = PTRACE_SCOPE.read_text().strip() if PTRACE_SCOPE.exists() else "0"
     if scope != "0":
         return (

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from headrace.kernel_trace import KernelTraceError, tracefs
+from headrace.tracefs import KernelTraceError, tracefs
 
 RECORDER = "headrace.profile.capture.tracefs_recorder"
 COUNTS = ".counts.json"

@@ -59,7 +59,7 @@ class Tree:
         self._last: dict[str, float] = {}
         self._begin = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
         self._finder = None if _has_children_files(self._proc) else ParentFinder(self._proc)
-        self._has_io_wait = _accounts_delays(self._proc)
+        self._has_io_wait = accounts_delays(self._proc)
 
     def read(self) -> Raw:
         """Return the sums over the tree, and the counters of each process."""
@@ -265,7 +265,7 @@ def _has_children_files(proc: str) -> bool:
     return os.path.exists(f"{proc}/self/task/{os.getpid()}/children")
 
 
-def _accounts_delays(proc: str) -> bool:
+def accounts_delays(proc: str) -> bool:
     """Return whether the kernel counts waits for I/O (Linux, Documentation/accounting/
     delay-accounting.rst). It always does before 5.14, which has no such file."""
     try:
