@@ -39,6 +39,7 @@ COMMANDS = {
     "results": "results.app",
     "serve": "serve.app",
     "agent": "agent.app",
+    "doctor": "doctor.doctor",
 }
 """Module below `headrace.cli` and name of each command or group, in the order of the help."""
 
