@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MIX, Command
+from command import command
+from conftest import MIX, ROOT, Command
 from headrace.cli import SIMILAR_CHARACTERS, _similar_character
 from headrace.document_io import LARGEST_STREAM
 
@@ -120,6 +121,70 @@ def test_tables_obey_columns(small: Path) -> None:
     assert max(map(len, narrow.stdout.splitlines())) <= 60
     wide = shell(f"{HEADRACE} run $1 --no-store", small)
     assert max(map(len, wide.stdout.splitlines())) > 100
+
+
+NARROW = 60
+"""COLUMNS of the next test."""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "bench clean DIR",
+        "bench mix DIR --workload MIX --rates 100,200 --time 0.05 --warm-up 0 --no-store",
+        "bench quick DIR --file 16MiB --time 0.05 --no-store",
+        "bench run SCENARIO DIR --time 0.1 --no-store",
+        "design capacity --disks 12 --nodes 4 --capacity 4TB --level raid6",
+        "design catalogue",
+        "design check WORKSHEET",
+        "design cost --nodes 4 --node-price 4000 --disks 12 --capacity 4TB --disk-price 120"
+        " --level raid6",
+        "design growth --usable 20TB --growth 40% --years 5 --unit 16TB --node-price 3500"
+        " --disks-price 3000",
+        "design power --nodes 10 --amperes 5 --max-amperes 8 --voltage 120 --power-factor 0.9",
+        "design recommend WORKSHEET",
+        "design reliability --level raid6 --disks 8 --mttf 1000000h --mttr 24h",
+        "design spares --disks 48 --shelves 3 --mttf 1000000h --restock 14d --probability 0.99",
+        "net check NET --space",
+        "net run NET",
+        "optimise SCENARIO --vary clients.count=2,4 --vary layout.unit=64KiB,128KiB"
+        " --maximise throughput",
+        "presets",
+        "results check",
+        "results list",
+        "results show last",
+        "run SCENARIO --no-store",
+        "sweep SCENARIO --vary clients.count=2,4 --vary layout.unit=64KiB,128KiB --no-store",
+        "trace findings TRACE",
+        "trace info --full TRACE",
+        "whatif SCENARIO",
+    ],
+)
+def test_every_table_obeys_columns(
+    arguments: str, small: Path, tmp_path: Path, place: Path
+) -> None:
+    scenario, mix = tmp_path / "long.toml", tmp_path / "mix.toml"
+    name = "a long name of a scenario " * 3
+    scenario.write_text(small.read_text().replace('name = "small"', f'name = "{name}"'))
+    mix.write_text(f'name = "mix"\n{MIX}')
+    trace = tmp_path / "trace.csv"
+    places = {
+        "DIR": tmp_path,
+        "MIX": mix,
+        "NET": ROOT / "scenarios/nets/philosophers.toml",
+        "SCENARIO": scenario,
+        "TRACE": trace,
+        "WORKSHEET": ROOT / "scenarios/design/hpc.toml",
+    }
+    if "TRACE" in arguments:
+        command("trace", "synth", trace)
+    if "results" in arguments:
+        command("run", scenario, "--label", "purpose=a long text of a label")
+    words = [places.get(word, word) for word in arguments.split()]
+    ended = command(*words, env=os.environ | {"COLUMNS": str(NARROW)})
+    assert ended.returncode == ("--space" in words), ended.stderr
+    lines = ended.stdout.splitlines()
+    assert lines and [line for line in lines if len(line) > NARROW] == []
 
 
 @pytest.mark.parametrize("arguments", ["run $1 --no-store", "presets", "explain $1", "run --help"])

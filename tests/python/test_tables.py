@@ -53,6 +53,27 @@ def test_long_names_are_folded_and_whole() -> None:
     assert name in "".join(cells)
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("names", [1, 2, 3, 4])
+def test_names_and_texts_leave_room_for_each_other(names: int, width: int) -> None:
+    columns = [*(f"name {number}" for number in range(names)), "throughput gain", "reason"]
+    table = FittedTable("T", names, columns)
+    for row in range(2):
+        cells = [f"servers.device.time_per_request.{row}"] * names
+        table.add_row(*cells, "123,456,789.01", "a text that no narrow terminal has room for")
+    text = printed(table, width)
+    # The narrowest names, then a column of figures.
+    assert max(map(len, text.splitlines())) <= max(width, 9 * names + 22)
+    assert text.count("123,456,789.01") == 2 and "…" not in text
+
+
+def test_the_first_name_is_folded_last() -> None:
+    table = FittedTable("T", 2, ("id", "name", "started"))
+    table.add_row("1m8hmh29vrg0wj", "a name of 28 characters, all", "2026-11-28 17:51:26")
+    text = printed(table, 60)
+    assert "1m8hmh29vrg0wj" in text and "2026-11-28 17:51:26" in text
+
+
 def test_a_redirected_table_may_have_a_width() -> None:
     table = FittedTable("T", 1, ("name", "much", "less"), ("less",), redirected_width=50)
     table.left_out_caption = "less: 8"
@@ -106,11 +127,12 @@ def test_a_table_that_is_too_wide_is_split(width: int, names: int) -> None:
     for row in rows:
         table.add_row(*row)
     text = printed(table, width)
-    assert max(map(len, text.splitlines())) <= max(width, 21 * (max(names, 1) + 1))
-    for word in (*columns, *(cell for row in rows for cell in row)):
+    assert max(map(len, text.splitlines())) <= max(width, 41)
+    # Headings of names are folded where a column of figures has no room beside them.
+    for word in (*columns[max(names, 1) :], *(cell for row in rows for cell in row)):
         assert word in text
     # What a row is of is in each part.
-    parts = text.count(columns[0])
+    parts = text.count(rows[0][0])
     assert parts > 1 and f"T (1 of {parts})" in text
     assert all(text.count(row[0]) == parts for row in rows)
     assert "a wider terminal" not in text

@@ -1,6 +1,7 @@
 """`headrace presets`."""
 
 from headrace import _core
+from headrace.cli.screen import show_line
 
 
 def presets() -> None:
@@ -10,4 +11,4 @@ def presets() -> None:
     for field, names in known.items():
         print(f"{field} =")
         for name, description in names:
-            print(f"  {name:{width}}  {description}")
+            show_line(f"  {name:{width}}  {description}", indent=width + 4)

@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shutil
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -84,15 +86,32 @@ def show(what: "RenderableType", *, redirected_width: int = WIDE) -> None:
     """
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() or _stated_width() else redirected_width
+    width = None if _has_width() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
 
 
-def _stated_width() -> bool:
-    """Return whether COLUMNS states the width of a line, which rich then reads."""
+def _has_width() -> bool:
+    """Return whether the terminal or COLUMNS, which rich reads, states the width of a line."""
     columns = os.environ.get("COLUMNS", "")
-    return columns.isdecimal() and int(columns) > 0
+    return sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)
+
+
+def show_line(line: str, indent: int = 0) -> None:
+    """Print a line, folded between words to the width of the terminal or COLUMNS.
+
+    Parameters:
+        line: Text without line breaks.
+        indent: Spaces before each line but the first.
+    """
+    width = shutil.get_terminal_size().columns if _has_width() else WIDE
+    folded = textwrap.wrap(
+        plain_line(line),
+        max(width, 2 * indent),
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )
+    print("\n".join(folded))
 
 
 def print_document(document: bytes) -> None:

@@ -12,8 +12,10 @@ from headrace.report.plain_text import plain
 
 NAME_WIDTH = 28
 """Longer names are folded if a figure would have to go otherwise."""
-LEAST_NAME_WIDTH = 10
-"""Width that a text keeps where a table of texts only has a narrow terminal."""
+LEAST_NAME_WIDTH = 6
+"""Width that each name keeps where one figure has no room beside them."""
+LEAST_FIGURE_WIDTH = 20
+"""Longer cells of figures, which are texts, are folded if they have no room beside the names."""
 BETWEEN = 3
 """Columns of a terminal between two of a table."""
 
@@ -23,7 +25,8 @@ class FittedTable:
 
     Without room for all, the columns in `spare` are omitted in that order, and a line names them.
     If the rest is still too wide, the table is split into several with the same names and all
-    columns. Only names that are too wide for the terminal make longer lines.
+    columns. Names are folded, the widest most, until there is room for one column of figures.
+    Lines are longer than the terminal only if it has not even room for that.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class FittedTable:
         self.names = names
         self.columns = columns
         self._spare = spare
-        self._name_width = NAME_WIDTH
+        self._widths: list[int] = []
         self.rows: list[tuple[str, ...]] = []
         self._sections: set[int] = set()
 
@@ -70,14 +73,14 @@ class FittedTable:
             max(cell_len(line) for cell in cells for line in [*cell.split("\n"), ""])
             for cells in zip(self.columns, *self.rows, strict=True)
         ]
-        self._name_width = self._narrowed(widths, options.max_width)
+        self._widths = [min(it, NAME_WIDTH) for it in widths[: self.names]] + widths[self.names :]
         shown = list(range(len(self.columns)))
         left_out = []
         spare = [self.columns.index(name) for name in self._spare if name in self.columns]
-        if self._least([it for it in shown if it not in spare], widths) > options.max_width:
+        if self._least([it for it in shown if it not in spare]) > options.max_width:
             spare = []
         for number in spare:
-            if self._least(shown, widths) <= options.max_width:
+            if self._least(shown) <= options.max_width:
                 break
             shown.remove(number)
             left_out.append(self.columns[number])
@@ -85,43 +88,45 @@ class FittedTable:
         if left_out:
             names = f"a wider terminal also shows {', '.join(left_out)}"
             notes.append(self.left_out_caption or names)
-        parts = self._parts(shown, widths, options.max_width)
+        self._fold(shown, options.max_width)
+        parts = self._parts(shown, options.max_width)
         for number, part in enumerate(parts, 1):
             title = f"{self.title} ({number} of {len(parts)})" if len(parts) > 1 else self.title
-            width = max(self._least(part, widths), options.max_width)
+            width = max(self._least(part), options.max_width)
             caption = "\n".join(notes) if number == len(parts) else ""
             table = self._table(part, widths, title.strip(), caption, width)
             yield from console.render(table, options.update(width=width))
 
-    def _narrowed(self, widths: Sequence[int], width: int) -> int:
-        """The width that names fold to: less than usual in a table of texts wider than `width`."""
-        names = widths[: self.names]
-        if len(names) < len(widths):
-            return NAME_WIDTH
-        for limit in range(NAME_WIDTH, LEAST_NAME_WIDTH, -1):
-            if sum(min(it, limit) + BETWEEN for it in names) - 1 <= width:
-                return limit
-        return LEAST_NAME_WIDTH
+    def _fold(self, shown: Sequence[int], width: int) -> None:
+        """Make the widest names narrower until each column of figures has room beside them. Give
+        texts in such a column the room that remains."""
+        figures = [number for number in shown if number >= max(self.names, 1)]
+        widest = max((self._widths[number] for number in figures), default=-BETWEEN)
+        names = range(max(self.names, 1))
+        excess = self._least(names) + BETWEEN + min(widest, LEAST_FIGURE_WIDTH) - width
+        self._widths[: self.names] = _narrowed(
+            self._widths[: self.names], [LEAST_NAME_WIDTH] * self.names, excess
+        )
+        room = max(width - self._least(names) - BETWEEN, LEAST_FIGURE_WIDTH)
+        for number in figures:
+            self._widths[number] = min(self._widths[number], room)
 
-    def _parts(self, shown: Sequence[int], widths: Sequence[int], width: int) -> list[list[int]]:
+    def _parts(self, shown: Sequence[int], width: int) -> list[list[int]]:
         """The columns of each table, names first, so that it is no wider; a table has one column
         of figures at least."""
         names, figures = list(shown[: max(self.names, 1)]), shown[max(self.names, 1) :]
         parts = [list(names)]
         for number in figures:
             part = parts[-1]
-            if len(part) > len(names) and self._least([*part, number], widths) > width:
+            if len(part) > len(names) and self._least([*part, number]) > width:
                 part = list(names)
                 parts.append(part)
             part.append(number)
         return parts
 
-    def _least(self, shown: Sequence[int], widths: Sequence[int]) -> int:
+    def _least(self, shown: Sequence[int]) -> int:
         """The narrowest that these columns can be."""
-        return sum(self._width(number, widths) + BETWEEN for number in shown) - 1
-
-    def _width(self, number: int, widths: Sequence[int]) -> int:
-        return min(widths[number], self._name_width) if number < self.names else widths[number]
+        return sum(self._widths[number] + BETWEEN for number in shown) - 1
 
     def _table(
         self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str, width: int
@@ -135,10 +140,19 @@ class FittedTable:
             box=box.SIMPLE_HEAD,
             show_edge=False,
         )
+        names = [number for number in shown if number < self.names]
+        excess = sum(widths[number] - self._widths[number] for number in names)
+        excess += self._least(shown) - width
+        least = [self._widths[number] for number in names]
+        fitted = dict(
+            zip(names, _narrowed([widths[number] for number in names], least, excess), strict=True)
+        )
         for number in shown:
             if number < self.names:
-                least = self._width(number, widths)
-                made.add_column(self.columns[number], overflow="fold", min_width=least)
+                made.add_column(self.columns[number], overflow="fold", width=fitted[number])
+            elif self._widths[number] < widths[number]:
+                folded = self._widths[number]
+                made.add_column(self.columns[number], overflow="fold", width=folded)
             else:
                 made.add_column(
                     self.columns[number],
@@ -171,3 +185,16 @@ class FittedTable:
             if begin <= last:
                 yield self.rows[begin : last + 1], last in self._sections
                 begin = last + 1
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], excess: int) -> list[int]:
+    """Return widths whose sum is smaller by `excess` if they can be: the widest are reduced, and
+    none to less than its `least`."""
+    narrowed = list(widths)
+    for _ in range(excess):
+        wide = [number for number, width in enumerate(narrowed) if width > least[number]]
+        if not wide:
+            break
+        # Of equal ones the last: the first name identifies a row.
+        narrowed[max(wide, key=lambda number: (narrowed[number], number))] -= 1
+    return narrowed

@@ -36,7 +36,7 @@ def check(
 
     The exit status is 1 if the state space has a deadlock, or no marking that --reach asks for.
     """
-    from headrace.report.plain_text import plain_line
+    from headrace.cli.screen import show_line
 
     model = load_net(file)
     invariants = model.invariants()
@@ -48,19 +48,19 @@ def check(
         print(json.dumps(document | ({"state_space": found.document} if found else {})))
     else:
         for total, value in invariants["places"].items():
-            print(plain_line(f"always {total} = {value}"))
+            show_line(f"always {total} = {value}")
         for path in invariants["uncovered"]:
-            print(plain_line(f"tokens of {path} are in no invariant sum"))
+            show_line(f"tokens of {path} are in no invariant sum")
         for firings in invariants["transitions"] or ():
-            print(plain_line(f"changes no number of tokens: {firings}"))
+            show_line(f"changes no number of tokens: {firings}")
         for first, *others in invariants["alike"]:
-            print(plain_line(f"change tokens as {first} does: {', '.join(others)}"))
+            show_line(f"change tokens as {first} does: {', '.join(others)}")
         for what, why in invariants["not_computed"].items():
-            print(plain_line(f"not computed: {what}: {why}"))
+            show_line(f"not computed: {what}: {why}")
         for sentence in found.sentences() if found else ():
-            print(plain_line(sentence))
+            show_line(sentence)
         if reach is not None and found is not None and found.reached is None:
             what = "no marking" if found.complete else "no marking before the limit"
-            print(plain_line(f"{what} has the property {reach}"))
+            show_line(f"{what} has the property {reach}")
     if found and (found.deadlocks or (reach is not None and found.reached is None)):
         raise typer.Exit(1)
