@@ -215,7 +215,8 @@ def test_the_cheapest_candidate_stays(values: list[tuple[float, ...]]) -> None:
 
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Solution, Path]]:
-    directory = tmp_path_factory.mktemp("solved")
+    # It is made.
+    directory = tmp_path_factory.mktemp("solved") / "below" / "directory"
     with pytest.MonkeyPatch.context() as patch:
         short = Effort(24, 8, 0.2, 0.2, 5_000, 1)
         full = msgspec.structs.replace(short, replications=3)

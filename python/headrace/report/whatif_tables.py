@@ -34,7 +34,7 @@ def what_if(document: Mapping[str, Any]) -> RenderableType:
     helped = {change.path for change in helps}
     harmed: dict[str, list[str]] = {}
     for change in changes:
-        if change.effect == "harms" and change.path not in helped:
+        if change.effect == "harms":
             harmed.setdefault(change.path, []).append(
                 f"{change.after}: {_gain(change.throughput_gain)}"
             )
@@ -46,7 +46,7 @@ def what_if(document: Mapping[str, Any]) -> RenderableType:
             [change for change in helps if _trades(change)], both=True
         ),
         "At a price": _cautions(shown),
-        "Only worse, throughput gain": [f"{path} ({', '.join(it)})" for path, it in harmed.items()],
+        "Worse, throughput gain": [f"{path} ({', '.join(it)})" for path, it in harmed.items()],
         "No effect": _by_section(without, other),
         "0, so that no factor changes it": report.nothing,
         "Cannot be changed": [

@@ -44,8 +44,10 @@ class RunStore:
         self.taken = 0
         """Simulations that were not run again."""
         self.ran = 0
-        if self._path is not None and self._path.exists():
-            self._saved = self._read(self._path)
+        if directory is not None and self._path is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+            if self._path.exists():
+                self._saved = self._read(self._path)
 
     def _read(self, path: Path) -> SavedRuns:
         try:
