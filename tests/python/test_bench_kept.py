@@ -342,6 +342,21 @@ def test_a_killed_study_goes_on_from_its_file(below: Path, tmp_path: Path) -> No
     assert whole["rows"]["seconds"][0] == before["rows"]["seconds"][0]
 
 
+def test_a_resumed_file_beside_the_store_goes_with_the_whole_result(
+    below: Path, workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "store"
+    monkeypatch.setenv("HEADRACE_STORE", str(store))
+    kept = store / "unfinished" / "1.json"
+    kept.parent.mkdir(parents=True)
+    mix = ("mix", below, "--workload", workload, "--time", "0.2", "--warm-up", "0")
+    done = bench(*mix, "--rates", "50", "--no-store", "-o", kept)
+    assert done.returncode == 0, done.stderr
+    done = bench(*mix, "--rates", "50,60", "--resume", kept)
+    assert done.returncode == 0 and "in the store: " in done.stdout, done.stderr
+    assert list(kept.parent.iterdir()) == []
+
+
 def test_ctrl_c_tells_the_command_that_goes_on(below: Path, workload: Path, tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
     arguments = ("mix", below, "--workload", workload, "--rates", "50,60", "--warm-up", "0")

@@ -56,10 +56,11 @@ class Destination:
         print_result(document, self.as_json, table, identifier, self.csv)
         if self.plot is not None and document["stop"]["reason"] == "done":
             draw(self.plot, document)
-        if self.output is not None:
+        output = self._save.output
+        if output is not None:
             # Last: what is printed is not lost with a disk that is full.
-            Saved(document).save(self.output)
-        print_resume_command(document["stop"], self.output, identifier)
+            Saved(document).save(output)
+        print_resume_command(document["stop"], output, identifier)
         return status(document["stop"])
 
 

@@ -303,6 +303,7 @@ def _run(
     if plot is not None:
         check_directory(plot)
     so_far = Saver(output, stored)
+    output = so_far.output
     with steps(f"bench {study.name}") as on_progress:
         result = micro.run_study(
             study,

@@ -130,6 +130,7 @@ def mix(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
     )
     so_far = Saver(output, stored)
+    output = so_far.output
     common: dict[str, Any] = {
         "calls": calls,
         "keep": keep,

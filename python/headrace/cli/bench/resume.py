@@ -88,15 +88,22 @@ class Saver:
 
     def __init__(self, output: Path | None, stored: bool) -> None:
         """Take the output file, and whether the whole result goes into the store."""
-        self._output = output
-        self._unfinished = _unfinished() if output is None and stored else None
+        self._unfinished = None
+        folder = _unfinished_folder() if stored else None
+        if folder is not None and output is not None and output.resolve().parent == folder:
+            # A resumed file beside the store.
+            self._unfinished, output = output, None
+        elif folder is not None and output is None:
+            self._unfinished = folder / f"{time.time_ns()}-{os.getpid()}.json"
+        self.output = output
+        """The output file of the user; None for one beside the store."""
         self._has_warned = False
         self._has_told = False
         self._began = time.monotonic()
 
     def __call__(self, result: Savable) -> None:
         """Save a partial result."""
-        path = self._output or self._unfinished
+        path = self.output or self._unfinished
         if path is None:
             return
         try:
@@ -122,8 +129,8 @@ class Saver:
                 self._unfinished.unlink(missing_ok=True)
 
 
-def _unfinished() -> Path | None:
-    """Return the file for the steps of this process's benchmark; None without a place for it."""
+def _unfinished_folder() -> Path | None:
+    """Return the directory for the steps of benchmarks; None without a place for it."""
     from platformdirs import user_data_path
 
     from headrace.store.errors import StoreError
@@ -135,8 +142,7 @@ def _unfinished() -> Path | None:
         # Saving the whole result says so.
         return None
     data = user_data_path("headrace", appauthor=False)
-    directory = store.path if isinstance(store, Directory) else data
-    return directory / "unfinished" / f"{time.time_ns()}-{os.getpid()}.json"
+    return (store.path if isinstance(store, Directory) else data).resolve() / "unfinished"
 
 
 def print_resume_command(
