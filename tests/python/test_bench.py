@@ -166,10 +166,13 @@ def test_bad_input_is_one_clear_error(workload: Path, below: Path, tmp_path: Pat
     assert list(below.iterdir()) == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_directory_without_permission_is_named(workload: Path, below: Path) -> None:
     below.chmod(0o500)
-    done = bench("run", str(workload), str(below))
+    # Root may write anywhere, unless it gives that up.
+    without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"]
+    run = [sys.executable, "-m", "headrace", "bench", "run", str(workload), str(below)]
+    line = [*without, *run] if os.geteuid() == 0 else run
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "ermission" in done.stderr
 
 
@@ -496,7 +499,7 @@ def test_a_precision_is_refused_and_replications_are_carried_out(
     refused = bench("run", str(workload), str(below), *one_phase, *wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert without_need(refused.stderr).startswith("run.stop.precision = 0.05: ")
-    assert len(refused.stderr.splitlines()) == 1
+    assert len(without_need(refused.stderr).splitlines()) == 1
     chosen = ("--set", "run.replications=2", "--set", "run.seed=7", "--no-store", "--json")
     document = json.loads(bench("run", str(workload), str(below), *chosen).stdout)
     assert len(document["repetitions"]) == 2 and document["seed"] == 7
