@@ -13,7 +13,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 pub struct ExitingAllocator;
 
 const MESSAGE: &[u8] = b"out of memory: the system refuses to give more; \
-    fewer clients, processes, files or requests need less\n";
+    fewer clients, processes, files or requests need less, \
+    and a state space needs less with a lower --limit\n";
 
 /// Ends the process unless there is memory.
 fn given(memory: *mut u8) -> *mut u8 {

@@ -234,7 +234,14 @@ class StateSpace:
     def sentences(self) -> Iterator[str]:
         """Yield what follows from the state space, a sentence each."""
         yield f"{self.states:,} markings, {self.arcs:,} arcs, in {self.seconds:.2f} s"
-        if not self.complete:
+        if (memory := self.document.get("memory_limit")) is not None:
+            yield (
+                f"Memory ended the search after {self.explored:,} markings were explored: it had"
+                f" used {memory / 2**30:.3g} GiB, half of what was available. Bounds and counts are"
+                " of a part of the markings. A lower --limit, or places with fewer tokens, need"
+                " less."
+            )
+        elif not self.complete:
             yield "The limit ended the search: bounds and counts are of a part of the markings."
         for path, (least, most) in self.bound_of.items():
             yield f"bounds of {path}: {least} to {most} tokens"

@@ -3,6 +3,11 @@
 //! Most markings differ in few places, so a marking is a short row of these numbers. A firing cuts
 //! a token out of a content or inserts one; the result of each such edit is remembered, so that
 //! the same edit is one look into a table the next time.
+//!
+//! A content of many tokens that are mostly equal is stored as runs: the words of a token, and the
+//! position after its last equal neighbour. Its size does not grow with the number of its tokens.
+
+use std::borrow::Cow;
 
 use hashbrown::HashTable;
 
@@ -18,15 +23,22 @@ pub struct Contents {
     table: HashTable<u32>,
     /// Edits of contents with many of them: content and argument, and the result.
     more_edits: HashTable<(u64, u32)>,
+    /// Bytes of the edits that lie with their contents.
+    edit_bytes: usize,
+    /// Bytes of all.
+    bytes: usize,
     scratch: Vec<i64>,
+    /// Words of runs while they are made.
+    scratch_runs: Vec<i64>,
 }
 
 /// A collection of tokens.
 #[derive(Default)]
 struct Content {
-    /// Its part of the words.
+    /// Its part of the words: first and number. Runs have fewer words than the tokens.
     start: usize,
-    end: usize,
+    words: u32,
+    tokens: u32,
     /// Edits that have been made: arguments and results. They lie together, because those of one
     /// marking follow each other.
     edits: Vec<(u32, u32)>,
@@ -45,6 +57,21 @@ const ARGUMENTS: u32 = 1 << 30;
 
 /// Edits of a content that lie together; more would take long to look through.
 const TOGETHER: usize = 32;
+
+/// Contents of at most so many words have no runs: they are read faster without.
+const MOST_PLAIN: usize = 32;
+
+/// The most tokens of a content with words. Positions are arguments of edits, and all words of a
+/// content have 32-bit numbers.
+const MOST_TOKENS: u32 = 1 << 28;
+
+/// A change of a content.
+#[derive(Clone, Copy)]
+enum Edit<'t> {
+    /// The token at a position leaves.
+    Cut(usize),
+    Insert(&'t [i64]),
+}
 
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -71,18 +98,26 @@ impl Contents {
             contents: vec![Content::default()],
             table: HashTable::new(),
             more_edits: HashTable::new(),
+            edit_bytes: 0,
+            bytes: 0,
             scratch: Vec::new(),
+            scratch_runs: Vec::new(),
         }
     }
 
     /// Memory that they use.
+    #[inline]
     pub fn bytes(&self) -> usize {
-        let edits = self.contents.iter().map(|it| 8 * it.edits.capacity());
-        8 * self.words.len()
-            + size_of::<Content>() * self.contents.len()
-            + edits.sum::<usize>()
+        self.bytes
+    }
+
+    /// Counts the memory anew, after something was added.
+    fn count_bytes(&mut self) {
+        self.bytes = 8 * self.words.capacity()
+            + size_of::<Content>() * self.contents.capacity()
+            + self.edit_bytes
             + 5 * self.table.capacity()
-            + 17 * self.more_edits.capacity()
+            + 17 * self.more_edits.capacity();
     }
 
     /// Number of tokens.
@@ -90,21 +125,94 @@ impl Contents {
     pub fn len(&self, content: u32) -> usize {
         match self.stride {
             0 => content as usize,
-            1 => self.words_of(content).len(),
-            stride => self.words_of(content).len() / stride,
+            _ => self.contents[content as usize].tokens as usize,
         }
+    }
+
+    /// Returns true if no token can be added.
+    #[inline]
+    pub fn is_full(&self, content: u32) -> bool {
+        match self.stride {
+            0 => content == u32::MAX,
+            _ => self.contents[content as usize].tokens >= MOST_TOKENS,
+        }
+    }
+
+    /// The words of a content as stored, and true if they are runs.
+    #[inline]
+    fn stored(&self, content: u32) -> (&[i64], bool) {
+        let content = &self.contents[content as usize];
+        let words = &self.words[content.start..content.start + content.words as usize];
+        let has_runs = words.len() != content.tokens as usize * self.stride;
+        (words, has_runs)
     }
 
     /// Words of all tokens, one after the other.
     #[inline]
-    pub fn words_of(&self, content: u32) -> &[i64] {
+    pub fn tokens(&self, content: u32) -> Cow<'_, [i64]> {
+        if self.stride == 0 {
+            return Cow::Borrowed(&[]);
+        }
+        match self.stored(content) {
+            (words, false) => Cow::Borrowed(words),
+            (runs, true) => Cow::Owned(expanded(runs, self.stride)),
+        }
+    }
+
+    /// Returns true if a content is stored as runs.
+    #[inline]
+    pub fn has_runs(&self, content: u32) -> bool {
         match self.stride {
-            0 => &[],
-            _ => {
+            0 => true,
+            stride => {
                 let content = &self.contents[content as usize];
-                &self.words[content.start..content.end]
+                content.words as usize != content.tokens as usize * stride
             }
         }
+    }
+
+    /// The token at a position of a content without runs.
+    #[inline]
+    pub fn plain_token(&self, content: u32, position: usize) -> &[i64] {
+        let first = self.contents[content as usize].start + position * self.stride;
+        &self.words[first..first + self.stride]
+    }
+
+    /// The token at a position, and a position after it: all tokens between them are equal to it.
+    #[inline]
+    pub fn token(&self, content: u32, position: usize) -> (&[i64], usize) {
+        match self.has_runs(content) {
+            true => self.run(content, position),
+            false => (self.plain_token(content, position), position + 1),
+        }
+    }
+
+    /// The first position from `start` on whose token is at least `least`, where tokens are single
+    /// words in their order.
+    #[inline]
+    pub fn first_from(&self, content: u32, start: usize, least: i64) -> usize {
+        match self.stored(content) {
+            (words, false) => {
+                let tokens = words[start..].iter();
+                start + tokens.take_while(|token| **token < least).count()
+            }
+            (runs, true) => {
+                let runs = runs.chunks_exact(2);
+                let less = runs.take_while(|run| run[0] < least).last();
+                less.map_or(start, |run| start.max(run[1] as usize))
+            }
+        }
+    }
+
+    /// The token of the run with a position, and the run's end.
+    #[cold]
+    fn run(&self, content: u32, position: usize) -> (&[i64], usize) {
+        if self.stride == 0 {
+            return (&[], content as usize);
+        }
+        let (runs, _) = self.stored(content);
+        let run = &runs[run_at(runs, self.stride, position)..];
+        (&run[..self.stride], run[self.stride] as usize)
     }
 
     /// The number of a content.
@@ -112,9 +220,26 @@ impl Contents {
         if words.is_empty() {
             return EMPTY;
         }
+        let tokens = (words.len() / self.stride) as u32;
+        if words.len() <= MOST_PLAIN {
+            return self.number_of_stored(words, tokens);
+        }
+        let mut runs = std::mem::take(&mut self.scratch_runs);
+        let content = match make_runs(words, self.stride, &mut runs) {
+            true => self.number_of_stored(&runs, tokens),
+            false => self.number_of_stored(words, tokens),
+        };
+        self.scratch_runs = runs;
+        content
+    }
+
+    /// The number of a content from its words as they are stored.
+    fn number_of_stored(&mut self, words: &[i64], tokens: u32) -> u32 {
         let hash = hash_of_words(words);
-        let found = self.table.find(hash, |&it| self.words_of(it) == words);
-        if let Some(content) = found {
+        let is_same = |content: &u32| {
+            self.contents[*content as usize].tokens == tokens && self.stored(*content).0 == words
+        };
+        if let Some(content) = self.table.find(hash, is_same) {
             return *content;
         }
         let content = self.contents.len() as u32;
@@ -122,14 +247,16 @@ impl Contents {
         self.words.extend_from_slice(words);
         self.contents.push(Content {
             start,
-            end: self.words.len(),
+            words: words.len() as u32,
+            tokens,
             edits: Vec::new(),
         });
         let (all, contents) = (&self.words, &self.contents);
-        self.table.insert_unique(hash, content, |&it| {
-            let content = &contents[it as usize];
-            hash_of_words(&all[content.start..content.end])
+        self.table.insert_unique(hash, content, |&content| {
+            let content = &contents[content as usize];
+            hash_of_words(&all[content.start..content.start + content.words as usize])
         });
+        self.count_bytes();
         content
     }
 
@@ -141,49 +268,84 @@ impl Contents {
         self.number_of(&sorted(words, self.stride))
     }
 
-    /// The content after an edit: as remembered, or made by `make` from its words.
+    /// The content after an edit; none if it has not been made yet, or is among many.
     #[inline]
-    fn edited(
-        &mut self,
-        content: u32,
-        argument: u32,
-        make: impl FnOnce(&Contents, &mut Vec<i64>),
-    ) -> u32 {
+    fn remembered(&self, content: u32, argument: u32) -> Option<u32> {
         let edits = &self.contents[content as usize].edits;
-        if let Some((_, result)) = edits.iter().find(|(it, _)| *it == argument) {
-            return *result;
-        }
-        self.edit(content, argument, make)
+        let edit = edits.iter().find(|(it, _)| *it == argument);
+        edit.map(|(_, result)| *result)
     }
 
-    fn edit(
-        &mut self,
-        content: u32,
-        argument: u32,
-        make: impl FnOnce(&Contents, &mut Vec<i64>),
-    ) -> u32 {
+    fn edit(&mut self, content: u32, argument: u32, edit: Edit<'_>) -> u32 {
         let together = self.contents[content as usize].edits.len() < TOGETHER;
-        let edit = u64::from(content) << 32 | u64::from(argument);
-        let hash = hash_of_edit(edit);
-        if !together && let Some((_, result)) = self.more_edits.find(hash, |(it, _)| *it == edit) {
+        let key = u64::from(content) << 32 | u64::from(argument);
+        let hash = hash_of_edit(key);
+        if !together && let Some((_, result)) = self.more_edits.find(hash, |(it, _)| *it == key) {
             return *result;
         }
         let mut words = std::mem::take(&mut self.scratch);
         words.clear();
-        words.extend_from_slice(self.words_of(content));
-        make(self, &mut words);
-        let result = self.number_of(&words);
+        let (stored, has_runs) = self.stored(content);
+        words.extend_from_slice(stored);
+        let result = match has_runs {
+            true => self.edit_runs(content, edit, &mut words),
+            false => {
+                self.edit_tokens(edit, &mut words);
+                self.number_of(&words)
+            }
+        };
         self.scratch = words;
         match together {
-            true => self.contents[content as usize]
-                .edits
-                .push((argument, result)),
+            true => {
+                let edits = &mut self.contents[content as usize].edits;
+                let before = edits.capacity();
+                edits.push((argument, result));
+                self.edit_bytes += 8 * (edits.capacity() - before);
+            }
             false => {
                 let hash_of = |(it, _): &(u64, u32)| hash_of_edit(*it);
-                self.more_edits.insert_unique(hash, (edit, result), hash_of);
+                self.more_edits.insert_unique(hash, (key, result), hash_of);
             }
         }
+        self.count_bytes();
         result
+    }
+
+    fn edit_tokens(&self, edit: Edit<'_>, words: &mut Vec<i64>) {
+        match edit {
+            Edit::Cut(position) => {
+                words.drain(position * self.stride..(position + 1) * self.stride);
+            }
+            Edit::Insert(token) => {
+                let mut at = words.len();
+                if !self.fifo {
+                    while at > 0 && token < &words[at - self.stride..at] {
+                        at -= self.stride;
+                    }
+                }
+                words.splice(at..at, token.iter().copied());
+            }
+        }
+    }
+
+    /// Edits a content of runs, and gives the number of the result.
+    fn edit_runs(&mut self, content: u32, edit: Edit<'_>, runs: &mut Vec<i64>) -> u32 {
+        let stride = self.stride;
+        let mut tokens = self.contents[content as usize].tokens;
+        match edit {
+            Edit::Cut(position) => {
+                cut_from_runs(runs, stride, position);
+                tokens -= 1;
+            }
+            Edit::Insert(token) => {
+                insert_into_runs(runs, stride, self.fifo, token);
+                tokens += 1;
+            }
+        }
+        match are_runs_shorter(runs.len(), tokens as usize * stride) {
+            true => self.number_of_stored(runs, tokens),
+            false => self.number_of_stored(&expanded(runs, stride), tokens),
+        }
     }
 
     /// The content without the token at a position.
@@ -193,9 +355,10 @@ impl Contents {
             return content - 1;
         }
         let argument = CUT | (position as u32 & (ARGUMENTS - 1));
-        self.edited(content, argument, |this, words| {
-            words.drain(position * this.stride..(position + 1) * this.stride);
-        })
+        match self.remembered(content, argument) {
+            Some(result) => result,
+            None => self.edit(content, argument, Edit::Cut(position)),
+        }
     }
 
     /// The content with one more token.
@@ -206,15 +369,10 @@ impl Contents {
             &[word] if (0..i64::from(ARGUMENTS)).contains(&word) => INSERT_WORD | word as u32,
             _ => INSERT_TOKEN | self.number_of(token),
         };
-        self.edited(content, argument, |this, words| {
-            let mut at = words.len();
-            if !this.fifo {
-                while at > 0 && token < &words[at - this.stride..at] {
-                    at -= this.stride;
-                }
-            }
-            words.splice(at..at, token.iter().copied());
-        })
+        match self.remembered(content, argument) {
+            Some(result) => result,
+            None => self.edit(content, argument, Edit::Insert(token)),
+        }
     }
 }
 
@@ -223,6 +381,98 @@ fn sorted(words: &[i64], stride: usize) -> Vec<i64> {
     let mut tokens: Vec<&[i64]> = words.chunks_exact(stride).collect();
     tokens.sort_unstable();
     tokens.concat()
+}
+
+/// Returns true if a content is stored as runs. It follows from the tokens alone, so that equal
+/// contents are stored equally.
+fn are_runs_shorter(run_words: usize, token_words: usize) -> bool {
+    token_words > MOST_PLAIN && run_words <= token_words / 2
+}
+
+/// Makes runs of tokens; false if the content is not stored so.
+fn make_runs(words: &[i64], stride: usize, runs: &mut Vec<i64>) -> bool {
+    runs.clear();
+    for (position, token) in words.chunks_exact(stride).enumerate() {
+        match runs.len().checked_sub(stride + 1) {
+            Some(last) if runs[last..last + stride] == *token => runs[last + stride] += 1,
+            _ => {
+                runs.extend_from_slice(token);
+                runs.push(position as i64 + 1);
+            }
+        }
+        if !are_runs_shorter(runs.len(), words.len()) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Words of all tokens.
+fn expanded(runs: &[i64], stride: usize) -> Vec<i64> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    for run in runs.chunks_exact(stride + 1) {
+        let end = run[stride];
+        words.extend((start..end).flat_map(|_| &run[..stride]));
+        start = end;
+    }
+    words
+}
+
+/// First word of the run with a position.
+fn run_at(runs: &[i64], stride: usize, position: usize) -> usize {
+    let width = stride + 1;
+    let (mut low, mut high) = (0, runs.len() / width);
+    while low < high {
+        let middle = low.midpoint(high);
+        match runs[middle * width + stride] as usize <= position {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low * width
+}
+
+/// Moves the ends of all runs from one on.
+fn move_ends(runs: &mut [i64], stride: usize, by: i64) {
+    for run in runs.chunks_exact_mut(stride + 1) {
+        run[stride] += by;
+    }
+}
+
+/// End of the run before the one at `run`.
+fn end_before(runs: &[i64], run: usize) -> i64 {
+    run.checked_sub(1).map_or(0, |end| runs[end])
+}
+
+fn cut_from_runs(runs: &mut Vec<i64>, stride: usize, position: usize) {
+    let width = stride + 1;
+    let run = run_at(runs, stride, position);
+    move_ends(&mut runs[run..], stride, -1);
+    if runs[run + stride] > end_before(runs, run) {
+        return;
+    }
+    runs.drain(run..run + width);
+    // Its neighbours may be equal where tokens are in the order of their arrival.
+    if run > 0 && run < runs.len() && runs[run - width..run - 1] == runs[run..run + stride] {
+        runs.drain(run - width..run);
+    }
+}
+
+fn insert_into_runs(runs: &mut Vec<i64>, stride: usize, fifo: bool, token: &[i64]) {
+    let width = stride + 1;
+    let mut run = runs.len();
+    if !fifo {
+        while run > 0 && token < &runs[run - width..run - 1] {
+            run -= width;
+        }
+    }
+    if run > 0 && runs[run - width..run - 1] == *token {
+        return move_ends(&mut runs[run - width..], stride, 1);
+    }
+    move_ends(&mut runs[run..], stride, 1);
+    let end = end_before(runs, run) + 1;
+    runs.splice(run..run, token.iter().copied().chain([end]));
 }
 
 #[cfg(test)]
@@ -250,10 +500,55 @@ mod tests {
                         slow.sort_unstable();
                     }
                 }
-                prop_assert_eq!(contents.words_of(content), &slow.concat()[..]);
+                prop_assert_eq!(&contents.tokens(content)[..], &slow.concat()[..]);
                 prop_assert_eq!(contents.len(content), slow.len());
                 prop_assert_eq!(contents.number_of(&slow.concat()), content);
             }
         }
+
+        #[test]
+        fn runs_agree_with_vectors(
+            fifo in any::<bool>(),
+            steps in prop::collection::vec((any::<bool>(), 0_usize..90, 1_usize..40, 0_i64..3), 0..60),
+        ) {
+            let mut contents = Contents::new(1, fifo);
+            let (mut content, mut slow) = (EMPTY, Vec::<i64>::new());
+            let steps = steps.into_iter().flat_map(|(cut, position, times, token)| {
+                std::iter::repeat_n((cut, position, token), times)
+            });
+            for (cut, position, token) in steps {
+                if cut && !slow.is_empty() {
+                    let position = position % slow.len();
+                    content = contents.cut(content, position);
+                    slow.remove(position);
+                } else if slow.len() < 200 {
+                    content = contents.insert(content, &[token]);
+                    slow.push(token);
+                    if !fifo {
+                        slow.sort_unstable();
+                    }
+                }
+                prop_assert_eq!(&contents.tokens(content)[..], &slow[..]);
+                prop_assert_eq!(contents.len(content), slow.len());
+                prop_assert_eq!(contents.number_of(&slow), content);
+                for (position, token) in slow.iter().enumerate() {
+                    let (words, next) = contents.token(content, position);
+                    prop_assert_eq!(words, &[*token]);
+                    prop_assert!(slow[position..next].iter().all(|other| other == token));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_tokens_take_no_more_memory_for_their_number() {
+        let mut contents = Contents::new(2, false);
+        let mut content = EMPTY;
+        for _ in 0..100_000 {
+            content = contents.insert(content, &[4, 5]);
+        }
+        assert_eq!(contents.len(content), 100_000);
+        assert_eq!(contents.token(content, 99_999), (&[4, 5][..], 100_000));
+        assert!(contents.bytes() < 20_000_000, "{}", contents.bytes());
     }
 }

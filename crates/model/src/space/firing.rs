@@ -184,7 +184,7 @@ impl Current<'_> {
         stored.clear();
         for (store, ratio) in &self.layout.plans[index].stores {
             let copy = self.layout.of_store[*store].0 + (copy / ratio) as usize;
-            stored.push(self.tokens(contents, copy));
+            stored.push(&self.tokens(contents, copy));
         }
     }
 
@@ -200,6 +200,13 @@ impl Current<'_> {
     ) -> Result<u32, Failure> {
         let of = &self.layout.copies[copy];
         let contents = &mut contents[of.shape];
+        if contents.is_full(content) {
+            let (path, most) = (self.copy_path(copy), contents.len(content));
+            return Err(Failure::Run(format!(
+                "{path}: more than {most} tokens: expected fewer; a lower limit of markings ends \
+                 the search before"
+            )));
+        }
         match of.due {
             true => self.put_timed(copy, content, put, puts, contents),
             false => Ok(contents.insert(content, puts.words_of(put, of.stride))),

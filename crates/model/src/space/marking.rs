@@ -49,7 +49,7 @@ impl Markings {
 
     /// Memory that they use.
     pub fn bytes(&self) -> usize {
-        4 * self.rows.len() + 5 * self.table.capacity()
+        4 * self.rows.capacity() + 5 * self.table.capacity()
     }
 
     /// A marking.

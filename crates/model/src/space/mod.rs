@@ -8,6 +8,8 @@
 //! `now()` is 0. With time, delays and services must be constant or depend on tokens only; a
 //! marking has the remaining time of each token, and time passes when nothing is enabled.
 //!
+//! A search ends early at a number of markings, or at half of the memory that is available.
+//!
 //! Not modelled with time: processor sharing, whose remaining services become fractions without
 //! end, and preemptive priorities with several servers.
 
@@ -17,6 +19,7 @@ mod contents;
 mod firing;
 mod layout;
 mod marking;
+mod memory;
 mod predicate;
 mod step;
 mod timed;
@@ -30,6 +33,7 @@ use serde::Serialize;
 use self::components::Components;
 use self::contents::Contents;
 use self::marking::{Markings, hash_of};
+use self::memory::memory_limit;
 use self::predicate::Predicate;
 use self::step::Stepper;
 use crate::outcome::Failure;
@@ -87,8 +91,12 @@ pub struct Answer {
     pub states: usize,
     /// Firings between them.
     pub arcs: usize,
+    /// Markings whose successors were computed: all, unless memory ended the search.
+    pub explored: usize,
     /// True if these are all.
     pub complete: bool,
+    /// Bytes at which the search ended; none unless memory ended it.
+    pub memory_limit: Option<usize>,
     /// Seconds that the search took.
     pub seconds: f64,
     /// Bytes of all markings.
@@ -128,13 +136,33 @@ struct Arcs {
     label: Vec<u16>,
 }
 
-/// Explores the state space.
+impl Arcs {
+    /// Memory that they use.
+    fn bytes(&self) -> usize {
+        8 * self.first.capacity() + 4 * self.target.capacity() + 2 * self.label.capacity()
+    }
+}
+
+/// Explores the state space, in at most half of the memory that is available.
 ///
 /// # Errors
 /// The net has parts that a state space does not model, or an expression has no value.
 pub fn explore(
     program: &Program,
     question: &Question,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Answer, Failure> {
+    explore_within(program, question, memory_limit(), watch)
+}
+
+/// Explores the state space, in at most so many bytes.
+///
+/// # Errors
+/// As [`explore`].
+pub fn explore_within(
+    program: &Program,
+    question: &Question,
+    most_bytes: usize,
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Answer, Failure> {
     let start = Instant::now();
@@ -160,8 +188,9 @@ pub fn explore(
     let (mut nearest_dead, mut nearest_deadlock, mut reached) = (None, None, None);
     let limit = question.limit.min(u32::MAX as usize - 1);
     let mut complete = true;
+    let mut is_full = false;
     let mut state = 0;
-    while state < markings.len() {
+    while state < markings.len() && !is_full {
         if state & 0x3FFF == 0 && watch(state).is_break() {
             return Err(Failure::Interrupted);
         }
@@ -174,7 +203,15 @@ pub fn explore(
             reached = Some(state);
         }
         arcs.first.push(arcs.target.len());
-        stepper.successors(|next, transition| {
+        let of_graph = arcs.bytes() + size_of::<Origin>() * origins.capacity();
+        let most_of_contents = most_bytes.saturating_sub(markings.bytes() + of_graph);
+        stepper.successors(|next, transition, contents| {
+            let of_contents: usize = contents.iter().map(Contents::bytes).sum();
+            if of_contents > most_of_contents {
+                is_full = true;
+                complete = false;
+                return ControlFlow::Break(());
+            }
             let found = match markings.len() >= limit {
                 false => Some(markings.insert(&next.marking, next.hash)),
                 true => {
@@ -184,13 +221,14 @@ pub fn explore(
             };
             let Some((target, new)) = found else {
                 complete = false;
-                return;
+                return ControlFlow::Continue(());
             };
             if new {
                 origins.push((state as u32, transition));
             }
             arcs.target.push(target);
             arcs.label.push((transition & 0xFFFF) as u16);
+            ControlFlow::Continue(())
         })?;
         if arcs.target.len() == arcs.first[state] && complete {
             dead += 1;
@@ -200,7 +238,7 @@ pub fn explore(
                 nearest_deadlock.get_or_insert(state);
             }
         }
-        state += 1;
+        state += usize::from(!is_full);
     }
     arcs.first.push(arcs.target.len());
     let mut path = |state: usize| stepper.path(&markings, &origins, state);
@@ -240,7 +278,9 @@ pub fn explore(
     Ok(Answer {
         states: markings.len(),
         arcs: arcs.target.len(),
+        explored: state,
         complete,
+        memory_limit: is_full.then_some(most_bytes),
         seconds,
         bytes: markings.bytes() + contents.sum::<usize>(),
         bounds: bounds.collect(),
@@ -254,4 +294,63 @@ pub fn explore(
         transitions,
         reached,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Language, compile, parse, read};
+
+    /// A transition that puts tokens into a place without bound.
+    fn unbounded(token: &str) -> Program {
+        let text = format!(
+            r#"
+            [places.source]
+            colour = "int"
+            initial = [1]
+            [places.sink]
+            colour = "int"
+            [transitions.grow]
+            take = [{{ place = "source", token = "n" }}]
+            put = [{{ place = "source", token = "n + 1" }}, {{ place = "sink", token = "{token}" }}]
+            "#
+        );
+        let value = parse(&text, Language::Toml).unwrap();
+        compile(&read(&value).unwrap(), "net").unwrap()
+    }
+
+    fn explored(program: &Program, limit: usize, most_bytes: usize) -> Answer {
+        let question = Question {
+            limit,
+            timed: false,
+            reach: None,
+        };
+        let watch = &mut |_| ControlFlow::Continue(());
+        explore_within(program, &question, most_bytes, watch).unwrap()
+    }
+
+    #[test]
+    fn equal_tokens_of_an_unbounded_place_take_memory_of_their_markings_only() {
+        let answer = explored(&unbounded("6"), 100_000, usize::MAX);
+        assert_eq!((answer.states, answer.explored), (100_000, 100_000));
+        assert_eq!((answer.complete, answer.memory_limit), (false, None));
+        let sink = answer.bounds.iter().find(|it| it.path == "net/sink");
+        assert_eq!(sink.unwrap().most, 99_999);
+        assert!(answer.bytes < 60_000_000, "{}", answer.bytes);
+    }
+
+    #[test]
+    fn memory_ends_a_search() {
+        let most = 20_000_000;
+        let answer = explored(&unbounded("n"), 1_000_000, most);
+        assert_eq!((answer.complete, answer.memory_limit), (false, Some(most)));
+        // Each marking has its own tokens, of eight bytes each.
+        assert!((1000..3000).contains(&answer.explored), "{answer:?}");
+        assert!(answer.states >= answer.explored);
+        // Tables double when they grow.
+        assert!(answer.bytes < 2 * most, "{}", answer.bytes);
+        // Fewer markings than memory holds.
+        let answer = explored(&unbounded("n"), 500, most);
+        assert_eq!((answer.states, answer.memory_limit), (500, None));
+    }
 }

@@ -1,6 +1,8 @@
 //! One step of the search: from a marking to its successors.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::ops::ControlFlow;
 
 use super::chance::{Oracle, Stored};
 use super::contents::{Contents, EMPTY};
@@ -141,8 +143,12 @@ impl<'p> Stepper<'p> {
         self.current.hash = hash_of(marking);
     }
 
-    /// Computes all successors of the current marking; `found` gets each with its transition.
-    pub fn successors(&mut self, mut found: impl FnMut(&Next, u32)) -> Result<(), Failure> {
+    /// Computes the successors of the current marking; `found` gets each with its transition and
+    /// the contents so far, and may end the search.
+    pub fn successors(
+        &mut self,
+        mut found: impl FnMut(&Next, u32, &[Contents]) -> ControlFlow<()>,
+    ) -> Result<(), Failure> {
         let Stepper {
             current,
             contents,
@@ -170,18 +176,21 @@ impl<'p> Stepper<'p> {
                         current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
                         let taken = &binding.taken[..transition.inputs.len()];
                         current.compose(taken, puts, contents, next)?;
-                        found(next, index as u32);
-                        if !oracle.next() {
-                            return Ok(());
+                        let flow = found(next, index as u32, contents);
+                        if flow.is_break() || !oracle.next() {
+                            return Ok(flow);
                         }
                     }
                 };
                 let of = (index, copy, stored);
-                current.bind(contents, of, 0, &mut binding, &mut fired)?;
+                let flow = current.bind(contents, of, 0, &mut binding, &mut fired)?;
+                if flow.is_break() {
+                    return Ok(());
+                }
             }
         }
         if current.timed && priority.is_none() && current.wait(contents, next)? {
-            found(next, u32::from(u16::MAX));
+            let _ = found(next, u32::from(u16::MAX), contents);
         }
         Ok(())
     }
@@ -201,7 +210,7 @@ impl<'p> Stepper<'p> {
         let mut goal_binding = None;
         let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
             oracle.start(copy);
-            while goal_binding.is_none() {
+            loop {
                 current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
                 current.compose(&binding.taken[..inputs], puts, contents, next)?;
                 if next.marking == goal {
@@ -209,16 +218,16 @@ impl<'p> Stepper<'p> {
                         taken: binding.taken,
                         frame: binding.frame,
                     });
+                    return Ok(ControlFlow::Break(()));
                 }
                 if !oracle.next() {
-                    break;
+                    return Ok(ControlFlow::Continue(()));
                 }
             }
-            Ok(())
         };
         let contents = &mut self.contents;
         let of = (index, copy, stored);
-        current.bind(contents, of, 0, &mut Binding::new(), &mut fired)?;
+        let _ = current.bind(contents, of, 0, &mut Binding::new(), &mut fired)?;
         Ok(goal_binding)
     }
 }
@@ -230,8 +239,8 @@ impl Current<'_> {
     }
 
     /// Words of all tokens of a copy.
-    pub fn tokens<'c>(&self, contents: &'c [Contents], copy: usize) -> &'c [i64] {
-        contents[self.layout.copies[copy].shape].words_of(self.marking[copy])
+    pub fn tokens<'c>(&self, contents: &'c [Contents], copy: usize) -> Cow<'c, [i64]> {
+        contents[self.layout.copies[copy].shape].tokens(self.marking[copy])
     }
 
     /// Widens bounds by the current marking.
@@ -257,11 +266,16 @@ impl Current<'_> {
         let (first, copies) = self.layout.of_node[node];
         let mut count = 0;
         for copy in first..first + copies {
-            let stride = self.layout.copies[copy].stride;
-            let tokens = self.tokens(contents, copy);
-            let passing = (0..self.len(contents, copy))
-                .filter(|it| test(&tokens[it * stride..(it + 1) * stride]));
-            count += passing.count() as i64;
+            let contents = &contents[self.layout.copies[copy].shape];
+            let content = self.marking[copy];
+            let (mut position, len) = (0, contents.len(content));
+            while position < len {
+                let (token, next) = contents.token(content, position);
+                if test(token) {
+                    count += (next - position) as i64;
+                }
+                position = next;
+            }
         }
         count
     }
@@ -278,7 +292,7 @@ impl Current<'_> {
         })
     }
 
-    /// Finds the bindings of an input and those after it.
+    /// Finds the bindings of an input and those after it, until `fired` ends the search.
     fn bind<F>(
         &self,
         contents: &mut [Contents],
@@ -286,9 +300,9 @@ impl Current<'_> {
         input: usize,
         binding: &mut Binding,
         fired: &mut F,
-    ) -> Result<(), Failure>
+    ) -> Result<ControlFlow<()>, Failure>
     where
-        F: FnMut(&mut [Contents], &mut Binding) -> Result<(), Failure>,
+        F: FnMut(&mut [Contents], &mut Binding) -> Result<ControlFlow<()>, Failure>,
     {
         let Some(arc) = self.program.transitions[index].inputs.get(input) else {
             return fired(contents, binding);
@@ -304,7 +318,7 @@ impl Current<'_> {
         };
         let len = contents[shape].len(content);
         if start >= len {
-            return Ok(());
+            return Ok(ControlFlow::Continue(()));
         }
         let read = |store, word| stored.word(store, word);
         let mut pure = Pure::with_stores(&read);
@@ -321,25 +335,30 @@ impl Current<'_> {
         };
         let sorted = !of.fifo && !of.due;
         if let (Some((0, value)), true, 1) = (wanted, sorted, stride) {
-            let tokens = &contents[shape].words_of(content)[start..];
-            start += tokens.iter().take_while(|&&it| it < value).count();
+            start = contents[shape].first_from(content, start, value);
         }
+        let has_runs = contents[shape].has_runs(content);
         let mut last = None;
-        for position in start..len {
-            let tokens = contents[shape].words_of(content);
-            let at = |position: usize| &tokens[position * stride..(position + 1) * stride];
-            let token = at(position);
+        let mut next = start;
+        while next < len {
+            let position = next;
+            let token;
+            (token, next) = match has_runs {
+                true => contents[shape].token(content, position),
+                false => (contents[shape].plain_token(content, position), position + 1),
+            };
             if of.due && token[stride - 1] != 0 {
                 continue;
             }
             if plan.shared && binding.taken[..input].contains(&(from, position)) {
+                next = position + 1;
                 continue;
             }
             match last {
                 // Earlier inputs have taken the tokens before this one.
                 Some(_) if of.fifo => break,
                 // An equal token gives an equal binding.
-                Some(last) if at(last) == token => continue,
+                Some(last) if contents[shape].token(content, last).0 == token => continue,
                 _ => last = Some(position),
             }
             if let Some((word, value)) = wanted
@@ -357,9 +376,14 @@ impl Current<'_> {
             if suitable {
                 binding.taken[input] = (from, position);
                 let of = (index, copy, stored);
-                self.bind(contents, of, input + 1, binding, fired)?;
+                if self
+                    .bind(contents, of, input + 1, binding, fired)?
+                    .is_break()
+                {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 }

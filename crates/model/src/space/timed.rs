@@ -36,7 +36,7 @@ impl Current<'_> {
     ) -> Result<u32, Failure> {
         let of = &self.layout.copies[copy];
         let words = puts.words_of(put, of.stride - 1);
-        let mut tokens = contents.words_of(content).to_vec();
+        let mut tokens = contents.tokens(content).into_owned();
         let due = self.due(copy, put, words, &tokens)?;
         let new = tokens.len() / of.stride;
         tokens.extend_from_slice(words);
@@ -137,14 +137,15 @@ impl Current<'_> {
     pub fn wait(&self, contents: &mut [Contents], next: &mut Next) -> Result<bool, Failure> {
         let copies = 0..self.layout.copies.len();
         let running = |copy: usize| match self.layout.copies[copy].due {
-            true => self.running(copy, self.tokens(contents, copy)),
+            true => self.running(copy, &self.tokens(contents, copy)),
             false => Vec::new(),
         };
         let running: Vec<Vec<bool>> = copies.map(running).collect();
         let mut step = i64::MAX;
         for (copy, running) in running.iter().enumerate() {
             let stride = self.layout.copies[copy].stride.max(1);
-            let tokens = self.tokens(contents, copy).chunks_exact(stride);
+            let tokens = self.tokens(contents, copy);
+            let tokens = tokens.chunks_exact(stride);
             for (token, _) in tokens.zip(running).filter(|(_, running)| **running) {
                 step = step.min(token[stride - 1]);
             }
@@ -159,7 +160,7 @@ impl Current<'_> {
             if !running.contains(&true) {
                 continue;
             }
-            let mut tokens = self.tokens(contents, copy).to_vec();
+            let mut tokens = self.tokens(contents, copy).into_owned();
             let mut freed = 0;
             let words = tokens.chunks_exact_mut(stride).zip(running);
             for (token, _) in words.filter(|(_, running)| **running) {

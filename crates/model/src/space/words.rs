@@ -67,7 +67,7 @@ impl Current<'_> {
             let node = match copy.owner {
                 Owner::Node(node) => &self.program.nodes[node],
                 Owner::Store(store) => {
-                    let fields = self.program.stores[store].show(colours, all);
+                    let fields = self.program.stores[store].show(colours, &all);
                     let fields = fields
                         .iter()
                         .map(|(name, value)| format!("{name} = {value}"));
@@ -94,7 +94,8 @@ impl Current<'_> {
         marking
     }
 
-    fn copy_path(&self, index: usize) -> String {
+    /// The path of a copy's place, station or store, and the copy's number if it has several.
+    pub fn copy_path(&self, index: usize) -> String {
         let (path, (first, copies)) = match self.layout.copies[index].owner {
             Owner::Node(node) => (self.program.node_path(node), self.layout.of_node[node]),
             Owner::Store(store) => (self.program.store_path(store), self.layout.of_store[store]),
