@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 SEE    := out
+# Without GNU timeout, tests of Rust may take for ever.
+LIMITED := $(if $(shell command -v timeout),timeout --verbose 30m)
 
 # rustup puts cargo there; shells opened before its installation do not know.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -45,10 +47,12 @@ demo: build
 	@echo '  $(SEE)/pfssim-write-then-read/'
 	@echo '  $(SEE)/pfssim-sfq/'
 
-# The test runners' own last lines come last.
+# The test runners' own last lines come last. A Rust test that hangs is named after a minute, and
+# ended with the run; a Python test has its own limit (pyproject.toml).
 test: lint
 	@echo '== Rust tests'
-	@cargo test --workspace --quiet
+	@$(LIMITED) cargo test --workspace --quiet --tests
+	@$(LIMITED) cargo test --workspace --quiet --doc
 	@echo '== Python tests'
 	@$(PY) -m pytest -q -n auto --dist worksteal
 
