@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from headrace._core import ScenarioError
-from headrace.fields import WrongField
+from headrace.fields import DEEPEST, INTEGER, TOO_DEEP, TOO_LARGE, WrongField, malformation
 from headrace.toml_positions import TomlPositions
 
 STANDARD_INPUT = Path("-")
@@ -27,8 +27,6 @@ LARGEST_STREAM = 1 << 28
 """Most bytes that are read from a pipe or a device, some of which never end."""
 PIPE_PATIENCE_MS = 5000
 """Time in which a process has to begin to write to a pipe that has a name."""
-DEEPEST = 100
-"""Most levels of a document. No document of Headrace has more than ten."""
 LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
 
 
@@ -145,26 +143,14 @@ _POSITION = re.compile(
 
 
 def _malformed(name: str, expected: str, error: Exception) -> ValueError:
-    if isinstance(error, RecursionError):
-        return ValueError(f"{name}: expected {expected}: {TOO_DEEP}")
-    if str(error).startswith("Exceeds the limit"):  # Python's, of digits of an integer
-        return ValueError(f"{name}: expected {INTEGER}, got one of over 4,300 digits")
-    found = _POSITION.fullmatch(str(error))
+    reason = malformation(error)
+    if reason == TOO_LARGE:
+        return ValueError(f"{name}: {reason}")
+    found = _POSITION.fullmatch(reason)
     if found is None:
-        return ValueError(f"{name}: expected {expected}: {error}")
+        return ValueError(f"{name}: expected {expected}: {reason}")
     line, column = filter(None, found.groups()[1:])
     return ValueError(f"{name}:{line}:{column}: expected {expected}: {found[1]}")
-
-
-TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
-
-
-INTEGER = "a whole number of at most 64 bits"
-
-
-def is_too_deep(document: Any) -> bool:
-    """Return whether a document has more levels than functions that call themselves can follow."""
-    return any(len(path) > DEEPEST for path, _ in _values(document))
 
 
 _Path: TypeAlias = tuple[str | int, ...]
@@ -236,10 +222,10 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     try:
         document = dict(json.loads(read_bytes(path)))
     except (ValueError, RecursionError) as error:
-        why = TOO_DEEP if isinstance(error, RecursionError) else f"but {error}"
-        raise not_a_result(path, f"it looks like a result in JSON, {why}") from None
-    if is_too_deep(document):
-        raise not_a_result(path, TOO_DEEP)
+        why = f"it looks like a result in JSON, but {malformation(error)}"
+        raise not_a_result(path, why) from None
+    for _, reason in _unusable(document):
+        raise _scenario_error(path, reason)
     return document
 
 
@@ -253,7 +239,10 @@ def _begins_like_json(path: Path) -> bool:
 
 def not_a_result(path: Path, why: str) -> ScenarioError:
     """The error for a file that is neither a scenario nor a saved result."""
-    message = f"expected a scenario in TOML or a saved result: {why}"
+    return _scenario_error(path, f"expected a scenario in TOML or a saved result: {why}")
+
+
+def _scenario_error(path: Path, message: str) -> ScenarioError:
     error = ScenarioError(f"{display_name(path)}: {message}")
     error.file, error.message = display_name(path), message
     return error

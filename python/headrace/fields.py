@@ -21,6 +21,11 @@ LEAST, MOST = 1e-18, 1e18
 
 LONGEST = 40
 """Characters that an error has of a value."""
+DEEPEST = 100
+"""Most levels of a document. No document of Headrace has more than ten."""
+TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
+INTEGER = "a whole number of at most 64 bits"
+TOO_LARGE = f"expected {INTEGER}, got one of over 4,300 digits"
 
 
 Of = TypeVar("Of")
@@ -152,6 +157,16 @@ def convert(document: Any, of: type[Of]) -> Of:
         raise _wrong_field(document, of, error) from None
 
 
+def malformation(error: Exception) -> str:
+    """Return why a text is not JSON or TOML, given the error of its decoder. Limits of Python and
+    msgspec are told as those of documents."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    if str(error).startswith(("Exceeds the limit", "Integer value out of range")):
+        return TOO_LARGE
+    return str(error)
+
+
 def decode_json(text: bytes | str, of: type[Of]) -> Of:
     """Return a document in JSON as a type, as `convert` does.
 
@@ -169,10 +184,10 @@ def decode_json(text: bytes | str, of: type[Of]) -> Of:
             document = msgspec.json.decode(text)
         except (ValueError, RecursionError) as malformed:
             # The type was wrong before the end of the text was read.
-            raise ValueError(f"JSON is malformed: {malformed}") from None
+            raise ValueError(f"JSON is malformed: {malformation(malformed)}") from None
         raise _wrong_field(document, of, error) from None
     except (UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"JSON is malformed: {error}") from None
+        raise ValueError(f"JSON is malformed: {malformation(error)}") from None
 
 
 def in_words(error: msgspec.ValidationError) -> str:

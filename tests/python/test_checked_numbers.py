@@ -1,5 +1,6 @@
 """Numbers and nesting of documents and options are checked where they are read."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Command
-from headrace.document_io import LARGEST_INTEGER, parse_json, parse_toml
+from headrace import ScenarioError
+from headrace.document_io import LARGEST_INTEGER, parse_json, parse_toml, read_document
 from headrace.optimisation.prices import WrongPrice, parse, read
 
 
@@ -53,6 +55,64 @@ def test_json_with_impossible_integers_is_one_clear_error() -> None:
     for digits in (400, 5000):
         with pytest.raises(ValueError, match="expected a whole number of at most 64 bits"):
             parse_json("x.json", f'{{"a": {"9" * digits}}}', "a file")
+
+
+DIGITS = "expected a whole number of at most 64 bits, got one of over 4,300 digits"
+LEVELS = "it is nested more than 100 levels deep"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 5000, DIGITS),
+        ('{"a":' * 5000 + "1" + "}" * 5000, LEVELS),
+        ("[" * 5000 + "]" * 5000, LEVELS),
+    ],
+)
+@pytest.mark.parametrize(
+    "arguments",
+    ["design report", "design smart", "explain", "results import", "run", "sweep --vary a=1"],
+)
+def test_commands_refuse_impossible_values_of_json_alike(
+    arguments: str, value: str, message: str, tmp_path: Path, headrace: Command, place: Path
+) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(f'{{"smartctl": {{}}, "x": {value}}}')
+    ended = headrace(*arguments.split(), file)
+    last = ended.stderr.splitlines()[-1]
+    assert ended.returncode in (1, 2) and ended.stdout == ""
+    assert last.startswith(str(file)) and last.endswith(message)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 400, f"x = {'9' * 40} ...: expected a whole number of at most 64 bits"),
+        ("NaN", "x = nan: expected a finite number"),
+        ("-1e999", "x = -inf: expected a finite number"),
+        ("[" * 150 + "]" * 150, f"expected fewer levels: {LEVELS}"),
+    ],
+)
+def test_saved_results_with_impossible_values_are_refused(
+    value: str, message: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(f'{{"x": {value}}}')
+    with pytest.raises(ScenarioError) as raised:
+        read_document(file)
+    assert str(raised.value) == f"{file}: {message}"
+
+
+@pytest.mark.parametrize(("value", "message"), [("9" * 5000, DIGITS), ("[" * 5000, LEVELS)])
+def test_archives_with_impossible_values_are_refused(
+    value: str, message: str, tmp_path: Path, headrace: Command, place: Path
+) -> None:
+    file = tmp_path / "x.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("headrace-results.json", f'{{"format": {value}}}')
+    ended = headrace("results", "import", file)
+    assert ended.returncode == 2
+    assert message in ended.stderr
 
 
 @given(st.floats() | st.integers(-(10**400), 10**400))

@@ -21,7 +21,7 @@ import psutil
 
 from headrace.document_io import is_stream, read_bytes
 from headrace.environment import check as check_environment
-from headrace.fields import WrongField, to_document
+from headrace.fields import WrongField, malformation, to_document
 from headrace.files import atomic_file
 from headrace.histograms import check
 from headrace.report.units import size
@@ -250,7 +250,7 @@ def _document(
     try:
         content = json.loads(read)
     except (ValueError, RecursionError) as error:
-        raise _broken(path, f"{name}: {error}") from None
+        raise _broken(path, f"{name}: {malformation(error)}") from None
     if not isinstance(content, dict):
         raise _broken(path, f"{name} is not a JSON object")
     return content

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from headrace.environment import of_document
 from headrace.environment import timestamp as timestamp
+from headrace.fields import malformation
 from headrace.host import this_host
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
@@ -135,7 +136,9 @@ class Record:
         try:
             contents = json.loads(self.document)
         except (ValueError, RecursionError) as error:
-            raise StoreFailure(f"runs.document of {self.id}: it is damaged: {error}") from None
+            raise StoreFailure(
+                f"runs.document of {self.id}: it is damaged: {malformation(error)}"
+            ) from None
         if not isinstance(contents, dict):
             raise StoreFailure(f"runs.document of {self.id}: it is not a JSON object")
         return contents
@@ -169,7 +172,7 @@ def _meaning(scenario: str) -> str:
     """Return a digest of a scenario without its name, description, seed and replications."""
     try:
         content = tomllib.loads(scenario)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return sha256(scenario.encode())
     for key in WITHOUT_EFFECT:
         content.pop(key, None)

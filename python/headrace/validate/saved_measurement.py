@@ -11,7 +11,7 @@ from headrace import environment
 from headrace._core import ScenarioError
 from headrace.document_io import display_name, read_saved
 from headrace.environment import Environment, of_document
-from headrace.fields import Count, Seconds, WrongField, check_usable, convert
+from headrace.fields import Count, Seconds, WrongField, check_usable, convert, malformation
 from headrace.measure.report import KernelTime
 from headrace.store.record import CALLS, NO_CALLS
 
@@ -26,8 +26,10 @@ class SavedScenario(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         try:
             document = tomllib.loads(self.toml)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise WrongField("toml", self.toml, f"a scenario in TOML ({error})") from None
+        except (ValueError, RecursionError) as error:
+            raise WrongField(
+                "toml", self.toml, f"a scenario in TOML ({malformation(error)})"
+            ) from None
         if "workload" not in document:
             raise WrongField("toml", self.toml, "a scenario with a [[workload]]")
         try:

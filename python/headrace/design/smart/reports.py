@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from headrace.design.quantities import MOST_POWER_ON_HOURS
+from headrace.fields import malformation
 
 Protocol = Literal["ATA", "SCSI", "NVMe"]
 
@@ -136,7 +137,7 @@ def read_report(text: str, where: str) -> Report:
 
 def _report_of(document: object, where: str) -> Report:
     if isinstance(document, Exception):
-        reason = " ".join(str(document).split())
+        reason = " ".join(malformation(document).split())
         raise DamagedReport(
             f"{where}: expected the output of smartctl --json -a: {reason}"
         ) from None
