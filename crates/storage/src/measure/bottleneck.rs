@@ -205,8 +205,8 @@ pub(crate) fn bottleneck(
     }
 }
 
-/// The verdict where requests come at times of their own, whatever the system does, and
-/// nothing is saturated; none where something is.
+/// The verdict where requests come at times of their own, processes keep up with them, and nothing
+/// is saturated; none where something is.
 pub(crate) fn of_arrivals(stations: &[StationReport]) -> Option<Bottleneck> {
     let mut busy: Vec<&StationReport> = stations.iter().filter(|it| it.servers.is_some()).collect();
     busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));

@@ -167,6 +167,7 @@ impl Recorder {
             }
         }
         self.series.reset(now);
+        self.unfinished.reset(now);
         self.requests = 0;
         self.bytes = Some(0);
         self.thought = 0;

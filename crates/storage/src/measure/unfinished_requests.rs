@@ -15,13 +15,26 @@ use crate::tokens::Request;
 /// Requests in flight, and finally the unfinished ones.
 #[derive(Default)]
 pub struct Unfinished {
-    /// By workload, of those with times of their own: what each of its processes has in progress.
-    under_way: Vec<Option<Processes>>,
+    /// By workload, of those with times of their own: its processes.
+    processes: Vec<Option<Vec<OpenProcess>>>,
+    /// End of the warm-up.
+    start: Time,
     left: BTreeMap<&'static str, UnfinishedOperation>,
 }
 
-/// Operation in flight of each process of a workload, and its intended start.
-type Processes = Vec<Option<(Operation, Time)>>;
+/// A process that issues requests at times of their own.
+#[derive(Clone, Copy, Default)]
+struct OpenProcess {
+    /// Operation in flight, and its intended start.
+    in_flight: Option<(Operation, Time)>,
+    /// Requests issued since the warm-up.
+    issued: u64,
+    /// The last of them: its intended and its actual start.
+    last: (Time, Time),
+}
+
+/// With a larger share of requests missing, the system does not keep up with the load.
+const MOST_MISSING: f64 = 0.1;
 
 /// Requests of one operation.
 struct UnfinishedOperation {
@@ -49,45 +62,50 @@ impl Unfinished {
     /// Nothing yet, of workloads of which these have times of their own.
     pub fn new(open: impl IntoIterator<Item = bool>) -> Unfinished {
         Unfinished {
-            under_way: open.into_iter().map(|it| it.then(Vec::new)).collect(),
+            processes: open.into_iter().map(|it| it.then(Vec::new)).collect(),
+            start: Time::ZERO,
             left: BTreeMap::new(),
         }
     }
 
-    fn of(&mut self, request: &Request) -> Option<&mut Option<(Operation, Time)>> {
-        let workload = self.under_way.get_mut(request.process.workload as usize);
+    fn process_of(&mut self, request: &Request) -> Option<&mut OpenProcess> {
+        let workload = self.processes.get_mut(request.process.workload as usize);
         let processes = workload?.as_mut()?;
         let rank = request.process.rank as usize;
         if processes.len() <= rank {
-            processes.resize(rank + 1, None);
+            processes.resize(rank + 1, OpenProcess::default());
         }
         Some(&mut processes[rank])
     }
 
     /// A request starts.
     pub fn issued(&mut self, request: &Request) {
-        if let Some(own) = self.of(request) {
-            *own = Some((request.operation, request.intended));
+        if let Some(process) = self.process_of(request) {
+            process.in_flight = Some((request.operation, request.intended));
+            process.issued += 1;
+            process.last = (request.intended, request.issued);
         }
     }
 
     /// A request is done.
     pub fn completed(&mut self, request: &Request) {
-        if let Some(own) = self.of(request) {
-            *own = None;
+        if let Some(process) = self.process_of(request) {
+            process.in_flight = None;
+        }
+    }
+
+    /// The warm-up is over.
+    pub fn reset(&mut self, now: Time) {
+        self.start = now;
+        for process in self.processes.iter_mut().flatten().flatten() {
+            process.issued = 0;
         }
     }
 
     /// The run has ended, and so had not been issued: an operation, and when it was due.
     pub fn finish(&mut self, not_issued: &[(Operation, Time)], now: Time) {
-        let in_flight: Vec<(Operation, Time)> = self
-            .under_way
-            .iter()
-            .flatten()
-            .flatten()
-            .flatten()
-            .copied()
-            .collect();
+        let processes = self.processes.iter().flatten().flatten();
+        let in_flight: Vec<(Operation, Time)> = processes.filter_map(|it| it.in_flight).collect();
         for (operation, intended) in &in_flight {
             self.add(*operation, *intended, now).in_flight += 1;
         }
@@ -114,9 +132,27 @@ impl Unfinished {
         self.left.iter().map(|(name, left)| (*name, &left.latency))
     }
 
+    /// Returns true if the processes issue requests more slowly than these are due: at the end of
+    /// the run many have not been issued, or the last were issued late by a large part of the run.
+    pub(crate) fn falls_behind(&self) -> bool {
+        let processes = || self.processes.iter().flatten().flatten();
+        let issued: u64 = processes().map(|it| it.issued).sum();
+        let not_issued: u64 = self.left.values().map(|it| it.not_issued).sum();
+        // A process whose clock advances by 8 s in 10 s has issued 80 % of what was due.
+        let missing = processes().filter(|it| it.issued > 0).map(|it| {
+            let (intended, actual) = it.last;
+            let elapsed = actual.since(self.start).as_seconds();
+            let delay = actual.since(intended).as_seconds().min(elapsed);
+            let share = if elapsed > 0.0 { delay / elapsed } else { 0.0 };
+            it.issued as f64 * share
+        });
+        missing.sum::<f64>() > MOST_MISSING * issued as f64
+            || not_issued as f64 > MOST_MISSING * (issued + not_issued) as f64
+    }
+
     /// Returns the unfinished requests; none without an open-loop workload.
     pub fn report(&self) -> Option<UnfinishedReport> {
-        if self.under_way.iter().all(Option::is_none) {
+        if self.processes.iter().all(Option::is_none) {
             return None;
         }
         let all = || self.left.values();

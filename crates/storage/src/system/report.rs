@@ -261,13 +261,20 @@ pub(super) fn report(
         think: think * (1.0 - each).max(0.0),
         latency: mean_latency,
     };
-    let arrivals = scenario.workload.iter().all(|it| it.kind.is_open());
-    let arrivals = arrivals.then(|| of_arrivals(&stations)).flatten();
-    let mut bottleneck = arrivals.unwrap_or_else(|| match daemon {
+    let is_open = scenario.workload.iter().all(|it| it.kind.is_open());
+    let falls_behind = recorder.unfinished.falls_behind();
+    let arrivals = (is_open && !falls_behind).then(|| of_arrivals(&stations));
+    let mut bottleneck = arrivals.flatten().unwrap_or_else(|| match daemon {
         None => local::bottleneck(&stations, &breakdown, turn),
         Some((daemon, true)) => servers::bottleneck(&stations, &breakdown, turn, daemon),
         Some((_, false)) => bottleneck(&stations, &breakdown, turn),
     });
+    if is_open && falls_behind && !bottleneck.saturated {
+        bottleneck.sentence.push_str(
+            " The processes do not keep up with the load: each issues a request only when its last \
+             is done.",
+        );
+    }
     if breakdown.is_empty() && !operations.is_empty() {
         "No request took any time.".clone_into(&mut bottleneck.sentence);
     }

@@ -413,6 +413,86 @@ fn arrivals_could_be_as_many_more_as_the_busiest_has_room_for() {
     );
 }
 
+/// Requests per second of the whole run.
+fn request_rate(outcome: &Outcome) -> f64 {
+    let all = outcome.report.operations.values();
+    let count: u64 = all.map(|it| it.count).sum();
+    count as f64 / outcome.report.simulated_seconds
+}
+
+/// One process asks for 2,000 reads a second, and each takes 10 ms: throughput is that of the
+/// process, which waits for the daemon, and not what the load asks for.
+#[test]
+fn a_load_that_processes_do_not_keep_up_with_is_bound_as_a_closed_one() {
+    let text = r#"
+        [clients]
+        count = 1
+        [servers]
+        count = 1
+        daemon = { threads = 4, time_per_job = "10 ms" }
+        device = { read_rate = "1 TB/s", write_rate = "1 TB/s", time_per_request = "1 us" }
+        [network]
+        bandwidth = "100 GB/s"
+        latency = "0 s"
+        [metadata]
+        threads = 4
+        [layout]
+        unit = "1 MB"
+        [[workload]]
+        kind = "operation-mix"
+        files = 20
+        weights = { read = 1 }
+        rate = 2000
+        amount = 1000
+    "#;
+    let removed = "servers.daemon.time_per_job=0 s";
+    let metadata = [
+        "workload.0.weights={ read = 1, stat = 1 }",
+        "metadata.time_per_operation=9 ms",
+        "servers.daemon.time_per_job=0 s",
+        "servers.device.time_per_request=1 ms",
+    ];
+    let cases: [(&[&str], &str, &str); 4] = [
+        (&[], removed, "system/server/daemon"),
+        // Requests that are due and not issued count, too.
+        (
+            &["workload.0.amount=\"forever\"", "run.stop.time=2 s"],
+            removed,
+            "system/server/daemon",
+        ),
+        (
+            &[
+                "workload.0.amount=\"forever\"",
+                "run.stop.time=2 s",
+                "run.warm_up=1 s",
+            ],
+            removed,
+            "system/server/daemon",
+        ),
+        (
+            &metadata,
+            "metadata.time_per_operation=0 s",
+            "system/metadata/processor",
+        ),
+    ];
+    for (sets, removed, station) in cases {
+        let before = run(text, sets);
+        let verdict = verdict(&before);
+        assert_eq!(verdict.station.as_deref(), Some(station), "{verdict:?}");
+        assert!(verdict.share.is_some_and(|it| it > 0.8), "{verdict:?}");
+        let sentence = &verdict.sentence;
+        assert!(!sentence.contains("what requests ask for"), "{sentence}");
+        assert!(
+            sentence.contains("do not keep up with the load"),
+            "{sentence}"
+        );
+        let sets: Vec<&str> = sets.iter().copied().chain([removed]).collect();
+        let gain = request_rate(&run(text, &sets)) / request_rate(&before);
+        let most = most_gain(&before);
+        assert!(gain > 4.5 && gain <= most * 1.01, "{gain}, {most}");
+    }
+}
+
 fn most_utilisation(outcome: &Outcome, name: &str) -> f64 {
     let mut stations = outcome.report.stations.iter();
     let station = stations.find(|it| it.station == name);
