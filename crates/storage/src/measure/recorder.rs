@@ -33,6 +33,8 @@ pub struct Recorder {
     thought: u128,
     single: SingleRequests,
     pub(crate) unfinished: Unfinished,
+    /// By workload: true if its files bypass the page cache, or their writes wait for the device.
+    unbuffered: Vec<bool>,
 }
 
 /// One operation of one group.
@@ -40,6 +42,9 @@ pub struct Recorder {
 pub(crate) struct Cell {
     pub count: u64,
     pub bytes: u64,
+    /// Those that neither bypass the page cache nor wait for the device: what a client's cache
+    /// takes, if they are writes.
+    pub buffered: u64,
     /// Requests that failed; they are in none of the other figures.
     pub failed: u64,
     /// Latency from the actual start.
@@ -54,6 +59,7 @@ impl Cell {
         Cell {
             count: 0,
             bytes: 0,
+            buffered: 0,
             failed: 0,
             latency: Latencies::new(),
             response: None,
@@ -63,12 +69,14 @@ impl Cell {
 }
 
 impl Recorder {
-    /// An empty recorder; `single` says what becomes of every single request.
+    /// An empty recorder. `single` says what becomes of every single request, and `unbuffered` which
+    /// workloads open their files with O_DIRECT or O_SYNC.
     pub(crate) fn new(
         groups: usize,
         window: Option<Span>,
         single: SingleRequests,
         unfinished: Unfinished,
+        unbuffered: Vec<bool>,
     ) -> Recorder {
         let columns = groups * Operation::ALL.len();
         Recorder {
@@ -81,6 +89,7 @@ impl Recorder {
             thought: 0,
             single,
             unfinished,
+            unbuffered,
         }
     }
 
@@ -122,8 +131,13 @@ impl Recorder {
         if self.bytes.is_none() {
             return;
         }
+        let workload = request.process.workload as usize;
+        let opened_unbuffered = self.unbuffered.get(workload).is_some_and(|it| *it);
+        let mode = request.mode;
+        let is_buffered = !(opened_unbuffered || mode.is_direct() || mode.is_synchronous());
         let (index, cell) = self.cell(request);
         cell.count += 1;
+        cell.buffered += u64::from(is_buffered);
         cell.bytes += request.size;
         if cell.response.is_none() && request.intended < request.issued {
             // All before it were on time: only this one differs.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use headrace_spec::{Scenario, ServerKind, SystemKind, Workload};
+use headrace_spec::{Scenario, ServerKind, SystemKind};
 use headrace_trace::Operation;
 use headrace_workload::{LeftOut, RecordedFlags, clients};
 use indexmap::IndexMap;
@@ -243,7 +243,8 @@ pub(super) fn report(
         stations.extend(links::stations(links, net));
     }
     stations::least_alone(&mut breakdown, &stations, requests);
-    if let Some(write_back) = write_back(scenario, &operations) {
+    let has_buffered_writes = operations.values().any(|it| it.into.is_some());
+    if let Some(write_back) = write_back(scenario, &operations, has_buffered_writes) {
         stations::mark_deferred(&mut stations, write_back);
     }
     let links = system.links.as_ref();
@@ -334,6 +335,7 @@ fn replays(system: &System) -> Vec<ReplayReport> {
 fn write_back(
     scenario: &Scenario,
     operations: &BTreeMap<&'static str, OperationReport>,
+    has_buffered_writes: bool,
 ) -> Option<WriteBack> {
     let did = |operation: Operation| operations.contains_key(operation.name());
     if !did(Operation::Write) || did(Operation::Sync) {
@@ -342,7 +344,7 @@ fn write_back(
     let SystemKind::Parallel(parallel) = &scenario.kind else {
         return Some(WriteBack::Client);
     };
-    if scenario.clients.machine().is_some() {
+    if has_buffered_writes {
         return Some(WriteBack::Client);
     }
     let alike = parallel.servers.alike();
@@ -371,13 +373,11 @@ type Rates = (
     BTreeMap<&'static str, OperationReport>,
 );
 
-/// Returns the memory that takes writes before they return, if they are not charged with the way to
-/// the servers.
+/// Returns the memory that takes buffered writes before they return, if they are not charged with
+/// the way to the servers.
 fn buffer_of_writes(scenario: &Scenario) -> Option<&'static str> {
     scenario.clients.machine()?;
-    let buffered = |it: &Workload| !it.io.direct && !it.io.synchronous;
-    let any = scenario.workload.iter().any(buffered);
-    (any && scenario.parallel().is_some()).then_some("client caches")
+    scenario.parallel().map(|_| "client caches")
 }
 
 fn rates(recorder: &Recorder, groups: &[usize], buffer: Option<&'static str>) -> Rates {
@@ -388,6 +388,7 @@ fn rates(recorder: &Recorder, groups: &[usize], buffer: Option<&'static str>) ->
             .or_insert_with(Cell::new);
         sum.count += cell.count;
         sum.bytes += cell.bytes;
+        sum.buffered += cell.buffered;
         sum.failed += cell.failed;
         sum.activity.join(&cell.activity);
     }
@@ -400,9 +401,11 @@ fn rates(recorder: &Recorder, groups: &[usize], buffer: Option<&'static str>) ->
             let Cell {
                 count,
                 bytes,
+                buffered,
                 failed,
                 ..
             } = cell;
+            let into = buffer.filter(|_| name == Operation::Write.name() && buffered > 0);
             (
                 name,
                 OperationReport {
@@ -411,7 +414,7 @@ fn rates(recorder: &Recorder, groups: &[usize], buffer: Option<&'static str>) ->
                     failed,
                     per_second,
                     active_seconds,
-                    into: buffer.filter(|_| name == Operation::Write.name()),
+                    into,
                 },
             )
         })

@@ -62,7 +62,9 @@ pub(super) fn write(
             (None, true) => SingleRequests::Kept(Vec::new()),
             (None, false) => SingleRequests::Dropped,
         };
-        Recorder::new(groups, window, single, unfinished)
+        let unbuffered = scenario.workload.iter();
+        let unbuffered = unbuffered.map(|it| it.io.direct || it.io.synchronous);
+        Recorder::new(groups, window, single, unfinished, unbuffered.collect())
     });
     let latency = page.tally("latency");
     let end = End {

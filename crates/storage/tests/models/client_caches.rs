@@ -560,6 +560,46 @@ fn data_that_is_dirty_at_the_end_is_reported() {
     );
 }
 
+/// Writes that wait for the device are not "into client caches", whether the workload or the
+/// records of a replay open their files so; and their device bounds them.
+#[test]
+fn writes_that_wait_for_the_device_are_not_into_caches() {
+    let replay = |flags: &[&str]| {
+        let mut lines = "time,process,operation,file,offset,size,duration,flags,other\n".to_owned();
+        for (number, flags) in flags.iter().enumerate() {
+            lines += &format!("0.0,1,open,/d/{number},0,0,0.0,write|{flags},\n");
+            lines += &format!("0.1,1,write,/d/{number},0,1048576,0.001,,\n");
+        }
+        let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+        std::io::Write::write_all(&mut file, lines.as_bytes()).unwrap();
+        let workload = format!(
+            "workload=[{{ kind = \"trace\", file = {:?} }}]",
+            file.path()
+        );
+        run(CACHED, &[&workload])
+    };
+    let into = |outcome: &Outcome| outcome.report.operations["write"].into;
+    assert_eq!(into(&replay(&["", ""])), Some("client caches"));
+    assert_eq!(into(&replay(&["", "direct"])), Some("client caches"));
+    for flags in ["direct", "synchronous", "direct|synchronous"] {
+        let outcome = replay(&[flags]);
+        assert_eq!(into(&outcome), None, "{flags}");
+        assert!(throughput(&outcome, "write") <= 1e6, "{flags}");
+        assert!(outcome.report.bottleneck.sentence.contains("device"));
+    }
+    assert_eq!(into(&run(CACHED, &[])), Some("client caches"));
+    for flag in [
+        "workload.0.io.direct=true",
+        "workload.0.io.synchronous=true",
+    ] {
+        assert_eq!(into(&run(CACHED, &[flag])), None, "{flag}");
+    }
+    // What others read through the cache makes no difference.
+    let reader = "[[workload]]\nblock = \"64 KiB\"\nphases = [\"read\"]\n";
+    let both = run(&format!("{CACHED}{reader}"), &["workload.0.io.direct=true"]);
+    assert_eq!(into(&both), None);
+}
+
 /// A write and a close for each of 1,000 files of mdtest: the device stores each file, 5 ms.
 #[test]
 fn mdtest_over_nfs_stores_each_file_as_it_closes() {
