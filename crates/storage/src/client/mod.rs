@@ -57,6 +57,7 @@ use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
+use crate::measure::Recorder;
 use crate::network::ClientPorts;
 use crate::tokens::{GivenUp, Job, Message, Request};
 
@@ -77,6 +78,8 @@ pub struct ClientContext {
     pub layouts: Layouts,
     /// First targets of the files.
     pub first_targets: Store<FirstTargets>,
+    /// Recorder of the run.
+    pub recorder: Store<Recorder>,
     /// Cache permissions of the files, if oplocks are modelled.
     pub oplocks: Option<Store<Oplocks>>,
 }

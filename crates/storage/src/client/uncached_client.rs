@@ -31,13 +31,15 @@ pub(super) fn data(
         .take(answers.ready)
         .with(context.sizes)
         .with(context.first_targets)
+        .with(context.recorder)
         .puts_one_of([outstanding.into(), complete])
         .puts_many(send);
     let splits = match ask {
         Some(ask) => splits.puts_many(ask),
         None => splits,
     };
-    splits.fires(move |firing, request: Request, files| {
+    splits.fires(move |firing, request: Request, stores| {
+        let (sizes, first_targets, recorder) = stores;
         if request.operation == Operation::Close {
             firing.put(complete, request);
             return;
@@ -57,7 +59,8 @@ pub(super) fn data(
             group: request.group,
             ..Job::new(slot.0, process.client, file, operation, Role::Data)
         };
-        if let Some(jobs) = split.send(firing, files, like, send) {
+        if let Some(jobs) = split.send(firing, (sizes, first_targets), like, send) {
+            recorder.jobs.add(operation, jobs, request.size);
             firing.token_mut(outstanding, slot).pending = jobs;
         }
     });

@@ -11,8 +11,10 @@
 //! or waits for jobs that others asked for.
 
 use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
+use headrace_spec::{Lookups, Parallel};
 use indexmap::IndexMap;
 
+use super::job_counts::JobCounts;
 use super::local::{self, Part};
 use super::stations::BreakdownEntry;
 
@@ -67,6 +69,7 @@ pub(crate) fn breakdown(
     reports: &[NodeReport],
     mean_latency: f64,
     requests: u64,
+    parts: &ServicePart,
 ) -> Vec<BreakdownEntry> {
     let waits = net.waits();
     let unattributed = net.unattributed();
@@ -83,6 +86,7 @@ pub(crate) fn breakdown(
         alone: inside <= 1.01 * total,
         mean_latency,
         requests: requests.max(1) as f64,
+        parts,
     };
     let (inside, outside): (Vec<&NodeReport>, _) = reports
         .iter()
@@ -140,16 +144,56 @@ fn by_page(nodes: Vec<&NodeReport>) -> Vec<Vec<&NodeReport>> {
     pages
 }
 
+/// The least part of the service at a place that requests must wait for, as their jobs may run
+/// concurrently.
+pub(crate) struct ServicePart {
+    /// Of jobs for data.
+    data: f64,
+    /// Jobs for data. A server may work on parts of one concurrently, or send it on to a copy.
+    jobs: f64,
+    /// Of messages to metadata servers.
+    metadata: f64,
+}
+
+impl ServicePart {
+    /// Of the jobs that were counted, and metadata requests of clients as the scenario has them.
+    pub fn new(counts: &JobCounts, parallel: &Parallel) -> ServicePart {
+        let servers = f64::from(parallel.metadata_servers().max(1));
+        ServicePart {
+            data: counts.least_part(),
+            jobs: counts.jobs() as f64,
+            metadata: match parallel.metadata.lookups {
+                Lookups::Everywhere => 1.0 / servers,
+                // After the answers of all, one is asked again.
+                Lookups::NewEverywhere => 2.0 / (servers + 1.0),
+                Lookups::One => 1.0,
+            },
+        }
+    }
+
+    /// At a place with that many visits.
+    pub fn at(&self, path: &str, visits: f64) -> f64 {
+        if on_host(path, "metadata").is_some() {
+            self.metadata
+        } else if on_host(path, "server").is_some() {
+            self.data * (self.jobs / visits.max(1.0)).min(1.0)
+        } else {
+            self.data.min(self.metadata)
+        }
+    }
+}
+
 /// Shares of the mean number of requests in progress.
-struct RequestShares {
+struct RequestShares<'a> {
     total: f64,
     /// No request has several jobs in progress at once: what each is served is what it needs.
     alone: bool,
     mean_latency: f64,
     requests: f64,
+    parts: &'a ServicePart,
 }
 
-impl RequestShares {
+impl RequestShares<'_> {
     /// Entries of a node: of itself, and of the latency of the network behind it.
     fn node(&self, node: &NodeReport) -> impl Iterator<Item = BreakdownEntry> + use<> {
         let residence = node.residence.unwrap_or(0.0);
@@ -169,7 +213,7 @@ impl RequestShares {
         // waits for retransmission stays among the packets.
         let visits = match node.path.ends_with("/packets") {
             true => 0.0,
-            false => (node.departures as f64 / self.requests).min(1.0),
+            false => self.visits(&node.path, node.departures as f64),
         };
         let least = (1.0 - waiting) * residence * stay * visits;
         let own = self.entry(&node.path, node.charged * stay, waiting, least);
@@ -183,9 +227,14 @@ impl RequestShares {
     fn wait(&self, wait: &WaitReport) -> BreakdownEntry {
         // On the way nothing waits for anything.
         let waiting = f64::from(u8::from(!wait.path.ends_with("/latency")));
-        let visits = wait.count as f64 / self.requests;
-        let least = (1.0 - waiting) * wait.residence * visits.min(1.0);
+        let visits = self.visits(&wait.path, wait.count as f64);
+        let least = (1.0 - waiting) * wait.residence * visits;
         self.entry(&wait.path, wait.charged, waiting, least)
+    }
+
+    /// Visits of a request to a place that follow each other, at the least.
+    fn visits(&self, path: &str, visits: f64) -> f64 {
+        (visits * self.parts.at(path, visits) / self.requests).min(1.0)
     }
 
     fn entry(&self, place: &str, charged: f64, waiting: f64, least: f64) -> BreakdownEntry {

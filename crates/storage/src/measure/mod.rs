@@ -4,6 +4,7 @@ mod activity;
 pub(crate) mod attribution;
 mod bottleneck;
 mod caches;
+mod job_counts;
 mod latencies;
 pub(crate) mod links;
 pub(crate) mod local;
@@ -26,7 +27,7 @@ pub use stop::{PrecisionReport, StopReason, StopReport};
 pub use synced_writes::SyncedWrites;
 pub use unfinished_requests::{Unfinished, UnfinishedReport};
 
-pub(crate) use attribution::counts;
+pub(crate) use attribution::{ServicePart, counts};
 pub(crate) use bottleneck::{Turn, bottleneck, of_arrivals};
 pub(crate) use caches::{caches, unwritten};
 pub(crate) use latencies::Latencies;

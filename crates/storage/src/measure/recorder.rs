@@ -4,6 +4,7 @@ use headrace_net::{Span, Time};
 use headrace_trace::Operation;
 
 use super::activity::Activity;
+use super::job_counts::JobCounts;
 use super::latencies::Latencies;
 use super::series::Series;
 use super::single_requests::SingleRequests;
@@ -33,6 +34,8 @@ pub struct Recorder {
     thought: u128,
     single: SingleRequests,
     pub(crate) unfinished: Unfinished,
+    /// Jobs of the requests since the last reset.
+    pub(crate) jobs: JobCounts,
     /// By workload: true if its files bypass the page cache, or their writes wait for the device.
     unbuffered: Vec<bool>,
 }
@@ -89,6 +92,7 @@ impl Recorder {
             thought: 0,
             single,
             unfinished,
+            jobs: JobCounts::default(),
             unbuffered,
         }
     }
@@ -182,6 +186,7 @@ impl Recorder {
         }
         self.series.reset(now);
         self.unfinished.reset(now);
+        self.jobs = JobCounts::default();
         self.requests = 0;
         self.bytes = Some(0);
         self.thought = 0;

@@ -3,7 +3,7 @@
 use headrace_net::NodeReport;
 use serde::Serialize;
 
-use super::attribution::on_host;
+use super::attribution::{ServicePart, on_host};
 
 /// One station, its copies together.
 #[derive(Clone, Debug, Serialize)]
@@ -73,6 +73,7 @@ pub(crate) fn least_alone(
     breakdown: &mut [BreakdownEntry],
     stations: &[StationReport],
     requests: u64,
+    parts: &ServicePart,
 ) {
     for entry in breakdown
         .iter_mut()
@@ -82,7 +83,8 @@ pub(crate) fn least_alone(
             .iter()
             .filter(|it| it.within == Some(&*entry.place));
         let alone = links.map(|link| {
-            let visits = link.visits as f64 / requests.max(1) as f64;
+            let visits = link.visits as f64;
+            let visits = visits * parts.at(&entry.place, visits) / requests.max(1) as f64;
             link.service.unwrap_or(0.0) * visits.min(1.0)
         });
         entry.least = alone

@@ -61,6 +61,7 @@ pub(super) fn build(
             placements,
         ),
         first_targets: page.store("first targets", |_| FirstTargets::default()),
+        recorder: work.recorder,
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
     let watches = Watch::all(&mut page, parallel);

@@ -14,9 +14,9 @@ use super::run_warnings::RunWarning;
 use super::server_reports::{self, ServerReport, StationCopy, name_servers};
 use super::{System, unmodelled};
 use crate::measure::{
-    Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, StationReport, StopReport,
-    SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution, bottleneck,
-    column, links, local, of_arrivals, servers, stations, synced_writes,
+    Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, ServicePart, StationReport,
+    StopReport, SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution,
+    bottleneck, column, links, local, of_arrivals, servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -230,19 +230,21 @@ pub(super) fn report(
     let mean_latency = latencies.get("all").filter(|it| it.count > 0);
     let mean_latency = mean_latency.map_or(0.0, |it| it.mean);
     let requests = recorder.requests();
-    let daemon = match &scenario.kind {
-        SystemKind::Local(_) => None,
-        SystemKind::Parallel(it) => Some((&it.servers.daemon, it.servers.machine().is_some())),
-    };
-    let mut breakdown = match daemon {
-        None => local::breakdown(&reports, mean_latency),
-        Some(_) => attribution::breakdown(net, &reports, mean_latency, requests),
-    };
+    let daemon = scenario.parallel();
+    let daemon = daemon.map(|it| (&it.servers.daemon, it.servers.machine().is_some()));
     let mut stations: Vec<StationReport> = reports.iter().filter_map(stations::station).collect();
     if let Some(links) = &system.links {
         stations.extend(links::stations(links, net));
     }
-    stations::least_alone(&mut breakdown, &stations, requests);
+    let breakdown = match &scenario.kind {
+        SystemKind::Local(_) => local::breakdown(&reports, mean_latency),
+        SystemKind::Parallel(parallel) => {
+            let parts = ServicePart::new(&recorder.jobs, parallel);
+            let mut all = attribution::breakdown(net, &reports, mean_latency, requests, &parts);
+            stations::least_alone(&mut all, &stations, requests, &parts);
+            all
+        }
+    };
     let has_buffered_writes = operations.values().any(|it| it.into.is_some());
     if let Some(write_back) = write_back(scenario, &operations, has_buffered_writes) {
         stations::mark_deferred(&mut stations, write_back);

@@ -493,6 +493,52 @@ fn a_load_that_processes_do_not_keep_up_with_is_bound_as_a_closed_one() {
     }
 }
 
+/// A process that copies a file in two requests to the servers: the rest of its requests have none,
+/// and its jobs run concurrently, so that a request needs less than its jobs together.
+#[test]
+fn the_bound_holds_where_few_requests_are_split() {
+    let text = r#"
+        [clients]
+        count = 1
+        rpc.size = "37 kB"
+        [network]
+        bandwidth = "117 MB/s"
+        latency = "10 us"
+        [servers]
+        count = 1
+        daemon.time_per_job = "1 ms"
+        device = { read_rate = "100 MB/s", write_rate = "77 MB/s", time_per_request = "0.2 ms" }
+        [layout]
+        unit = "1 MB"
+        [[workload]]
+        kind = "tree-copy"
+        files = 1
+        directories = 1
+    "#;
+    let several = [
+        "servers.count=4",
+        "clients.rpc.in_flight=7",
+        "metadata.time_per_operation=0.1 ms",
+        "workload.0.files=10",
+        "workload.0.directories=2",
+    ];
+    let cached = [
+        &several[..],
+        &["servers.memory={ cache = \"64 MiB\", dirty_limit = \"16 MiB\" }"],
+    ]
+    .concat();
+    for (sets, least) in [(&[][..], 1.87), (&several, 1.65), (&cached, 2.0)] {
+        let before = run(text, sets);
+        let found = verdict(&before);
+        assert_eq!(found.station.as_deref(), Some("system/server/daemon"));
+        let free = [sets, &["servers.daemon.time_per_job=0.1 ns"]].concat();
+        let gain = request_rate(&run(text, &free)) / request_rate(&before);
+        let most = most_gain(&before);
+        assert!(gain > least && gain <= most, "{gain}, {most}: {sets:?}");
+        assert!(most < 2.0 * gain, "{gain}, {most}: {sets:?}");
+    }
+}
+
 fn most_utilisation(outcome: &Outcome, name: &str) -> f64 {
     let mut stations = outcome.report.stations.iter();
     let station = stations.find(|it| it.station == name);
