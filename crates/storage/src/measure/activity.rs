@@ -26,7 +26,7 @@ struct Phase {
     number: u32,
     /// Its first request, or the reset if some were in progress then.
     start: Time,
-    /// Its last completion.
+    /// Its last completion, or the end of the run if requests were in progress then.
     end: Time,
     /// Requests that are not done yet.
     under_way: u64,
@@ -95,6 +95,14 @@ impl Activity {
         self.current.iter().any(Option::is_some)
     }
 
+    /// The run has ended: a phase with requests in progress is active until then.
+    pub fn finish(&mut self, now: Time) {
+        let phases = self.current.iter_mut().flatten();
+        for phase in phases.filter(|phase| phase.under_way > 0) {
+            phase.end = now;
+        }
+    }
+
     /// All phases, with those in progress.
     fn periods(&self) -> impl Iterator<Item = Period> {
         let current = self.current.iter().enumerate();
@@ -142,6 +150,19 @@ mod tests {
             activity.completed(workload, Time(end));
         }
         assert_eq!(activity.total(), Span(12 + 10));
+    }
+
+    #[test]
+    fn requests_in_progress_at_the_end_are_active_until_then() {
+        let mut activity = Activity::default();
+        activity.issued(0, 0, Time(0));
+        activity.issued(0, 0, Time(0));
+        activity.completed(0, Time(30));
+        activity.finish(Time(50));
+        assert_eq!(activity.total(), Span(50));
+        activity.completed(0, Time(60));
+        activity.finish(Time(80));
+        assert_eq!(activity.total(), Span(60));
     }
 
     #[test]

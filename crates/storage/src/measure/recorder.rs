@@ -212,6 +212,9 @@ impl Recorder {
 
     /// The run has ended, and these were due and had not been issued.
     pub(crate) fn finish(&mut self, now: Time, not_issued: &[(Operation, Time)]) {
+        for cell in self.cells.iter_mut().flatten() {
+            cell.activity.finish(now);
+        }
         self.unfinished.finish(not_issued, now);
         self.series.finish(now);
     }

@@ -1,4 +1,5 @@
-//! Warnings about rates that no network or device has: of copies in memory, or of nothing.
+//! Warnings about rates that no network or device has: of copies in memory, of nothing, or of few
+//! requests.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,9 @@ use headrace_spec::{Card, Parallel, Scenario, SystemKind, Topology};
 
 use super::report::OperationReport;
 use super::run_warnings::RunWarning;
+
+/// Rates that exceed the limit by less print the same.
+const TOLERANCE: f64 = 0.005;
 
 /// Returns a warning for each operation that moves bytes faster than the network cards, or in no
 /// time.
@@ -25,43 +29,58 @@ pub(super) fn warnings(
                 condition: "no-time",
                 message: format!(
                     "{name}: {} moved in no time, so that there is no rate: give {}",
-                    in_megabytes(bytes as f64),
+                    amount(bytes as f64),
                     costs(scenario)
                 ),
             });
         }
-        let (side, limit) = cards.filter(|(_, limit)| rate > *limit)?;
-        let cause = match name {
-            "write" => "writes return when the clients' caches have the data",
-            _ => "the clients' caches have what they ask for",
-        };
-        let advice = match (name, has_synced_writes) {
-            ("write", true) => "take the rate of writes and syncs together",
-            ("write", false) => "add the phase \"sync\", and take the rate of both together",
-            _ => "larger files, or another client's, are read from the servers",
+        let (side, limit) = cards.filter(|(_, limit)| rate > *limit * (1.0 + TOLERANCE))?;
+        let own = operations.get(name)?;
+        let (cause, advice) = match name {
+            "write" if own.into.is_some() => (
+                "writes return when the clients' caches have the data".to_owned(),
+                match has_synced_writes {
+                    true => "take the rate of writes and syncs together",
+                    false => "add the phase \"sync\", and take the rate of both together",
+                },
+            ),
+            "read" if scenario.clients.machine().is_some() => (
+                "the clients' caches have what they ask for".to_owned(),
+                "larger files, or another client's, are read from the servers",
+            ),
+            _ if scenario.run.warm_up.0 > 0.0 => (
+                format!(
+                    "requests that began in run.warm_up count whole, and only {} were done after it",
+                    own.count
+                ),
+                "give a later run.stop.time, or smaller requests",
+            ),
+            _ => return None,
         };
         Some(RunWarning {
             condition: "beyond-cards",
             message: format!(
                 "{name}: {}/s are more than the {}/s of the {side}' network cards, as {cause}: \
                  {advice}",
-                in_megabytes(rate),
-                in_megabytes(limit)
+                amount(rate),
+                amount(limit)
             ),
         })
     };
     throughput.iter().filter_map(warning).collect()
 }
 
-/// Returns the rate of all cards of the side that has less, and its name; none without client
-/// caches, or where hosts have no cards.
+/// Returns the rate of all cards of the side that has less, and its name; none where hosts have no
+/// cards.
 fn cards(scenario: &Scenario, parallel: &Parallel) -> Option<(&'static str, f64)> {
     let clients = &scenario.clients;
-    clients.machine()?;
     let network = &parallel.network;
     if matches!(network.topology, Topology::Pairs(_)) {
         return None;
     }
+    let own = scenario.workload.iter().filter_map(|it| it.layout.as_ref());
+    let mut layouts = std::iter::once(&parallel.layout).chain(own);
+    let on_metadata = layouts.any(|it| it.on_metadata().0 > 0);
     let rate =
         |card: &Card, hosts: usize| card.bandwidth.unwrap_or(network.bandwidth).0 * hosts as f64;
     let alike = clients.alike().into_iter();
@@ -72,7 +91,8 @@ fn cards(scenario: &Scenario, parallel: &Parallel) -> Option<(&'static str, f64)
     let of_servers: f64 = alike
         .map(|it| rate(&it.servers.card, it.numbers.len()))
         .sum();
-    Some(match of_clients < of_servers {
+    // Metadata servers that hold data have cards of their own.
+    Some(match of_clients < of_servers || on_metadata {
         true => ("clients", of_clients),
         false => ("servers", of_servers),
     })
@@ -89,6 +109,6 @@ fn costs(scenario: &Scenario) -> &'static str {
     }
 }
 
-fn in_megabytes(bytes: f64) -> String {
+fn amount(bytes: f64) -> String {
     format!("{:.0} MB", bytes / 1e6)
 }

@@ -378,6 +378,51 @@ fn phases_under_way_are_active_from_the_end_of_the_warm_up_on() {
     );
 }
 
+/// Clients that fill a card: a run that ends by time has the throughput of its measured time, and
+/// no more than the card's but for the requests that began in the warm-up.
+#[test]
+fn a_run_that_ends_by_time_counts_all_of_it() {
+    let text = r#"
+        [clients]
+        count = 8
+        [servers]
+        count = 1
+        device = { read_rate = "10 GB/s", write_rate = "10 GB/s" }
+        [network]
+        bandwidth = "1 Gbit/s"
+        latency = "0.1 ms"
+        [layout]
+        unit = "64 MB"
+        [[workload]]
+        block = "6400 MB"
+        transfer = "64 MB"
+        phases = ["write"]
+        [run]
+        warm_up = "4 s"
+        stop.time = "10 s"
+    "#;
+    let warned = |outcome: &Outcome| {
+        let mut warnings = outcome.report.warnings.iter();
+        warnings.any(|it| it.condition == "beyond-cards")
+    };
+    for grain in ["network.grain=message", "network.grain=flow"] {
+        let outcome = run(text, &[grain]);
+        let write = &outcome.report.operations["write"];
+        close(write.active_seconds, 6.0, 1e-12);
+        let rate = outcome.report.throughput["write"];
+        close(rate, write.bytes as f64 / 6.0, 1e-12);
+        assert!(rate > 125e6 && warned(&outcome), "{rate}");
+        // In long runs the requests at both ends hardly count.
+        let outcome = run(text, &[grain, "run.stop.time=400 s"]);
+        let rate = outcome.report.throughput["write"];
+        close(rate, 125e6, 0.02);
+        assert!(!warned(&outcome) || rate > 125.6e6, "{rate}");
+        // Without a warm-up no request counts that began before.
+        let outcome = run(text, &[grain, "run.warm_up=0 s"]);
+        assert!(outcome.report.throughput["write"] <= 125e6 && !warned(&outcome));
+    }
+}
+
 /// A report says what ended the run, and how well the mean latency is known.
 #[test]
 fn a_report_says_why_the_run_ended() {
