@@ -109,6 +109,24 @@ fn costs(scenario: &Scenario) -> &'static str {
     }
 }
 
+/// Bytes, with three digits at the least.
 fn amount(bytes: f64) -> String {
-    format!("{:.0} MB", bytes / 1e6)
+    match bytes {
+        few if few < 1e6 => format!("{few:.0} B"),
+        some if some < 1e8 => format!("{:.1} MB", some / 1e6),
+        many => format!("{:.0} MB", many / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_a_unit_that_fits() {
+        assert_eq!(amount(64_000.0), "64000 B");
+        assert_eq!(amount(1_250_000.0), "1.2 MB");
+        assert_eq!(amount(125e6), "125 MB");
+        assert_eq!(amount(12.5e9), "12500 MB");
+    }
 }
