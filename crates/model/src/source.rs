@@ -93,7 +93,8 @@ fn in_words(message: String) -> String {
                 other"
             .to_owned();
     }
-    if message.contains("out of range") || message.contains("too large") {
+    let is_too_large = ["out of range", "too large", "overflowed"];
+    if is_too_large.iter().any(|words| message.contains(words)) {
         return format!("{message}: expected a whole number of at most 64 bits, or a real number");
     }
     message
@@ -374,5 +375,24 @@ mod tests {
         assert_eq!(toml, json);
         assert_eq!(parse("{\"b\": }", Language::Json).unwrap_err().0, 1);
         assert_eq!(parse("a = 1\nb = ", Language::Toml).unwrap_err().0, 2);
+    }
+
+    #[test]
+    fn too_large_numbers_are_told_with_what_is_expected() {
+        let digits = "9".repeat(400);
+        let texts = [
+            (format!("[a]\nb = {digits}"), Language::Toml, 2),
+            (format!("[a]\nb = 0x{digits}"), Language::Toml, 2),
+            ("[a]\nb = 1e400".to_owned(), Language::Toml, 2),
+            (format!("{{\"b\": {digits}}}"), Language::Json, 1),
+        ];
+        for (text, language, line) in texts {
+            let (at, _, message) = parse(&text, language).unwrap_err();
+            assert_eq!(at, line);
+            assert!(
+                message.ends_with(": expected a whole number of at most 64 bits, or a real number"),
+                "{message}"
+            );
+        }
     }
 }
