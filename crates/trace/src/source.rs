@@ -1,13 +1,13 @@
 //! Source of a trace's bytes: a file, a pipe or standard input, plain or compressed with gzip.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 
@@ -156,7 +156,7 @@ pub(crate) fn decompressed(
         return unpacked(Input { name, bytes }, beginning);
     }
     let whole = io::Cursor::new(beginning).chain(bytes);
-    let mut bytes: Box<dyn Read + Send> = Box::new(Gzip(MultiGzDecoder::new(whole)));
+    let mut bytes: Box<dyn Read + Send> = Box::new(Gzip::new(whole));
     let beginning = read_beginning(&mut bytes, &name, length)?;
     unpacked(Input { name, bytes }, beginning)
 }
@@ -193,19 +193,75 @@ pub(crate) fn read_beginning(
     }
 }
 
-/// Tells damage from other errors.
-struct Gzip<R>(MultiGzDecoder<R>);
+/// Reads the members of a gzip file one after the other, and tells damage from other errors.
+struct Gzip<R> {
+    /// The member at hand; none at the end.
+    member: Option<GzDecoder<BufReader<R>>>,
+}
+
+impl<R: Read> Gzip<R> {
+    fn new(input: R) -> Self {
+        let input = BufReader::with_capacity(64 << 10, input);
+        Self {
+            member: Some(GzDecoder::new(input)),
+        }
+    }
+
+    /// Goes to the member behind one that has ended. Zeros behind the last one are padding, as in
+    /// gzip(1).
+    fn next_member(&mut self, mut input: BufReader<R>) -> io::Result<()> {
+        loop {
+            let waiting = input.fill_buf()?;
+            let Some(other) = waiting.iter().position(|byte| *byte != 0) else {
+                let zeros = waiting.len();
+                if zeros == 0 {
+                    return Ok(());
+                }
+                input.consume(zeros);
+                continue;
+            };
+            if waiting[other] != GZIP[0] {
+                return Err(io::Error::other(
+                    "other bytes follow its gzip data: expected the end of the file, or more gzip \
+                     data; `gzip -dc` gives the data before them",
+                ));
+            }
+            input.consume(other);
+            self.member = Some(GzDecoder::new(input));
+            return Ok(());
+        }
+    }
+}
 
 impl<R: Read> Read for Gzip<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.0.read(into).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                io::Error::other("its gzip data is truncated: expected a complete gzip file")
+        if into.is_empty() {
+            return Ok(0);
+        }
+        while let Some(member) = &mut self.member {
+            match member.read(into) {
+                Ok(0) => {
+                    if let Some(member) = self.member.take() {
+                        self.next_member(member.into_inner())?;
+                    }
+                }
+                Ok(count) => return Ok(count),
+                Err(error) => return Err(damage(error)),
             }
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => io::Error::other(format!(
-                "its gzip data is corrupt ({error}): expected an intact gzip file"
-            )),
-            _ => error,
-        })
+        }
+        Ok(0)
+    }
+}
+
+/// Says of an error what is wrong with the gzip data.
+fn damage(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            io::Error::other("its gzip data is truncated: expected a complete gzip file")
+        }
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => io::Error::other(format!(
+            "its gzip data is corrupt ({error}): expected an intact gzip file"
+        )),
+        _ => error,
     }
 }
