@@ -30,7 +30,7 @@ pub(crate) struct Lines {
 pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     pub(crate) bytes: &'a [u8],
-    /// True if the line ended with a newline; if not, it may be cut off.
+    /// True if the line ended with a newline or carriage return; if not, it may be cut off.
     pub(crate) complete: bool,
     /// Bytes read ahead of the current line.
     pub(crate) ahead: &'a [u8],
@@ -97,11 +97,11 @@ impl Lines {
         let bytes = &self.buffer[self.start..self.start + length];
         self.start += length + usize::from(complete);
         let ahead = &self.buffer[self.start..self.end];
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let without_return = bytes.strip_suffix(b"\r");
         Ok(Some(Line {
             number: self.number,
-            bytes,
-            complete,
+            bytes: without_return.unwrap_or(bytes),
+            complete: complete || without_return.is_some(),
             ahead,
         }))
     }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(lines(b"one\rtwo\rthree"), expected);
         let long = b"line\r".repeat(CHUNK);
         assert_eq!(lines(&long).len(), CHUNK);
-        assert_eq!(lines(b"one\r"), [(1, b"one".to_vec(), false)]);
+        assert_eq!(lines(b"one\r"), [(1, b"one".to_vec(), true)]);
     }
 
     #[test]

@@ -168,6 +168,10 @@ impl LineFormat for Blkparse {
     const EXPECTED: &'static str =
         "lines of blkparse such as `8,0 3 11 0.009507758 697 D W 223490 + 8 [dd]`";
 
+    fn is_surely_whole(line: &[u8]) -> bool {
+        line.ends_with(b"]")
+    }
+
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
         let parts = Line::of(line);
         if let Some(parts) = parts

@@ -162,6 +162,12 @@ pub(super) trait LineFormat: Send {
     /// Takes in a line; none if it is not understood.
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()>;
 
+    /// Returns true if a line without its line break cannot be the beginning of a longer one, as
+    /// its last field could be where it is a number.
+    fn is_surely_whole(_line: &[u8]) -> bool {
+        false
+    }
+
     /// Takes note that the trace is at its end.
     fn finish(&mut self, _into: &mut Collected) {}
 
@@ -209,7 +215,9 @@ impl<F: LineFormat + 'static> LineReader<F> {
         if line.bytes.trim_ascii().is_empty() {
             return Ok(());
         }
-        if self.format.line(line.bytes, &mut self.collected).is_some() {
+        if !line.complete && !F::is_surely_whole(line.bytes) {
+            self.collected.count(&TRUNCATED, line.bytes);
+        } else if self.format.line(line.bytes, &mut self.collected).is_some() {
             self.has_started = true;
         } else if !line.complete && self.has_started {
             self.collected.count(&TRUNCATED, line.bytes);
@@ -245,6 +253,9 @@ impl<F: LineFormat + 'static> LineReader<F> {
             file: self.lines.name().to_string(),
             found: match self.lines.number() {
                 0 => "is empty".into(),
+                1 if self.collected.skipped.of(TRUNCATED.name) > 0 => {
+                    "has a single line, without a line break at its end: it may be cut".into()
+                }
                 number => format!("none of {number} lines is of the format"),
             },
             expected: F::EXPECTED.into(),

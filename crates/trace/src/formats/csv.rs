@@ -113,6 +113,9 @@ fn is_header(row: &ByteRecord) -> bool {
 struct Watch {
     taken: AtomicU64,
     ended_with_newline: AtomicBool,
+    /// True once there is nothing more to read. The library reads on only within a row, so that a
+    /// row that it gives afterwards has no line break.
+    at_end: AtomicBool,
 }
 
 /// Refuses to feed the CSV library a row without end: an unclosed quote would
@@ -130,7 +133,9 @@ impl Read for Guarded {
         }
         let count = self.input.read(into)?;
         self.watch.taken.fetch_add(count as u64, Relaxed);
-        if count > 0 {
+        if count == 0 {
+            self.watch.at_end.store(true, Relaxed);
+        } else {
             self.watch
                 .ended_with_newline
                 .store(into[count - 1] == b'\n', Relaxed);
@@ -251,18 +256,20 @@ impl Reader for CsvReader {
             if !more.map_err(|error| self.unreadable(error))? {
                 return Ok(done);
             }
-            match self.record() {
-                Ok(record) => into.push(record),
-                Err(error) => {
-                    let row = self.row_text();
-                    let is_last = matches!(self.rows.read_byte_record(&mut self.row), Ok(false));
-                    if !is_last || self.watch.ended_with_newline.load(Relaxed) {
-                        return Err(error);
-                    }
-                    self.skipped.count(&TRUNCATED, self.line, row.as_bytes());
-                    return Ok(done);
-                }
+            let has_line_break = !self.watch.at_end.load(Relaxed);
+            if !has_line_break && !self.watch.ended_with_newline.load(Relaxed) {
+                let row = self.row_text();
+                self.skipped.count(&TRUNCATED, self.line, row.as_bytes());
+                return Ok(done);
             }
+            let record = self.record()?;
+            if !has_line_break {
+                return Err(self.wrong(
+                    "a quote that is not closed".into(),
+                    "rows of as many values as the header has, quotes closed".into(),
+                ));
+            }
+            into.push(record);
         }
         Ok(max)
     }

@@ -163,6 +163,11 @@ impl LineFormat for Dbench {
     const EXPECTED: &'static str = "lines of a load file of dbench such as \
          `0.125 WriteX 9935 0 4096 4096 NT_STATUS_OK`";
 
+    /// No other status begins with these.
+    fn is_surely_whole(line: &[u8]) -> bool {
+        line.ends_with(b"NT_STATUS_OK") || line.ends_with(b"SUCCESS")
+    }
+
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
         if line.trim_ascii_start().starts_with(b"#") {
             into.count(&COMMENT, line);

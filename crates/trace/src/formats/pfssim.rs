@@ -91,6 +91,11 @@ impl LineFormat for Pfssim {
     const EXPECTED: &'static str = "lines of PFSsim, `time file offset size read application \
          synchronous`, such as `0.052 3 1048576 65536 1 0 1`";
 
+    /// The last field has one digit.
+    fn is_surely_whole(line: &[u8]) -> bool {
+        Line::of(line).is_some()
+    }
+
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
         let parts = Line::of(line)?;
         let time_ns = if parts.is_synchronous {

@@ -116,6 +116,10 @@ impl LineFormat for Recorder {
     const EXPECTED: &'static str = "lines of recorder2text such as \
          `0.1250 0.1254 pwrite 0 0 ( /data/file 0x7f 4096 8192 )`";
 
+    fn is_surely_whole(line: &[u8]) -> bool {
+        line.ends_with(b" )")
+    }
+
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()> {
         let parts = Line::of(line)?;
         if !parts.is_posix {

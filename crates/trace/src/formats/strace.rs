@@ -246,11 +246,18 @@ impl Broken {
     }
 }
 
-/// Returns true if a line that lacks its newline may be whole all the same.
+/// Returns true if a line that lacks its line break is whole all the same. A result is not, nor is
+/// the name of its descriptor, behind which the duration stands.
 fn ends_well(line: &[u8]) -> bool {
-    [&b">"[..], b"+++", b"---", b"= ?"]
-        .iter()
-        .any(|it| line.ends_with(it))
+    let ends = [&b"...>"[..], b"+++", b"---", b"= ?"];
+    let duration = line.strip_suffix(b">").and_then(|line| {
+        let start = memchr::memrchr(b'<', line)?;
+        Some(&line[start + 1..])
+    });
+    let is_duration = |it: &[u8]| {
+        it.contains(&b'.') && it.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    };
+    ends.iter().any(|it| line.ends_with(it)) || duration.is_some_and(is_duration)
 }
 
 impl StraceReader {
@@ -262,7 +269,7 @@ impl StraceReader {
         state.now.line = line.number;
         let has_started = self.clock.has_started();
         let mut bytes = line.bytes;
-        if !line.complete && has_started && !ends_well(bytes) {
+        if !line.complete && !ends_well(bytes) {
             state.count(&kinds::TRUNCATED, bytes);
             return Ok(());
         }

@@ -1,9 +1,9 @@
 //! Input that is not what it should be: one clear error that says where and
 //! what was expected, or correct reading with the rest counted.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
-use crate::common::{drain, error_of, open_bytes};
+use crate::common::{drain, error_of, open_bytes, samples};
 use headrace_trace::{Input, Operation, Reason, open, open_input};
 
 const HEADER: &str = "time,process,operation,file,offset,size,duration\n";
@@ -137,7 +137,7 @@ fn wrong_rows_are_told_with_their_line() {
 #[test]
 fn a_truncated_last_line_is_counted() {
     let row = "0.5,1,read,/f,0,1,0.000000001\n";
-    for cut in 1..row.len() - 12 {
+    for cut in 1..row.len() {
         let trace = format!("{HEADER}{row}{}", &row[..cut]);
         let mut reader = open_bytes("t.csv", trace, None).unwrap();
         assert_eq!(
@@ -162,14 +162,99 @@ fn a_truncated_last_line_is_counted() {
             "{}",
             &LINE[..cut]
         );
-        let cut_after_file = LINE[..cut].ends_with('>');
-        let expected = if cut_after_file {
-            "call with unexpected arguments"
-        } else {
-            "truncated last line"
-        };
-        assert_eq!(reader.skipped().of(expected), 1, "{}", &LINE[..cut]);
+        assert_eq!(
+            reader.skipped().of("truncated last line"),
+            1,
+            "{}",
+            &LINE[..cut]
+        );
     }
+}
+
+/// Wherever the last line of a text is cut, its record is the whole one or none, never another.
+#[test]
+fn a_cut_last_line_gives_no_other_record() {
+    for (format, bytes) in samples() {
+        let Ok(text) = String::from_utf8(bytes) else {
+            continue;
+        };
+        let text = text.trim_end();
+        let last = text.rfind('\n').map_or(0, |at| at + 1);
+        let records = |text: &str| {
+            let mut reader = open_bytes("0.txt", text, Some(format)).ok()?;
+            drain(reader.as_mut(), 100).ok()
+        };
+        let (whole, without) = (records(&format!("{text}\n")), records(&text[..last]));
+        assert!(whole.is_some(), "{format}");
+        for cut in (last + 1..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            let cut_records = records(&text[..cut]);
+            assert!(
+                cut_records == whole || cut_records == without,
+                "{format}: {}: {cut_records:?}",
+                &text[last..cut]
+            );
+        }
+    }
+}
+
+#[test]
+fn cut_numbers_of_block_traces_are_counted() {
+    let alibaba = "64,R,12737376256,4096,1577808000000046\n\
+                   64,W,12737380352,8192,1577808000000182\n\
+                   725,W,45071982592,524288,157780800000";
+    let msr = "128166372003061629,usr,0,Read,7014609920,24576,41286\n\
+               128166372016382155,usr,0,Write,2517991424,4096,1963\n\
+               128166372026382245,usr,1,Read,15517229056,512,2";
+    for (format, text) in [("alibaba", alibaba), ("msr", msr)] {
+        let mut reader = open_bytes("t", text, None).unwrap();
+        assert_eq!(drain(reader.as_mut(), 10).unwrap().len(), 2, "{format}");
+        let kind = &reader.skipped().kinds().last().unwrap();
+        assert_eq!(
+            (kind.kind.name, kind.examples[0].line),
+            ("truncated last line", 3)
+        );
+    }
+    assert!(
+        error_of(
+            "t",
+            "128166372003061629,usr,0,Read,7014609920,24576,4",
+            None
+        )
+        .starts_with(
+            "t: has a single line, without a line break at its end: it may be cut: expected lines"
+        )
+    );
+}
+
+#[test]
+fn bytes_behind_gzip_data_are_told() {
+    let packed = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let one = packed(LINE);
+    let number = |bytes: &[u8]| {
+        let mut reader = open_bytes("t.gz", bytes, None)?;
+        drain(reader.as_mut(), 10).map(|records| records.len())
+    };
+    // Several members are one text, and zeros pad them.
+    assert_eq!(number(&[&one[..], &one].concat()).unwrap(), 2);
+    let padded = [&one[..], &[0; 100_000], &one, &[0; 512]].concat();
+    assert_eq!(number(&padded).unwrap(), 2);
+    let message = |bytes: &[u8]| number(bytes).unwrap_err().to_string();
+    assert_eq!(
+        message(&[&one[..], b"junk\n"].concat()),
+        "t.gz: other bytes follow its gzip data: expected the end of the file, or more gzip data; \
+         `gzip -dc` gives the data before them"
+    );
+    let truncated = "t.gz: its gzip data is truncated: expected a complete gzip file";
+    assert_eq!(message(&one[..one.len() - 3]), truncated);
+    assert_eq!(message(&[&one[..], &one[..5]].concat()), truncated);
+    let mut corrupt = one.clone();
+    let checksum = corrupt.len() - 6;
+    corrupt[checksum] ^= 1;
+    assert!(message(&corrupt).starts_with("t.gz: its gzip data is corrupt ("));
 }
 
 #[test]
