@@ -4,9 +4,11 @@ This module imports little: it must be ready before most is imported.
 """
 
 import contextlib
+import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -18,6 +20,8 @@ PAPER_SCRIPT = "headrace.cli.paper_script"
 LOOK_S = 0.05
 """Seconds to wait for another thread at a time. Polars' handlers restart the system's waits for
 locks (pola-rs/polars issue 21739), so a longer wait would delay Ctrl-C."""
+RESEND_S = 0.01
+"""Seconds after which a lost signal is sent again."""
 _commanded = False
 
 
@@ -69,6 +73,7 @@ def run_interruptible(work: Callable[[], int]) -> int:
     """Run work and return the exit status. On Ctrl-C, print a message and return 130."""
     global _commanded
     _commanded = True
+    earlier_hook, sys.unraisablehook = sys.unraisablehook, _resend
     try:
         raise_keyboard_interrupt()
         if "polars" in sys.modules:
@@ -79,6 +84,27 @@ def run_interruptible(work: Callable[[], int]) -> int:
             raise
         print("; ".join(["interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
         return INTERRUPTED
+    finally:
+        sys.unraisablehook = earlier_hook
+
+
+def _resend(lost: "sys.UnraisableHookArgs") -> None:
+    """Send a signal again whose exception Python ignores, as it was raised in a callback of a weak
+    reference or in a finaliser. Imports have such callbacks."""
+    if lost.exc_type is KeyboardInterrupt:
+        number = signal.SIGINT
+    elif isinstance(lost.exc_value, EndedBySignal):
+        number = signal.Signals(lost.exc_value.status - 128)
+    else:
+        sys.__unraisablehook__(lost)
+        return
+
+    def send() -> None:
+        # The callback has ended by then.
+        time.sleep(RESEND_S)
+        os.kill(os.getpid(), number)
+
+    threading.Thread(target=send, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -216,3 +216,30 @@ def test_a_program_that_imports_the_package_keeps_its_handler() -> None:
     program = "import signal, headrace; print(signal.getsignal(signal.SIGINT).__name__)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.stdout == "default_int_handler\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_a_callback_is_not_lost(number: signal.Signals) -> None:
+    class Finalised:
+        def __del__(self) -> None:
+            signal.raise_signal(number)
+
+    def end(came: int, _frame: object) -> None:
+        raise interruption.EndedBySignal(came)
+
+    def work() -> int:
+        Finalised()
+        time.sleep(30)
+        return 0
+
+    before, hook = signal.getsignal(signal.SIGTERM), sys.unraisablehook
+    signal.signal(signal.SIGTERM, end)
+    started = time.monotonic()
+    try:
+        assert interruption.run_interruptible(work) == interruption.INTERRUPTED
+    except interruption.EndedBySignal as error:
+        assert error.status == 128 + number
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert time.monotonic() - started < 10
+    assert sys.unraisablehook is hook
