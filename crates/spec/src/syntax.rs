@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, layer: &Layer) -> Result<Node, Error> {
             if message.contains("recurs") {
                 "the values are nested too deeply".clone_into(&mut message);
             }
-            if let Some(better) = reader.bare_value(span.start) {
+            if let Some(better) = reader.bare_value(span.start, &message) {
                 message = better;
             }
             let origin = reader.origin(span.start, "");
@@ -217,8 +217,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the error of a line whose value is absent or unquoted.
-    fn bare_value(&self, offset: usize) -> Option<String> {
+    /// Returns the error of a line whose value is absent, unquoted, or too large a number, as a
+    /// parser's message says.
+    fn bare_value(&self, offset: usize, message: &str) -> Option<String> {
         let line = self.lines.partition_point(|start| *start <= offset).max(1);
         let end = self.lines.get(line).copied().unwrap_or(self.text.len());
         let (key, value) = self.text.get(self.lines[line - 1]..end)?.split_once('=')?;
@@ -227,11 +228,17 @@ impl Reader<'_> {
             return Some(format!("{key} has no value"));
         }
         let digits = value.trim_start_matches(['+', '-']);
-        if value.parse::<i64>().is_err() && digits.bytes().all(|it| it.is_ascii_digit()) {
+        let is_whole =
+            value.parse::<i64>().is_err() && digits.bytes().all(|it| it.is_ascii_digit());
+        let expected = match message {
+            "floating-point number overflowed" => Some("a number of at most 1.8e308"),
+            "integer number overflowed" => Some("a whole number from -2^63 to 2^63 - 1"),
+            _ if is_whole => Some("a whole number from -2^63 to 2^63 - 1"),
+            _ => None,
+        };
+        if let Some(expected) = expected {
             let number = crate::error::shorten(value);
-            return Some(format!(
-                "{key} = {number}: expected a whole number from -2^63 to 2^63 - 1"
-            ));
+            return Some(format!("{key} = {number}: expected {expected}"));
         }
         let plain = |letter: char| letter.is_ascii_alphanumeric() || " ./+-µ%".contains(letter);
         let is_text = value.parse::<toml_edit::Value>().is_err() && value.chars().all(plain);

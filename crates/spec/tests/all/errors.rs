@@ -314,6 +314,17 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
     (
         "seed",
+        "seed = 0x10000000000000000",
+        "my.toml:32:8: not valid TOML: seed = 0x10000000000000000: expected a whole number from \
+         -2^63 to 2^63 - 1",
+    ),
+    (
+        "seed",
+        "seed = 1e400",
+        "my.toml:32:8: not valid TOML: seed = 1e400: expected a number of at most 1.8e308",
+    ),
+    (
+        "seed",
         "seed = -1",
         "my.toml:32:8: run.seed = -1: expected a whole number from 0 to 2^63 - 1",
     ),
