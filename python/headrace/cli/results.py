@@ -280,7 +280,7 @@ def plot(
     """Draw response time against achieved load of load sweeps."""
     from headrace import store
     from headrace.report.client_host_curves import curves
-    from headrace.report.units import hosts
+    from headrace.report.units import numbered
 
     check_directory(output)
     there = store.open()
@@ -291,7 +291,7 @@ def plot(
         of = document.get("of") if entry.kind == "load-sweep" else None
         if of == "client-hosts":
             for count, curve in curves(document).items():
-                sweeps[f"{hosts(count, 'client host')}, {_curve(entry)}"] = curve
+                sweeps[f"{numbered(count, 'client host')}, {_curve(entry)}"] = curve
             continue
         if of != "loads":
             raise ValueError(

@@ -254,7 +254,9 @@ def _steps(title: str, detail: str) -> Iterator[Callable[[int, int, str], None]]
 
         def write(done: int, total: int, what: str) -> None:
             nonlocal state
-            state = f"{done} of {total} steps done" + (f", {detail}: {what}" if what else "")
+            # Without a total, the steps are not known yet.
+            known = [f"{done} of {total} steps done"] if total else []
+            state = ", ".join([*known, *([f"{detail}: {what}"] if what else [])])
             lines.write(lambda: state)
 
         with lines.repeated(lambda: state):
