@@ -3,12 +3,15 @@
 import functools
 import hashlib
 import importlib
+import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace.trace import DarshanLog, read_log
+from headrace.trace.darshan.log import read_contents
+from headrace.trace.darshan.log_process import write_contents
 
 darshan: Any = importlib.import_module("darshan")
 backend: Any = importlib.import_module("darshan.backend.cffi_backend")
@@ -53,6 +56,14 @@ def log(name: str) -> Path:
 def contents(path: Path) -> DarshanLog:
     """The contents of a log, read once: that takes a process of its own."""
     return read_log(path)
+
+
+def read_intact(path: Path) -> DarshanLog:
+    """The contents of an intact log, read in this process: a property has many logs."""
+    messages = io.BytesIO()
+    write_contents(backend, str(path), messages)
+    messages.seek(0)
+    return read_contents(path, messages)
 
 
 def report(path: Path) -> Any:

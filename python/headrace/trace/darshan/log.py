@@ -103,6 +103,11 @@ def read_log(path: Path) -> DarshanLog:
     _check_head(path, head)
     if importlib.util.find_spec("darshan") is None:
         raise ValueError(f"{path}: {INSTALL}")
+    return read_by_process(path)
+
+
+def read_by_process(path: Path) -> DarshanLog:
+    """Read a log with an intact head in a process of its own; raise ValueError if it is damaged."""
     # The option -P keeps the working directory, which may have a file of the same name, from
     # the search path.
     arguments = [sys.executable, "-P", "-m", f"{__package__}.log_process", str(path.absolute())]
@@ -114,7 +119,7 @@ def read_log(path: Path) -> DarshanLog:
     ):
         assert process.stdout is not None
         try:
-            contents: DarshanLog | Exception = _read(path, process.stdout)
+            contents: DarshanLog | Exception = read_contents(path, process.stdout)
         except (EOFError, msgspec.MsgspecError, ValueError) as error:
             contents = error
         except BaseException:
@@ -198,7 +203,8 @@ class _Contents:
         )
 
 
-def _read(path: Path, source: IO[bytes]) -> DarshanLog:
+def read_contents(path: Path, source: IO[bytes]) -> DarshanLog:
+    """Read the messages of the process that reads a log."""
     contents: _Contents | None = None
     for message in read_messages(source):
         if isinstance(message, Header):

@@ -61,7 +61,7 @@ def main(path: str) -> int:
         print(f"headrace: no PyDarshan: {error}", file=sys.stderr)
         return 3
     try:
-        _write(cffi_backend, path, output)
+        write_contents(cffi_backend, path, output)
         output.flush()
     except BrokenPipeError:
         return 0
@@ -77,7 +77,18 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _write(backend: Any, path: str, output: IO[bytes]) -> None:
+def write_contents(backend: Any, path: str, output: IO[bytes]) -> None:
+    """Write the messages of a log.
+
+    Parameters
+    ----------
+    backend
+        PyDarshan's module `darshan.backend.cffi_backend`.
+    path
+        The log.
+    output
+        Stream for the messages.
+    """
     ffi, library = backend.ffi, backend.libdutil
     handle = library.darshan_log_open(os.fsencode(path))
     if handle == ffi.NULL:
