@@ -280,7 +280,8 @@ def test_a_filter_is_a_pipeline(tmp_path: Path) -> None:
 
 def test_a_trace_without_reads_and_writes_has_a_mix(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
-    rows = [f"{n},1,{'stat' if n % 3 else 'unlink'},/{n},0,0,0" for n in range(30)]
+    # The times between its operations become the think time of the benchmark that is run.
+    rows = [f"{n / 100},1,{'stat' if n % 3 else 'unlink'},/{n},0,0,0" for n in range(30)]
     path.write_text(HEADER + "\n".join(rows) + "\n")
     fitted = fit(path)
     assert fitted.kind == "operation-mix"
