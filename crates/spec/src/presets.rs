@@ -1,6 +1,8 @@
 //! The presets: what a known system is like. A preset is added by its file and
 //! one line here.
 
+use std::sync::LazyLock;
+
 use serde_json::json;
 
 use crate::declare::{Leaf, Nature};
@@ -150,12 +152,12 @@ pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {
 }
 
 /// The presets that say something about a machine.
-fn machines() -> Vec<&'static str> {
+static MACHINES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut names = all();
     // What is measured is nothing to build on.
     names.retain(|name| *name != MEASURED && machine(name).is_some());
     names
-}
+});
 
 /// The name of a preset of a machine.
 pub(crate) struct MachinePreset;
@@ -164,7 +166,7 @@ impl Listed for MachinePreset {
     const NATURE: Nature = Nature::MachinePreset;
 
     fn names() -> Vec<&'static str> {
-        machines()
+        MACHINES.clone()
     }
 }
 

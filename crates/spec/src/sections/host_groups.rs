@@ -1,9 +1,10 @@
 //! `[[servers.group]]` and `[[clients.group]]`: hosts that are unlike the others of their kind.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use crate::Error;
-use crate::declare::{Place, section};
+use crate::declare::{Place, Section, section};
 use crate::names;
 use crate::sections::{
     Card, ClientKind, ClientMachine, Clients, Daemon, Device, Failover, IoScheduler, Machine,
@@ -189,6 +190,10 @@ fn replace<T: Clone>(common: &mut T, own: Option<&T>) {
     }
 }
 
+/// Building a section takes milliseconds, more than all else that reads a scenario.
+static SERVERS: LazyLock<Section> = LazyLock::new(Servers::section);
+static CLIENTS: LazyLock<Section> = LazyLock::new(Clients::section);
+
 /// Refuses sections of groups that hosts of another kind have. This comes before they are read:
 /// the section that says the rest of them is missing, and its required fields would be asked for.
 pub(crate) fn kinds_fit(tree: &Node) -> Result<(), Error> {
@@ -196,16 +201,14 @@ pub(crate) fn kinds_fit(tree: &Node) -> Result<(), Error> {
         root: tree,
         path: String::new(),
     };
-    for (hosts, section) in [
-        ("servers", Servers::section()),
-        ("clients", Clients::section()),
-    ] {
+    for (hosts, section) in [("servers", &SERVERS), ("clients", &CLIENTS)] {
         let Some(table) = tree.find(hosts).and_then(Node::table) else {
             continue;
         };
-        let (Some(kind), Some(Raw::List(groups))) =
-            (section.kind_of(table), table.get("group").map(|it| &it.raw))
-        else {
+        let Some(Raw::List(groups)) = table.get("group").map(|it| &it.raw) else {
+            continue;
+        };
+        let Some(kind) = section.kind_of(table) else {
             continue;
         };
         let own = section.fields(Some(&kind));
