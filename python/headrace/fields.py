@@ -159,7 +159,7 @@ def convert(document: Any, of: type[Of]) -> Of:
 
 def malformation(error: Exception) -> str:
     """Return why a text is not JSON or TOML, given the error of its decoder. Limits of Python and
-    msgspec are told as those of documents."""
+    msgspec are reported as those of documents."""
     if isinstance(error, RecursionError):
         return TOO_DEEP
     if str(error).startswith(("Exceeds the limit", "Integer value out of range")):
