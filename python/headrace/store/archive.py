@@ -55,6 +55,8 @@ LARGEST_RATIO = 100
 figures, are compressed to a fifth; Parquet is not compressed again."""
 NEVER_TOO_LARGE = 1 << 24
 """Bytes that may be compressed to any size."""
+MOST_HELD = 1 << 26
+"""Bytes of documents that stay in memory between the check and the import."""
 SHARE_OF_MEMORY = 4
 """Largest part, as 1 in this many, of the available memory for one entry."""
 
@@ -97,23 +99,30 @@ def read_archive(
     with _opened(path) as archive:
         _check_sizes(archive, path)
         ids, digests = _listed(archive, path)
-        expected = {LISTED}
+        expected, held = {LISTED}, 0
+        records: dict[str, tuple[Record, Mapping[str, Any]]] = {}
         for number, identifier in enumerate(ids):
             if on_progress is not None:
                 on_progress(number, 2 * len(ids), f"checking {identifier}")
-            tables = _record(archive, path, identifier, digests)[1]
+            record, tables = _record(archive, path, identifier, digests)
+            held += len(record.document)
+            if held <= MOST_HELD:
+                records[identifier] = record, tables
             expected |= {_result(identifier), *(_table(identifier, it) for it in tables)}
             for _ in _tables(archive, path, tables, identifier):
                 pass
         _nothing_else(archive, path, expected)
-        new = {}
+        there = store.known(ids)
+        new = dict.fromkeys(ids, False)
         for number, identifier in enumerate(ids, len(ids)):
             if on_progress is not None:
                 on_progress(number, 2 * len(ids), identifier)
-            record, tables = _record(archive, path, identifier, digests)
-            new[identifier] = not store.has(identifier)
-            if new[identifier]:
-                contents = dict(_tables(archive, path, tables, identifier))
+            if identifier not in there:
+                held_record = records.pop(identifier, None)
+                record, tables = held_record or _record(archive, path, identifier, digests)
+                contents = {
+                    name: _table_file(archive, path, tables, identifier, name) for name in tables
+                }
                 record = replace(record, labels={**record.labels, **(labels or {})})
                 # Another process may have imported it by now.
                 _, new[identifier] = store.keep(record, contents)
@@ -327,13 +336,10 @@ def _tables(
     archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
 ) -> Iterator[tuple[str, bytes]]:
     """Yield a result's tables, each of them checked."""
-    for name, description in tables.items():
+    for name in tables:
         if not NAME.fullmatch(name):
             raise _broken(path, f'{identifier} has a table "{name}"')
-        content = _read(archive, path, _table(identifier, name))
-        digest = description.get("sha256") if isinstance(description, dict) else None
-        if sha256(content) != digest:
-            raise _broken(path, f"{_table(identifier, name)} does not match its checksum")
+        content = _table_file(archive, path, tables, identifier, name)
         check_table_size(content, f"{path}: {_table(identifier, name)}")
         table = from_parquet(content, f"{path}: {_table(identifier, name)}")
         if name == HISTOGRAMS:
@@ -342,3 +348,15 @@ def _tables(
             except ValueError as error:
                 raise _broken(path, f"{_table(identifier, name)}: {error}") from None
         yield name, content
+
+
+def _table_file(
+    archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str, name: str
+) -> bytes:
+    """Return a table as it is in the archive, if that is as its result says."""
+    content = _read(archive, path, _table(identifier, name))
+    description = tables[name]
+    digest = description.get("sha256") if isinstance(description, dict) else None
+    if sha256(content) != digest:
+        raise _broken(path, f"{_table(identifier, name)} does not match its checksum")
+    return content

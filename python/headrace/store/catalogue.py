@@ -1,6 +1,6 @@
 """The store itself: add, find, list, read, remove."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -345,12 +345,12 @@ class Store:
         with self._database.reading() as connection:
             return queries.found(connection, text)
 
-    def has(self, identifier: str) -> bool:
-        """Return whether a result with this full identifier exists."""
+    def known(self, identifiers: Iterable[str]) -> set[str]:
+        """Return those of these full identifiers that have a result."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
-            return queries.has(connection, identifier)
+            return {it for it in identifiers if queries.has(connection, it)}
 
     def with_document(self, document: Mapping[str, Any]) -> str | None:
         """The identifier of a result with exactly these figures, if there is one."""

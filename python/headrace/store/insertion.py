@@ -6,6 +6,7 @@ first, or one on a server.
 """
 
 import contextlib
+import itertools
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -72,10 +73,10 @@ def _inserted(
             if found is not None:
                 raise AlreadyStored(str(found[0]))
             for table, entries in rows.items():
-                for row in entries:
-                    names = ", ".join(row)
-                    values = ", ".join(f":{name}" for name in row)
-                    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({values})", row)
+                for columns, same in itertools.groupby(entries, key=tuple):
+                    names, values = ", ".join(columns), ", ".join(f":{it}" for it in columns)
+                    line = f"INSERT INTO {table} ({names}) VALUES ({values})"
+                    connection.executemany(line, same)
             if publish is not None:
                 publish()
             connection.execute("COMMIT")

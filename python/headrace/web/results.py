@@ -48,7 +48,7 @@ def remove(user: User, identifier: str) -> None:
         StoreFailure: if the store cannot be used.
     """
     store = site().store()
-    if not store.has(identifier):
+    if not store.known([identifier]):
         raise KeyError(identifier)
     require(user, Action.REMOVE, Kind.RESULT, store.shown(identifier).labels.get(OWNER))
     store.remove(identifier)
