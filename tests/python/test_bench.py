@@ -513,7 +513,7 @@ def test_what_was_due_and_never_issued_is_counted(tmp_path: Path, below: Path) -
     # Far more than one process does.
     file.write_text(
         '[run]\nstop = { time = "0.2 s" }\n[[workload]]\nkind = "operation-mix"\n'
-        'weights = { stat = 1 }\nfiles = 5\nrate = 1e6\namount = "forever"\n'
+        'weights = { stat = 1 }\nfiles = 5\nrate = 1e7\namount = "forever"\n'
     )
     chosen = ("run", str(file), str(below), "--no-store")
     document = json.loads(bench(*chosen, "--json").stdout)

@@ -4,6 +4,7 @@ cannot change this machine's files."""
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,11 +40,13 @@ def profiles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     folder = tmp_path_factory.mktemp("nfs")
     (folder / "mix.toml").write_text("read = 2\nwrite = 1\ngetattr = 1\nfsstat = 1\n")
     tune = (
-        f"{sys.executable} -m headrace bench tune /run/mounted --no-store --json --amount 100"
-        f" --mixed 5000 --rounds 3 --operations {','.join(KNOWN)} --target /run/folder/mix.toml"
+        f"{shlex.quote(sys.executable)} -m headrace bench tune /run/mounted --no-store --json"
+        f" --amount 100 --mixed 5000 --rounds 3 --operations {','.join(KNOWN)}"
+        " --target /run/folder/mix.toml"
     )
+    path = shlex.quote(os.pathsep.join(sys.path[1:]))
     (folder / "job").write_text(
-        f"cd /run; export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH={os.pathsep.join(sys.path[1:])}\n"
+        f"cd /run; export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH={path}\n"
         + "".join(
             f"{tune} --profiler {name} > /run/folder/{name}\n"
             for name in ("nfs-client", "nfs-server")

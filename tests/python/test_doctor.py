@@ -23,6 +23,7 @@ from headrace.lab import programs
 from headrace.landlock import landlock_version
 from headrace.profile.capture import attachment, strace
 from headrace.report.doctor_tables import diagnosis_tables
+from headrace.sweeps.engines.clusters import import_job_queues
 
 STATES = [str(it) for it in State]
 
@@ -153,7 +154,7 @@ def test_every_check_names_commands_and_options_that_exist() -> None:
 def test_submitting_commands_are_those_of_the_engines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queues = pytest.importorskip("headrace.sweeps.engines.job_queues")
+    queues = import_job_queues()
     monkeypatch.setenv("PATH", str(tmp_path))
     for kind in queues.KINDS.values():
         (tmp_path / kind.submit).touch(mode=0o755)

@@ -230,7 +230,7 @@ queue = { figure = "disk.queue", above = 100, of = "disk.utilisation" }
         ),
         (
             "[disk-problem.when]\nbusy = { above = nan }",
-            r":2:10: disk-problem\.when\.busy\.above: expected a finite number",
+            r":2:10: disk-problem\.when\.busy\.above = nan: expected a finite number",
         ),
         ("[disk-problem.when]\nbsy = { above = 1 }", r":2:1: .*unknown condition"),
         ("[disk-problem.when]\nbusy = { above = 1, below = 2 }", r":2:1: .*expected one of"),

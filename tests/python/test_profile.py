@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -167,7 +168,7 @@ def test_columns_are_those_of_the_reference(tmp_path: Path) -> None:
 
 def test_processor_time_of_the_whole_tree(tmp_path: Path) -> None:
     made = tmp_path / "made"
-    spin = f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.4: pass'"
+    spin = f"{shlex.quote(sys.executable)} -c 'import time\nwhile time.process_time() < 0.4: pass'"
     profile(made, "--", "sh", "-c", f"{spin}; {spin} & {spin} & wait")
     frame = recording.rates(made)
     used = total(frame, "tree.user") + total(frame, "tree.system")

@@ -1,6 +1,7 @@
 """Counter sources: recorded texts of several kernels, and texts that are none."""
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -299,7 +300,7 @@ def test_ended_children_count_once(pause_s: float) -> None:
 
 def test_children_that_no_process_waits_for_keep_their_last_counters() -> None:
     shell = Shell(
-        f"trap '' CHLD; exec {sys.executable} -c '"
+        f"trap '' CHLD; exec {shlex.quote(sys.executable)} -c '"
         "import os, time\n"
         "if os.fork() == 0:\n"
         "    x = bytearray(20_000_000)\n"
@@ -355,7 +356,7 @@ def test_the_busiest_thread_and_all_threads() -> None:
         "ts = [threading.Thread(target=spin), threading.Thread(target=time.sleep, args=(2,))]\n"
         "[t.start() for t in ts]; [t.join() for t in ts]\n"
     )
-    shell = Shell(f"exec {sys.executable} -c '{script}'")
+    shell = Shell(f"exec {shlex.quote(sys.executable)} -c '{script}'")
     samples, _ = shell.to_the_end(0.05)
     assert max(it["threads"] for it in samples) == 3
     assert sum(it["busiest"] for it in samples) >= 0.2

@@ -149,8 +149,8 @@ def test_a_killed_worker_changes_no_result_and_repeats_no_finished_run(tmp_path:
     assert results(found) == results(expected)
     counts = runs.counts()
     assert all(counts[seed] == 1 for seed in before)
-    # The dead worker had one run in progress, and finished ones of 20 ms at most to report.
-    assert sum(counts.values()) <= 60 + 3
+    # Beside those that had been reported, a run is repeated once at most.
+    assert max(counts.values()) <= 2
 
 
 def test_a_run_that_kills_its_workers_fails_alone(

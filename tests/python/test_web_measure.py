@@ -125,7 +125,9 @@ def test_a_refused_directory_is_shown_at_its_field(
         assert page.url.endswith(f"/measure/{name}")
 
 
-@pytest.mark.parametrize("field", ['system = "{}"', '[servers.device]\nread_times = "{}"'])
+@pytest.mark.parametrize(
+    "field", ['system = "{}"', '[servers.device]\nkind = "empirical"\nread_times = "{}"']
+)
 def test_a_scenario_in_the_page_reads_no_other_files(
     site: RunningSite, browser: Browser, field: str
 ) -> None:

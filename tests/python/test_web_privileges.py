@@ -210,7 +210,7 @@ def test_a_recording_of_another_is_not_evaluated_anew(team: Team) -> None:
 
 
 def test_a_report_is_not_written_into_a_profile_of_another(team: Team) -> None:
-    values = {"directory": f"job:{team.job()}/profile"}
+    values = {"directory": f"job:{team.job()}/document.json"}
     request = {"command": ["profile", "report"], "values": values}
     answer = team.request("user", "POST", "/jobs", json=request)
     assert answer.status_code == 422

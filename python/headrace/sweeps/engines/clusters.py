@@ -3,6 +3,7 @@
 import importlib.util
 import signal
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from headrace.simulate.scenario import Scenario
@@ -32,15 +33,22 @@ def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":
         _check_installed(kind, "dask_jobqueue")
         from headrace.sweeps.engines.dask import Dask
 
-        # dask_jobqueue.runner replaces the handler of Ctrl-C by one that exits with status 0.
-        handler = signal.getsignal(signal.SIGINT)
-        from headrace.sweeps.engines.job_queues import of_argument
-
-        if signal.getsignal(signal.SIGINT) is not handler:
-            signal.signal(signal.SIGINT, handler)
-        return Dask(scenario, trust, of_argument(kind, argument))
+        return Dask(scenario, trust, import_job_queues().of_argument(kind, argument))
 
     return of
+
+
+def import_job_queues() -> ModuleType:
+    """Return the module `job_queues`, and keep the handler of Ctrl-C.
+
+    dask_jobqueue.runner replaces it by one that exits with status 0.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    from headrace.sweeps.engines import job_queues
+
+    if signal.getsignal(signal.SIGINT) is not handler:
+        signal.signal(signal.SIGINT, handler)
+    return job_queues
 
 
 def _check_installed(name: str, module: str) -> None:
