@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
-from headrace.report.units import duration, figure, percent, size, whole
+from headrace.report.units import duration, figure, numbered, percent, size, whole
 
 if TYPE_CHECKING:
     from headrace.trace.batches import SkippedKind
@@ -20,8 +20,9 @@ def trace_summary(name: str, summary: Mapping[str, Any]) -> RenderableType:
     span = ", without times" if seconds is None else f" in {duration(seconds)}"
     text = Text(plain(name), style="bold")
     text.append(
-        f"\n{whole(summary['records'])} records of {whole(summary['processes'])} processes"
-        f" on {whole(summary['files'])} files{span};"
+        f"\n{numbered(summary['records'], 'record')} of"
+        f" {numbered(summary['processes'], 'process', 'processes')}"
+        f" on {numbered(summary['files'], 'file')}{span};"
         f" {size(summary['bytes_read'])} read, {size(summary['bytes_written'])} written",
         style="not bold",
     )
