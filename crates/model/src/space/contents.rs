@@ -58,7 +58,7 @@ const ARGUMENTS: u32 = 1 << 30;
 /// Edits of a content that lie together; more would take long to look through.
 const TOGETHER: usize = 32;
 
-/// Contents of at most so many words have no runs: they are read faster without.
+/// Longest content without runs, in words: short ones are read faster without.
 const MOST_PLAIN: usize = 32;
 
 /// The most tokens of a content with words. Positions are arguments of edits, and all words of a

@@ -155,7 +155,7 @@ pub fn explore(
     explore_within(program, question, memory_limit(), watch)
 }
 
-/// Explores the state space, in at most so many bytes.
+/// Explores the state space within a limit of memory, `most_bytes`.
 ///
 /// # Errors
 /// As [`explore`].

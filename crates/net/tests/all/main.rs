@@ -6,6 +6,7 @@ mod disciplines;
 mod firing_rules;
 mod known_answers;
 mod log;
+mod nets;
 mod properties;
 mod run_errors;
 mod runs;

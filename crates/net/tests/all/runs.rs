@@ -1,16 +1,9 @@
 //! Ends of runs and their reports: stop conditions, warm-up, statistics, tallies.
 
+use crate::nets::{Booked, net};
 use headrace_net::{
-    BuildErrors, Builder, Discipline, Exponential, Fcfs, Infinite, Limits, Net, Node, Page,
-    Precision, Sharing, Slot, Span, Station, Stop, TallyId, Time,
+    Exponential, Fcfs, Infinite, Limits, Node, Page, Precision, Sharing, Span, Stop, TallyId, Time,
 };
-
-fn net<R>(write: impl FnOnce(&mut Page<'_>) -> R) -> (Net, R) {
-    let mut builder = Builder::new("main", 1);
-    let handles = write(&mut builder.root());
-    let net: Result<Net, BuildErrors> = builder.compile();
-    (net.expect("a sound net"), handles)
-}
 
 /// One token that takes a second for each turn and records the time it ends.
 fn clock(page: &mut Page<'_>) -> (Node<()>, TallyId) {
@@ -234,30 +227,10 @@ fn areas_and_counts_start_again_after_a_warm_up() {
     assert_eq!(firings, [("main/turn", 10)]);
 }
 
-/// Knows when a token will be served as soon as it comes, and books it: each
-/// service takes a second.
-#[derive(Clone)]
-struct Booked;
-
-impl Discipline<()> for Booked {
-    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, ()>) {
-        let (_, end) = station.book(slot, Span::from_seconds(1.0));
-        station.wake_at(end, slot.0);
-    }
-
-    fn wake(&mut self, tag: u32, station: &mut Station<'_, ()>) {
-        station.release(Slot(tag));
-    }
-
-    fn name(&self) -> String {
-        "booked".to_owned()
-    }
-}
-
 #[test]
 fn booked_work_counts_when_it_is_done() {
     let (mut net, desk) = net(|page| {
-        let desk = page.station("desk", Booked);
+        let desk = page.station("desk", Booked(Span::from_seconds(1.0)));
         page.tokens(desk, |_| [(); 10]);
         page.sink(desk);
         desk

@@ -1,6 +1,6 @@
 //! The block layer's requests: blktrace's binary files and the text of blkparse.
 
-use crate::common::{drain, error_of, names, open_bytes, recorded, written};
+use crate::common::{drain, error_of, names, open_bytes, record, recorded, written};
 use headrace_trace::{Flags, Operation, Reason, Record, open};
 use proptest::prelude::*;
 
@@ -239,22 +239,11 @@ proptest! {
 #[test]
 fn what_is_no_request_is_counted() {
     let files = names(&["/a", "/b"]);
-    let record = |operation, offset, size, file| Record {
-        time_ns: 0,
-        duration_ns: 0,
-        offset,
-        size,
-        process: 0,
-        file,
-        operation,
-        flags: Flags::NONE,
-        other: Record::NO_FILE,
-    };
     let records = [
-        record(Operation::Open, 0, 0, 0),
-        record(Operation::Read, 100, 500, 1),
-        record(Operation::Write, 0, 0, 1),
-        record(Operation::Sync, 0, 0, 1),
+        record(0, Operation::Open, 0, 0, 0),
+        record(0, Operation::Read, 1, 100, 500),
+        record(0, Operation::Write, 1, 0, 0),
+        record(0, Operation::Sync, 1, 0, 0),
     ];
     let (text, skipped) = written(&records, &files, &names(&["main"]), "blkparse");
     let kinds: Vec<_> = skipped

@@ -2,23 +2,9 @@
 
 use std::process::Command;
 
-use crate::common::{drain, error_of, names, open_bytes, recorded, written};
+use crate::common::{drain, error_of, names, open_bytes, record, recorded, written};
 use headrace_trace::{Flags, Operation, Reason, Record, open};
 use proptest::prelude::*;
-
-fn record(time_us: i64, operation: Operation, file: u32, offset: u64, size: u64) -> Record {
-    Record {
-        time_ns: time_us * 1000,
-        duration_ns: 0,
-        offset,
-        size,
-        process: 0,
-        file,
-        operation,
-        flags: Flags::NONE,
-        other: Record::NO_FILE,
-    }
-}
 
 /// Written by fio 3.33: two files, 16 KiB blocks, a sync after each four writes.
 #[test]

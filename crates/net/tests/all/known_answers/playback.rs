@@ -1,14 +1,7 @@
 //! Frames of nets whose state at each instant is known by hand.
 
-use headrace_net::{
-    Builder, Discipline, Fcfs, Limits, Net, Node, NodeFrame, Page, Slot, Span, Station, Time,
-};
-
-fn net<R>(write: impl FnOnce(&mut Page<'_>) -> R) -> (Net, R) {
-    let mut builder = Builder::new("main", 1);
-    let handles = write(&mut builder.root());
-    (builder.compile().expect("a sound net"), handles)
-}
+use crate::nets::{Booked, net};
+use headrace_net::{Fcfs, Limits, Node, NodeFrame, Page, Span, Time};
 
 /// Three tokens go round: 10 µs at the first station, 4 µs at the second.
 fn two_stations(page: &mut Page<'_>) -> Node<()> {
@@ -115,29 +108,10 @@ fn copies_are_summed_and_the_fullest_is_named() {
     assert_eq!((desk.queue, desk.most_queue, desk.busy), (5, 4, 4));
 }
 
-/// Books a microsecond for each token as soon as it comes.
-#[derive(Clone)]
-struct Booked;
-
-impl Discipline<()> for Booked {
-    fn arrive(&mut self, slot: Slot, station: &mut Station<'_, ()>) {
-        let (_, end) = station.book(slot, Span::from_micros(1));
-        station.wake_at(end, slot.0);
-    }
-
-    fn wake(&mut self, tag: u32, station: &mut Station<'_, ()>) {
-        station.release(Slot(tag));
-    }
-
-    fn name(&self) -> String {
-        "booked".to_owned()
-    }
-}
-
 #[test]
 fn booked_work_keeps_the_server_busy_until_its_end() {
     let (mut net, ()) = net(|page| {
-        let desk = page.station("desk", Booked);
+        let desk = page.station("desk", Booked(Span::from_micros(1)));
         page.tokens(desk, |_| [(); 3]);
         page.sink(desk);
     });

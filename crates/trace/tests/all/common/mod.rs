@@ -5,7 +5,9 @@ use std::io::{Cursor, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use headrace_trace::{Error, Input, Names, Output, Reader, Record, Skipped, create_in, open_input};
+use headrace_trace::{
+    Error, Flags, Input, Names, Operation, Output, Reader, Record, Skipped, create_in, open_input,
+};
 
 /// A recorded trace: see tests/data/traces/README.md.
 pub fn recorded(name: &str) -> PathBuf {
@@ -44,6 +46,21 @@ pub fn error_of(name: &str, bytes: impl Into<Vec<u8>>, format: Option<&str>) -> 
     match open_bytes(name, bytes, format).and_then(|mut reader| drain(reader.as_mut(), 100)) {
         Ok(records) => panic!("no error, but {} records", records.len()),
         Err(error) => error.to_string(),
+    }
+}
+
+/// A record without duration, flags or other file, of the first process.
+pub fn record(time_us: i64, operation: Operation, file: u32, offset: u64, size: u64) -> Record {
+    Record {
+        time_ns: time_us * 1000,
+        duration_ns: 0,
+        offset,
+        size,
+        process: 0,
+        file,
+        operation,
+        flags: Flags::NONE,
+        other: Record::NO_FILE,
     }
 }
 
