@@ -18,8 +18,7 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "below": operator.lt,
     "at_most": operator.le,
 }
-RULES = "a file of rules in TOML"
-"""What readers of rules expect, in messages."""
+EXPECTED = "a file of rules in TOML"
 CONDITION_KEYS = ("figure", *COMPARISONS, "of", "if_unknown")
 
 
@@ -50,7 +49,12 @@ Condition = TypeVar("Condition", bound=Comparison)
 
 def decode(name: str, content: bytes) -> str:
     """Return the text of a file of rules. Raises ValueError if it is not UTF-8."""
-    return document_io.decode(name, content, "a file of rules in TOML")
+    return document_io.decode(name, content, EXPECTED)
+
+
+def parse(name: str, text: str) -> dict[str, Any]:
+    """Return the tables of a file of rules. Raises ValueError as `document_io.parse_toml`."""
+    return document_io.parse_toml(name, text, EXPECTED)
 
 
 def merge_rule(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -195,3 +196,11 @@ def shipped() -> list[Path]:
     found = sorted((ROOT / "scenarios").glob("*.toml"))
     assert found
     return found
+
+
+def free_port() -> int:
+    """A port of the loopback address that no program uses."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        port: int = bound.getsockname()[1]
+        return port

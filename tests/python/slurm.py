@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import free_port
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol")
 SETTINGS = """
 ClusterName=tests
@@ -75,8 +77,8 @@ def _daemons(below: Path) -> Iterator[None]:
         SETTINGS.format(
             host=socket.gethostname().partition(".")[0],
             below=below,
-            controller=_free_port(),
-            node=_free_port(),
+            controller=free_port(),
+            node=free_port(),
             cores=len(os.sched_getaffinity(0)),
         )
     )
@@ -116,9 +118,3 @@ def _states(environment: dict[str, str]) -> str:
 
 def _log(below: Path) -> str:
     return "".join(file.read_text()[-1000:] for file in sorted(below.glob("*.log")))
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])

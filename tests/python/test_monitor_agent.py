@@ -22,6 +22,7 @@ from typing import Any
 import httpx
 import pytest
 
+from conftest import free_port
 from headrace.monitors.agent import read_token
 from headrace.monitors.agents import (
     AgentClient,
@@ -35,13 +36,6 @@ from headrace.monitors.host_sampler import HostSampler
 
 PACKAGE = Path(__file__).parents[2] / "python"
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
-
-
-def free_port() -> int:
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        port: int = it.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager

@@ -171,11 +171,11 @@ def test_progress_counts_the_files_being_made(tmp_path: Path) -> None:
 
 def test_statements_name_the_benchmark(tmp_path: Path) -> None:
     stated: list[str] = []
-    set_space_limit(SpaceLimit(), lambda _, text: stated.append(text))
+    set_space_limit(SpaceLimit(), stated.append)
     try:
         measure.load_sweep(lambda rate: load(tomllib_mix(rate)), tmp_path, rates=[50.0, 100.0])
     finally:
-        set_space_limit(SpaceLimit(), lambda _need, _text: None)
+        set_space_limit(SpaceLimit(), lambda _text: None)
     assert len(stated) == 1 and stated[0].startswith("2 loads: up to 1.31 MB in 20 files, of ")
 
 

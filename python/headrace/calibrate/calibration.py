@@ -201,7 +201,7 @@ class CalibrationRun:
 
     def state_need(self, rounds: int, passes: int) -> None:
         """State the space and time of all rounds, each step in every pass."""
-        scenarios = [load_workload(text) for text in self._texts]
+        scenarios = map(load_workload, self._texts)
         state_need("calibration", scenarios, self._directory, rounds * passes)
 
     def _step(self, probes: list[Probe]) -> Step:

@@ -108,8 +108,11 @@ def _character_type() -> str:
             variables = file.read().split(b"\0")
     except OSError:
         return os.environ["LC_CTYPE"]
-    values = (it.removeprefix(b"LC_CTYPE=") for it in variables if it.startswith(b"LC_CTYPE="))
-    return next(values, b"").decode("ascii", "replace")
+    for variable in variables:
+        name, _, value = variable.partition(b"=")
+        if name == b"LC_CTYPE":
+            return value.decode("ascii", "replace")
+    return ""
 
 
 SIMILAR = "headrace-similar"

@@ -121,6 +121,13 @@ def print_document(document: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def print_json(document: Any) -> None:
+    """Print a document as JSON, two spaces a level."""
+    import msgspec
+
+    print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
 def show_files(files: Mapping[str, Path | None]) -> None:
     """Print a line for each file or directory that was written.
 
@@ -255,8 +262,8 @@ def _steps(title: str, detail: str) -> Iterator[Callable[[int, int, str], None]]
         def write(done: int, total: int, what: str) -> None:
             nonlocal state
             # Without a total, the steps are not known yet.
-            known = [f"{done} of {total} steps done"] if total else []
-            state = ", ".join([*known, *([f"{detail}: {what}"] if what else [])])
+            known = f"{done} of {total} steps done" if total else ""
+            state = ", ".join(filter(None, (known, what and f"{detail}: {what}")))
             lines.write(lambda: state)
 
         with lines.repeated(lambda: state):

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_document, records, show
+from headrace.cli.screen import print_json, records, show
 
 TRACE = "The trace or Darshan log to read; - is standard input."
 
@@ -30,7 +29,7 @@ def findings(
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
     if as_json:
         document = {"trace": str(trace), "findings": found}
-        print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+        print_json(document)
         return
     from headrace.report.trace_finding_tables import finding_list
 

@@ -4,11 +4,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_document, records
+from headrace.cli.screen import print_document, print_json, records
 from headrace.files import atomic_file, check_writable
 from headrace.report.plain_text import plain_line
 
@@ -44,7 +43,7 @@ def workload(
         with atomic_file(output) as partial:
             partial.write_text(made.toml, "utf-8")
     if as_json:
-        print_document(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
+        print_json(made)
         return
     if output is None:
         print_document(made.toml.encode())

@@ -44,11 +44,11 @@ def _testbed_programs(name: str, *needed: str, commands: tuple[str, ...] = ("lab
     """Return the check of programs of testbeds, which name their packages."""
 
     def packages(of: tuple[str, ...]) -> str:
-        named = dict.fromkeys(programs.package_of(it) for it in of)
+        named = dict.fromkeys(programs.package_of(program) for program in of)
         return f"install the package{'s' if len(named) > 1 else ''} {', '.join(named)}"
 
     def probe() -> Outcome:
-        missing = tuple(it for it in needed if programs.find(it) is None)
+        missing = tuple(program for program in needed if programs.find(program) is None)
         if missing:
             return absent(f"{', '.join(missing)} not found", packages(missing))
         return present(", ".join(needed))

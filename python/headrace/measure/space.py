@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class SpaceLimit(NamedTuple):
 
 DEFAULT = SpaceLimit()
 _limit = DEFAULT
-_state: "Callable[[Need, str], object] | None" = None
+_state: Callable[[str], object] | None = None
 
 
 def parse_space_limit(text: str) -> SpaceLimit:
@@ -75,9 +75,7 @@ def limited_space(limit: SpaceLimit) -> Iterator[None]:
         set_space_limit(before)
 
 
-def set_space_limit(
-    limit: SpaceLimit, state: "Callable[[Need, str], object] | None" = None
-) -> None:
+def set_space_limit(limit: SpaceLimit, state: Callable[[str], object] | None = None) -> None:
     """Limit the space that benchmarks of this process take.
 
     Parameters
@@ -85,8 +83,7 @@ def set_space_limit(
     limit
         The limit.
     state
-        Function that gets the need of each benchmark, and the text that states it, before it
-        starts.
+        Function that gets the text that states the need of a benchmark, before it starts.
     """
     global _limit, _state
     _limit = limit
@@ -123,20 +120,25 @@ class Need(NamedTuple):
     """Files, directories and links, likewise."""
     seconds: float
     """Of all steps: their time limits, and the rest at the declared rates."""
+    replays: bool = False
+    """Whether a trace is replayed, whose writes are not known before."""
 
     @staticmethod
     def of(scenarios: Iterable[_core.Loaded]) -> "Need":
         """Return the need of scenarios that run one after the other."""
         most_bytes = most_names = 0
-        seconds = 0.0
+        seconds, replays = 0.0, False
         for loaded in scenarios:
             needed, names = _core.room_needed(loaded)
             most_bytes, most_names = max(most_bytes, needed), max(most_names, names)
             seconds += needed / BYTES_PER_SECOND + names / NAMES_PER_SECOND
-            stop = tomllib.loads(loaded.toml).get("run", {}).get("stop", {})
+            scenario = tomllib.loads(loaded.toml)
+            stop = scenario.get("run", {}).get("stop", {})
             if "time" in stop:
                 seconds += _core.parse_seconds(stop["time"])
-        return Need(most_bytes, most_names, seconds)
+            workloads = scenario.get("workload", ())
+            replays |= any(workload.get("kind") == "trace" for workload in workloads)
+        return Need(most_bytes, most_names, seconds, replays)
 
     def fits(self, free: int, free_names: int, system: os.statvfs_result) -> bool:
         """Return whether the limit allows it. Each name takes a block beside its bytes."""
@@ -150,7 +152,7 @@ class Need(NamedTuple):
 
 
 def state_need(
-    what: str, scenarios: Sequence[_core.Loaded], below: str | PathLike[str], times: int = 1
+    what: str, scenarios: Iterable[_core.Loaded], below: str | PathLike[str], times: int = 1
 ) -> None:
     """State the space and time of a benchmark before it starts.
 
@@ -167,17 +169,7 @@ def state_need(
     """
     if _state is not None:
         needed = Need.of(scenarios)
-        replays = any('"trace"' in loaded.toml and _replays(loaded) for loaded in scenarios)
-        state(
-            what,
-            needed._replace(seconds=times * needed.seconds),
-            below,
-            "; writes of the trace are not counted" if replays else "",
-        )
-
-
-def _replays(loaded: _core.Loaded) -> bool:
-    return any(it["kind"] == "trace" for it in tomllib.loads(loaded.toml)["workload"])
+        state(what, needed._replace(seconds=times * needed.seconds), below)
 
 
 def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -> None:
@@ -193,8 +185,8 @@ def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -
         return
     if not needed.fits(free, system.f_favail, system):
         return
+    more += "; writes of the trace are not counted" if needed.replays else ""
     _state(
-        needed,
         f"{what}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
         f" about {duration(needed.seconds)}, with files made at {BYTES_PER_SECOND / 1e6:g} MB/s"
         f" and {whole(int(NAMES_PER_SECOND))} a second{more}",

@@ -7,15 +7,14 @@ from typing import Any
 
 import msgspec
 
-from headrace.document_io import parse_toml
 from headrace.monitors.figures import FIGURES, MONITORS, Values
 from headrace.rules import (
     CONDITION_KEYS,
-    RULES,
     Comparison,
     decode,
     is_enabled,
     merge_rule,
+    parse,
     read_condition,
     read_text,
 )
@@ -80,8 +79,8 @@ def parse_rules(own: str | bytes, name: str = OWN) -> tuple[Rule, ...]:
     if len(own) > LARGEST:
         raise ValueError(f"{name}: expected a file of at most {LARGEST:,} bytes")
     text = own if isinstance(own, str) else decode(name, own)
-    shipped = parse_toml(SHIPPED, shipped_text(), RULES)
-    changes = parse_toml(name, text, RULES)
+    shipped = parse(SHIPPED, shipped_text())
+    changes = parse(name, text)
     where = TomlPositions(name, text)
     added: dict[str, Any] = {}
     for rule, change in changes.items():

@@ -7,15 +7,14 @@ from typing import Any, cast
 
 import msgspec
 
-from headrace.document_io import parse_toml
 from headrace.profile.document import VERDICTS, Verdict
 from headrace.profile.figures import FIGURES, PhaseSamples
 from headrace.rules import (
-    RULES,
     Comparison,
     decode,
     is_enabled,
     merge_rule,
+    parse,
     read_condition,
     read_text,
 )
@@ -60,7 +59,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 def shipped_rules() -> tuple[Rule, ...]:
     """Return the rules of Headrace, in order of precedence."""
-    return tuple(_rules(SHIPPED, _shipped_text(), parse_toml(SHIPPED, _shipped_text(), RULES)))
+    return tuple(_rules(SHIPPED, _shipped_text(), parse(SHIPPED, _shipped_text())))
 
 
 def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
@@ -82,8 +81,8 @@ def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
     if path is None:
         return shipped_rules()
     text = decode(str(path), path.read_bytes())
-    table = parse_toml(SHIPPED, _shipped_text(), RULES)
-    changes = parse_toml(str(path), text, RULES)
+    table = parse(SHIPPED, _shipped_text())
+    changes = parse(str(path), text)
     where = TomlPositions(str(path), text)
     for name, change in changes.items():
         if name not in table:

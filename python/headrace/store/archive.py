@@ -109,8 +109,7 @@ def read_archive(
             if held <= MOST_HELD:
                 records[identifier] = record, tables
             expected |= {_result(identifier), *(_table(identifier, it) for it in tables)}
-            for _ in _tables(archive, path, tables, identifier):
-                pass
+            _check_tables(archive, path, tables, identifier)
         _nothing_else(archive, path, expected)
         there = store.known(ids)
         new = dict.fromkeys(ids, False)
@@ -332,10 +331,10 @@ def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, A
     return part
 
 
-def _tables(
+def _check_tables(
     archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
-) -> Iterator[tuple[str, bytes]]:
-    """Yield a result's tables, each of them checked."""
+) -> None:
+    """Raise StoreError unless all tables of a result can be read."""
     for name in tables:
         if not NAME.fullmatch(name):
             raise _broken(path, f'{identifier} has a table "{name}"')
@@ -347,7 +346,6 @@ def _tables(
                 check(table)
             except ValueError as error:
                 raise _broken(path, f"{_table(identifier, name)}: {error}") from None
-        yield name, content
 
 
 def _table_file(

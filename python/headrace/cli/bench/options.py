@@ -3,15 +3,12 @@
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from headrace.cli.options import parsed
 from headrace.report.plain_text import plain
-
-if TYPE_CHECKING:
-    from headrace.measure.space import Need
 
 
 def directory_to_measure(text: str) -> Path:
@@ -41,7 +38,7 @@ def _limit_space(text: str | None) -> str | None:
     return text
 
 
-def _state_need(_need: "Need", statement: str) -> None:
+def _state_need(statement: str) -> None:
     print(plain(statement), file=sys.stderr, flush=True)
 
 

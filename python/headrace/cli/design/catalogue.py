@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.output_options import print_json
 from headrace.cli.options import AsJson, Sets
-from headrace.cli.screen import print_document, show
+from headrace.cli.screen import print_document, print_json, show
 
 
 def catalogue(

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from headrace.cli.design.output_options import print_json
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import show
+from headrace.cli.screen import print_json, show
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet

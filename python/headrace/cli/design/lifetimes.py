@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
+from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.options import AsJson
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import print_json, show, steps
 
 
 def lifetimes(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-import msgspec
 import typer
 
 from headrace.design.figure import Figure
@@ -31,13 +30,6 @@ PlotPath: TypeAlias = Annotated[
         help="Write a plot: to a file (.png, .svg or .pdf), or as PNG and SVG to a directory.",
     ),
 ]
-
-
-def print_json(document: Any) -> None:
-    """Print a document as JSON, two spaces a level."""
-    from headrace.cli.screen import print_document
-
-    print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 
 def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency: str = "") -> None:

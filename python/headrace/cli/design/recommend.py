@@ -6,9 +6,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.design.output_options import print_json
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import FOLDED, show
+from headrace.cli.screen import FOLDED, print_json, show
 from headrace.design.evaluation import Choice, Violation
 
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.design.output_options import PlotPath, check_plot, print_json, save_plot
+from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.design.progress import part_done
 from headrace.cli.design.quantity_options import FailureFactor, Mttf, rate, size, time
 from headrace.cli.options import AsJson, parsed
-from headrace.cli.screen import show
+from headrace.cli.screen import print_json, show
 
 if TYPE_CHECKING:
     from headrace.design.reliability.question import Batches, Domain, Duration

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from headrace.design.recommendation.facts import FACTS, Site, Value
-from headrace.document_io import parse_toml
 from headrace.rules import COMPARISONS as ORDERS
-from headrace.rules import RULES, decode
+from headrace.rules import decode, parse
 from headrace.toml_positions import TomlPositions
 
 SHIPPED = "rules.toml"
@@ -150,11 +149,11 @@ def load_rules(path: Path | None) -> RuleTable:
         OSError: The file cannot be read.
     """
     text = files("headrace.design.recommendation").joinpath(SHIPPED).read_text(encoding="utf-8")
-    table = parse_toml(SHIPPED, text, RULES)
+    table = parse(SHIPPED, text)
     if path is None:
         return _Reader(SHIPPED, text, table).table()
     changed = decode(str(path), path.read_bytes())
-    changes = parse_toml(str(path), changed, RULES)
+    changes = parse(str(path), changed)
     where = TomlPositions(str(path), changed)
     for group, entries in changes.items():
         if group not in ("aspect", "rule"):

@@ -38,14 +38,15 @@ class RunStore:
     """
 
     def __init__(self, directory: Path | None, run: Simulate) -> None:
-        self._path = None if directory is None else directory / FILE
+        self._path: Path | None = None
         self._run = run
         self._saved = SavedRuns(version=VERSION)
         self.taken = 0
         """Simulations that were not run again."""
         self.ran = 0
-        if directory is not None and self._path is not None:
+        if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
+            self._path = directory / FILE
             if self._path.exists():
                 self._saved = self._read(self._path)
 

@@ -34,7 +34,7 @@ class Ended:
 
     state: str
     output: Path
-    """File with what it printed."""
+    """File of its standard output."""
 
 
 def _ended_in_slurm(job: str) -> Ended | None:
@@ -181,15 +181,18 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
 
 def _check_begin(cluster: JobQueueCluster, kind: str) -> None:
     """Raise RunError if all jobs have ended, none of whose workers has joined."""
-    numbers = [worker.job_id for worker in cluster.workers.values()]
-    jobs = [(number, KINDS[kind].ended(number)) for number in numbers if number]
-    for number, ended in jobs[-1:]:
-        if ended is not None and all(ended for _, ended in jobs):
-            printed = _last_lines(ended.output)
-            raise RunError(
-                f"{kind}: job {number} ended ({ended.state}) before its worker joined;"
-                f" {ended.output}: {printed}"
-            )
+    numbers = [worker.job_id for worker in cluster.workers.values() if worker.job_id]
+    ended = None
+    for number in numbers:
+        # One that waits or runs is enough: each question starts a program.
+        ended = KINDS[kind].ended(number)
+        if ended is None:
+            return
+    if ended is not None:
+        raise RunError(
+            f"{kind}: job {numbers[-1]} ended ({ended.state}) before its worker joined;"
+            f" {ended.output}: {_last_lines(ended.output)}"
+        )
 
 
 def _last_lines(file: Path) -> str:
