@@ -1,12 +1,16 @@
 """Phases: levels of a run that are known by construction."""
 
+import itertools
+from collections.abc import Iterator
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headrace.profile.phases import phases
+from headrace.profile.phases import phases, segments
 from profile_frames import frame
 
 SPIN = {"tree.user": 1.0, "tree.busiest_thread": 1.0, "tree.running": 1.0}
@@ -97,3 +101,32 @@ def test_phases_cover_every_row_once(lengths: list[int], seed: int) -> None:
     found = phases(rates)
     assert [row for first, end in found for row in range(first, end)] == list(range(rates.height))
     assert len(found) == 1 or all(end - first >= 3 for first, end in found)
+
+
+def divisions(count: int, shortest: int) -> Iterator[list[tuple[int, int]]]:
+    """Yield every division of `count` rows into ranges of at least `shortest` rows."""
+    for cuts in range(count // shortest):
+        for ends in itertools.combinations(range(1, count), cuts):
+            ranges = list(itertools.pairwise([0, *ends, count]))
+            if all(end - start >= shortest for start, end in ranges):
+                yield ranges
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(-3, 3)] * 2), min_size=3, max_size=10),
+    st.integers(1, 3),
+    st.sampled_from([0.5, 2.0, 10.0]),
+)
+def test_no_other_division_fits_better(
+    rows: list[tuple[int, int]], shortest: int, penalty: float
+) -> None:
+    values = np.array(rows, dtype=float)
+
+    def cost(ranges: list[tuple[int, int]]) -> float:
+        parts: list[npt.NDArray[np.float64]] = [values[start:end] for start, end in ranges]
+        return sum(float(np.sum((it - it.mean(axis=0)) ** 2)) + penalty for it in parts)
+
+    best = min(cost(it) for it in divisions(len(values), shortest))
+    found = segments(values, shortest, penalty)
+    assert found in divisions(len(values), shortest)
+    assert cost(found) == pytest.approx(best)

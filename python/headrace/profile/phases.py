@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import ruptures  # type: ignore[import-untyped]
 
 from headrace.profile.devices import sum_of
 
@@ -29,7 +28,7 @@ PENALTY = 2.0
 """Factor of the penalty, `PENALTY * signals * log(samples)` in units of the noise's variance. It
 is that of Schwarz's information criterion for changes in the mean of independent normal samples,
 with one change point counted as `signals` levels and one position (Yao 1988, Statistics and
-Probability Letters 6(3); Killick et al. 2012, JASA 107(500), which is PELT)."""
+Probability Letters 6(3))."""
 MIB = float(1 << 20)
 
 
@@ -57,10 +56,9 @@ SIGNALS = (
 def phases(rates: pl.DataFrame, disks: Sequence[str] | None = None) -> list[tuple[int, int]]:
     """Return the phases of a run as ranges of rows, in order and without gaps.
 
-    A phase is a part of the run in which every signal of `SIGNALS` stays at one level. The search
-    is PELT with a cost of squared deviations from the mean (`ruptures.KernelCPD` with the linear
-    kernel). Signals are scaled to their range and smoothed by a running median first. Neighbours
-    whose medians differ by less than `SMALLEST_CHANGE` are merged.
+    A phase is a part of the run in which every signal of `SIGNALS` stays at one level. Signals are
+    scaled to their range and smoothed by a running median. `segments` then divides the run.
+    Neighbours whose medians differ by less than `SMALLEST_CHANGE` are merged.
 
     Parameters
     ----------
@@ -87,10 +85,48 @@ def phases(rates: pl.DataFrame, disks: Sequence[str] | None = None) -> list[tupl
     if len(scaled) < 2 * least or scaled.shape[1] == 0:
         return [(0, count)]
     penalty = PENALTY * scaled.shape[1] * float(np.log(len(scaled)))
-    search = ruptures.KernelCPD(kernel="linear", min_size=least).fit(scaled / noise)
-    ends = [int(it) for it in search.predict(pen=penalty)]
-    merged = _merged(list(itertools.pairwise([0, *ends])), scaled)
+    merged = _merged(segments(scaled / noise, least, penalty), scaled)
     return [(first * every, min(end * every, count)) for first, end in merged]
+
+
+def segments(
+    values: npt.NDArray[np.float64], shortest: int, penalty: float
+) -> list[tuple[int, int]]:
+    """Return the division of the rows whose levels fit best, as ranges in order.
+
+    It minimises the squared deviations from each range's mean plus `penalty` per range, exactly,
+    by optimal partitioning (Jackson et al. 2005, IEEE Signal Processing Letters 12(2)). The time
+    is quadratic in the number of rows.
+
+    Parameters
+    ----------
+    values
+        One row per sample, at least `shortest`, and one column per signal.
+    shortest
+        Smallest number of rows of a range.
+    penalty
+        Cost of a range.
+    """
+    count = len(values)
+    sums = np.vstack([np.zeros(values.shape[1]), np.cumsum(values, axis=0)])
+    squares = np.concatenate([[0.0], np.cumsum(np.sum(values**2, axis=1))])
+    # The smallest cost of the rows before an end, and the start of the last range there.
+    costs = np.full(count + 1, np.inf)
+    costs[0] = 0.0
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for end in range(shortest, count + 1):
+        before = end - shortest + 1
+        lengths = end - np.arange(before)
+        totals = np.sum((sums[end] - sums[:before]) ** 2, axis=1)
+        candidates = costs[:before] + squares[end] - squares[:before] - totals / lengths
+        starts[end] = np.argmin(candidates)
+        costs[end] = candidates[starts[end]] + penalty
+    ranges = []
+    end = count
+    while end > 0:
+        ranges.append((int(starts[end]), end))
+        end = int(starts[end])
+    return ranges[::-1]
 
 
 def _shortest(rates: pl.DataFrame) -> int:
