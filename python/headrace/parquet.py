@@ -27,13 +27,13 @@ def as_parquet(frame: pl.DataFrame) -> bytes:
     return written.getvalue()
 
 
-def read_parquet(content: bytes) -> pl.DataFrame:
-    """The table in the content of a Parquet file.
+def read_parquet(content: bytes, rows: int | None = None) -> pl.DataFrame:
+    """Return the table in the content of a Parquet file, or its first rows.
 
     Raises ValueError if there is none.
     """
     with reading_parquet("table"):
-        return pl.read_parquet(io.BytesIO(content))
+        return pl.read_parquet(io.BytesIO(content), n_rows=rows)
 
 
 @contextlib.contextmanager

@@ -213,7 +213,7 @@ def test_both_ways_into_sqlite_give_the_same(
     store = hr.store.open(tmp_path)
     store.add(document())
     ways = []
-    for inserted in (insertion._inserted, lambda *_: False):
+    for inserted in (insertion._inserted, lambda *_: None):
         monkeypatch.setattr(insertion, "_inserted", inserted)
         started = datetime(2026, 1, 1, tzinfo=UTC)
         identifier = hr.simulate.keep(result, store, started=started, labels={"a": "b"})

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, NamedTuple, Self
 
 import msgspec
 import psutil
@@ -31,9 +31,8 @@ from headrace.store.documents import check_values
 from headrace.store.errors import StoreError
 from headrace.store.identifier import PATTERN
 from headrace.store.listing import TableEntry
-from headrace.store.parquet_tables import from_parquet
 from headrace.store.record import Record, moment, sha256
-from headrace.store.table_size import check_table_size
+from headrace.store.table_size import read_limited_table, read_small_tables
 
 FORMAT = 1
 LISTED = "headrace-results.json"
@@ -56,7 +55,10 @@ figures, are compressed to a fifth; Parquet is not compressed again."""
 NEVER_TOO_LARGE = 1 << 24
 """Bytes that may be compressed to any size."""
 MOST_HELD = 1 << 26
-"""Bytes of documents that stay in memory between the check and the import."""
+"""Bytes of results that stay in memory between the check and the import, and of those that one
+transaction imports."""
+MOST_TOGETHER = 100
+"""Results that one transaction imports. It blocks other processes that write."""
 SHARE_OF_MEMORY = 4
 """Largest part, as 1 in this many, of the available memory for one entry."""
 
@@ -99,33 +101,55 @@ def read_archive(
     with _opened(path) as archive:
         _check_sizes(archive, path)
         ids, digests = _listed(archive, path)
-        expected, held = {LISTED}, 0
-        records: dict[str, tuple[Record, Mapping[str, Any]]] = {}
+        expected, bytes_held = {LISTED}, 0
+        held: dict[str, ReadResult] = {}
         for number, identifier in enumerate(ids):
             if on_progress is not None:
                 on_progress(number, 2 * len(ids), f"checking {identifier}")
-            record, tables = _record(archive, path, identifier, digests)
-            held += len(record.document)
-            if held <= MOST_HELD:
-                records[identifier] = record, tables
-            expected |= {_result(identifier), *(_table(identifier, it) for it in tables)}
-            _check_tables(archive, path, tables, identifier)
+            result = _read_result(archive, path, identifier, digests)
+            _check_tables(path, result)
+            expected |= {_result(identifier), *(_table(identifier, it) for it in result.tables)}
+            bytes_held += result.bytes
+            if bytes_held <= MOST_HELD:
+                held[identifier] = result
         _nothing_else(archive, path, expected)
         there = store.known(ids)
         new = dict.fromkeys(ids, False)
-        for number, identifier in enumerate(ids, len(ids)):
+        batch: list[ReadResult] = []
+
+        def keep_batch() -> None:
+            # Another process may have imported one by now.
+            new.update(store.keep_all([(it.record, it.tables) for it in batch]))
+            batch.clear()
+
+        for number, identifier in enumerate(new, len(ids)):
             if on_progress is not None:
                 on_progress(number, 2 * len(ids), identifier)
             if identifier not in there:
-                held_record = records.pop(identifier, None)
-                record, tables = held_record or _record(archive, path, identifier, digests)
-                contents = {
-                    name: _table_file(archive, path, tables, identifier, name) for name in tables
-                }
+                if identifier not in held:
+                    held[identifier] = _read_result(archive, path, identifier, digests)
+                result = held.pop(identifier)
+                record = result.record
                 record = replace(record, labels={**record.labels, **(labels or {})})
-                # Another process may have imported it by now.
-                _, new[identifier] = store.keep(record, contents)
+                batch.append(result._replace(record=record))
+                if len(batch) == MOST_TOGETHER or sum(it.bytes for it in batch) > MOST_HELD:
+                    keep_batch()
+        if batch:
+            keep_batch()
         return new
+
+
+class ReadResult(NamedTuple):
+    """A result of an archive."""
+
+    record: Record
+    tables: Mapping[str, bytes]
+    """Its tables in Parquet."""
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return len(self.record.document) + sum(map(len, self.tables.values()))
 
 
 def _entry_and_tables(store: Store, identifier: str) -> "tuple[ArchiveEntry, dict[str, bytes]]":
@@ -292,10 +316,10 @@ def _is_identifier(it: Any) -> bool:
     return isinstance(it, str) and PATTERN.fullmatch(it) is not None
 
 
-def _record(
+def _read_result(
     archive: zipfile.ZipFile, path: Path, identifier: str, digests: Mapping[str, str] | None
-) -> tuple[Record, Mapping[str, Any]]:
-    """Return a result in an archive, and the descriptions of its tables."""
+) -> ReadResult:
+    """Return a result in an archive."""
     name = _result(identifier)
     entry = _document(archive, path, name, None if digests is None else str(digests[identifier]))
     document, labels, host, tables = (
@@ -321,7 +345,11 @@ def _record(
         )
     except (StoreError, ValueError, OverflowError, RecursionError, WrongField) as error:
         raise _broken(path, f"{name}: {error}") from None
-    return replace(made, id=identifier), tables
+    for table in tables:
+        if not NAME.fullmatch(table):
+            raise _broken(path, f'{identifier} has a table "{table}"')
+    contents = {it: _table_file(archive, path, tables, identifier, it) for it in tables}
+    return ReadResult(replace(made, id=identifier), contents)
 
 
 def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, Any]:
@@ -331,21 +359,17 @@ def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, A
     return part
 
 
-def _check_tables(
-    archive: zipfile.ZipFile, path: Path, tables: Mapping[str, Any], identifier: str
-) -> None:
+def _check_tables(path: Path, result: ReadResult) -> None:
     """Raise StoreError unless all tables of a result can be read."""
-    for name in tables:
-        if not NAME.fullmatch(name):
-            raise _broken(path, f'{identifier} has a table "{name}"')
-        content = _table_file(archive, path, tables, identifier, name)
-        check_table_size(content, f"{path}: {_table(identifier, name)}")
-        table = from_parquet(content, f"{path}: {_table(identifier, name)}")
+    tables = read_small_tables(list(result.tables.values()))
+    for number, (name, content) in enumerate(result.tables.items()):
+        file = _table(result.record.id, name)
+        table = tables[number] if tables else read_limited_table(content, f"{path}: {file}")
         if name == HISTOGRAMS:
             try:
                 check(table)
             except ValueError as error:
-                raise _broken(path, f"{_table(identifier, name)}: {error}") from None
+                raise _broken(path, f"{file}: {error}") from None
 
 
 def _table_file(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from headrace.store.checksums import TABLE as CHECKSUMS
 from headrace.store.checksums import checksum
 from headrace.store.errors import StoreError
 from headrace.store.figures import figures, repetitions, step_figures
-from headrace.store.insertion import AlreadyStored, insert
+from headrace.store.insertion import NewResult, insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
     checked,
@@ -113,36 +113,48 @@ class Store:
     def keep(
         self, record: Record, contents: Mapping[str, bytes], *, same_document: bool = False
     ) -> tuple[str, bool]:
-        """Save a record with its tables in Parquet.
+        """Save a record with its tables in Parquet, as `keep_all`."""
+        return self.keep_all([(record, contents)], same_document=same_document)[0]
 
-        Returns the identifier, and whether the result is new to the store. A result of the same
-        identifier is the same, and with `same_document` one of the same document: then that one
-        stays as it is.
+    def keep_all(
+        self,
+        results: Sequence[tuple[Record, Mapping[str, bytes]]],
+        *,
+        same_document: bool = False,
+    ) -> Sequence[tuple[str, bool]]:
+        """Save records of different identifiers with their tables in Parquet: all or none.
+
+        Returns the identifier of each, and whether the result is new to the store. A result of the
+        same identifier is the same, and with `same_document` one of the same document: then that
+        one stays as it is.
         """
-        files = self._files(record.id) if contents else None
-        rows = _rows(record, contents, files is None)
-        # Files first, rows in a transaction after them: a process that is killed in between
-        # leaves files without a result, never a result without its files.
-        if files is None:
-            try:
-                insert(self.location, rows, None, same_document)
-            except AlreadyStored as there:
-                return there.identifier, False
-            return record.id, True
-        unpublished = write_files(files, contents)
+        new: list[NewResult] = []
+        unpublished: dict[Path, Path] = {}
         try:
-            insert(self.location, rows, lambda: publish_files(unpublished, files), same_document)
-        except AlreadyStored as there:
-            remove_files(unpublished)
-            return there.identifier, False
+            # Files first, rows in a transaction after them: a process that is killed in between
+            # leaves files without a result, never a result without its files.
+            for record, contents in results:
+                files = self._files(record.id) if contents else None
+                rows = _rows(record, contents, files is None)
+                if files is None:
+                    new.append(NewResult(rows, lambda: None))
+                else:
+                    unpublished[files] = written = write_files(files, contents)
+                    new.append(NewResult(rows, partial(publish_files, written, files)))
+            known = insert(self.location, new, same_document)
         except Exception:
             # The transaction may have failed at its end, when they had been moved.
-            remove_files(unpublished if unpublished.exists() else files)
+            for files, written in unpublished.items():
+                if not written.exists():
+                    remove_files(files)
             raise
-        except BaseException:
-            remove_files(unpublished)
-            raise
-        return record.id, True
+        finally:
+            for written in unpublished.values():
+                remove_files(written)
+        return [
+            (there or record.id, there is None)
+            for (record, _), there in zip(results, known, strict=True)
+        ]
 
     def list(
         self,

@@ -5,8 +5,8 @@ Documents of earlier versions lack later fields, so a missing field is no error.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 from headrace.environment import check as check_environment
 from headrace.fields import (
@@ -41,38 +41,56 @@ def check_document(document: Mapping[str, Any]) -> None:
 
 def check_values(document: Mapping[str, Any]) -> None:
     """Raise WrongField for values that JSON allows and databases do not."""
-    # Iterative, because a document may be deeper than Python's stack.
-    waiting: list[tuple[str, Any, int]] = [(str(key), it, 1) for key, it in document.items()]
-    for key in document:
-        _encodable(key, key)
+    # Iterative, because a document may be deeper than Python's stack. Paths become text only for an
+    # error: a document has thousands of values.
+    waiting: list[tuple[_Place, Any, int]] = [(None, document, 1)]
     while waiting:
-        where, value, depth = waiting.pop()
-        if depth > DEEPEST:
-            raise WrongField(where, "...", f"at most {DEEPEST} levels")
-        if isinstance(value, dict):
-            for key, it in value.items():
-                _encodable(where, key)
-                waiting.append((f"{where}.{key}", it, depth + 1))
-        elif isinstance(value, list):
-            waiting += [(f"{where}.{number}", it, depth + 1) for number, it in enumerate(value)]
-        elif isinstance(value, str):
-            _encodable(where, value)
-        elif isinstance(value, int) and abs(value) > LARGEST:
-            raise WrongField(where, float("inf"), f"a whole number of at most {LARGEST}")
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise WrongField(where, value, "a number")
-        elif isinstance(value, float) and abs(value) > MOST:
-            raise WrongField(where, value, f"a number of at most {MOST:g}")
+        where, container, depth = waiting.pop()
+        items: Iterable[tuple[Any, Any]] = (
+            enumerate(container) if isinstance(container, list) else container.items()
+        )
+        for key, value in items:
+            if isinstance(key, str) and (not key.isascii() or "\0" in key):
+                _encodable(where or (None, key), key)
+            if depth > DEEPEST:
+                raise WrongField(_path((where, key)), "...", f"at most {DEEPEST} levels")
+            if isinstance(value, str):
+                if not value.isascii() or "\0" in value:
+                    _encodable((where, key), value)
+            elif isinstance(value, dict | list):
+                waiting.append(((where, key), value, depth + 1))
+            elif isinstance(value, float):
+                # NaN compares as false.
+                if not -MOST <= value <= MOST:
+                    expected = (
+                        f"a number of at most {MOST:g}" if math.isfinite(value) else "a number"
+                    )
+                    raise WrongField(_path((where, key)), value, expected)
+            elif isinstance(value, int) and abs(value) > LARGEST:
+                expected = f"a whole number of at most {LARGEST}"
+                raise WrongField(_path((where, key)), float("inf"), expected)
 
 
-def _encodable(where: str, value: str) -> None:
+_Place: TypeAlias = "tuple[_Place, object] | None"
+"""Place of a value in a document: that of the value around it, and its key or number there."""
+
+
+def _path(place: _Place) -> str:
+    keys = []
+    while place is not None:
+        place, key = place
+        keys.append(str(key))
+    return ".".join(reversed(keys))
+
+
+def _encodable(place: _Place, value: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise WrongField(where, value, "text in Unicode") from None
+        raise WrongField(_path(place), value, "text in Unicode") from None
     # PostgreSQL's text knows no such character.
     if "\0" in value:
-        raise WrongField(where, value, "text without the character 0")
+        raise WrongField(_path(place), value, "text without the character 0")
 
 
 def _signed(where: str, value: Any) -> None:

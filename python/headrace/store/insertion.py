@@ -1,4 +1,4 @@
-"""Insertion of a new result's rows into the catalogue.
+"""Insertion of new results' rows into the catalogue.
 
 A run ends with this. SQLite's own module does it in a few milliseconds, where importing
 SQLAlchemy alone takes 0.2 s. SQLAlchemy is used only for a catalogue that must be made or upgraded
@@ -10,7 +10,7 @@ import itertools
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from headrace.store.errors import StoreFailure
 from headrace.store.location import Directory, Location
@@ -20,69 +20,86 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table. A row has every column, or omits columns that are NULL."""
 
 
-class AlreadyStored(Exception):
-    """The catalogue has the result."""
+class NewResult(NamedTuple):
+    """A result to insert."""
 
-    def __init__(self, identifier: str) -> None:
-        self.identifier = identifier
+    rows: Rows
+    publish: Callable[[], object]
+    """Moves the result's files to their place. It is called before the transaction is committed,
+    while no other process writes."""
 
 
 def insert(
-    location: Location,
-    rows: Rows,
-    publish: Callable[[], object] | None = None,
-    same_document: bool = False,
-) -> None:
-    """Add a result's rows, or none.
+    location: Location, results: Sequence[NewResult], same_document: bool = False
+) -> list[str | None]:
+    """Add the rows of all these results, or none, in one transaction.
 
-    `publish` is called before the transaction is committed: it moves the result's files to their
-    place while no other process writes. With `same_document`, a result with the same document
-    counts as the same result.
+    Parameters:
+        location: The store.
+        results: The results.
+        same_document: Whether a result with the same document counts as the same result.
 
-    Raises AlreadyStored if the catalogue has the result; otherwise as `Database.writing`.
+    Returns:
+        For each result the identifier of the same result, if the catalogue had it, and None if it
+        was added.
+
+    Raises:
+        StoreFailure: as `Database.writing`.
+        StoreError: as `Database.writing`.
     """
-    if isinstance(location, Directory) and _inserted(
-        location.catalogue, rows, publish, same_document
-    ):
-        return
+    if isinstance(location, Directory):
+        known = _inserted(location.catalogue, results, same_document)
+        if known is not None:
+            return known
     from headrace.store.database import Database
     from headrace.store.queries import insert_rows
 
+    known = []
     with Database(location).writing() as connection:
-        insert_rows(connection, rows, same_document)
-        if publish is not None:
-            publish()
+        for result in results:
+            known.append(insert_rows(connection, result.rows, same_document))
+            if known[-1] is None:
+                result.publish()
+    return known
 
 
 def _inserted(
-    catalogue: Path, rows: Rows, publish: Callable[[], object] | None, same_document: bool
-) -> bool:
-    """Add the rows; false if the catalogue has to be made or upgraded first."""
+    catalogue: Path, results: Sequence[NewResult], same_document: bool
+) -> list[str | None] | None:
+    """Insert as `insert`; None if the catalogue has to be made or upgraded first."""
     if not catalogue.exists():
-        return False
-    (run,) = rows["runs"]
+        return None
+    known = []
     try:
         with contextlib.closing(connect(catalogue)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             if _version(connection) != HEAD:
-                return False
-            found = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
-            if found is None and same_document:
-                query = "SELECT id FROM runs WHERE document_sha256 = :document_sha256"
-                found = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
-            if found is not None:
-                raise AlreadyStored(str(found[0]))
-            for table, entries in rows.items():
-                for columns, same in itertools.groupby(entries, key=tuple):
-                    names, values = ", ".join(columns), ", ".join(f":{it}" for it in columns)
-                    line = f"INSERT INTO {table} ({names}) VALUES ({values})"
-                    connection.executemany(line, same)
-            if publish is not None:
-                publish()
+                return None
+            for result in results:
+                known.append(_same_result(connection, result.rows, same_document))
+                if known[-1] is None:
+                    _insert_rows(connection, result.rows)
+                    result.publish()
             connection.execute("COMMIT")
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise sqlite_failure(catalogue, error) from error
-    return True
+    return known
+
+
+def _same_result(connection: sqlite3.Connection, rows: Rows, same_document: bool) -> str | None:
+    (run,) = rows["runs"]
+    found = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
+    if found is None and same_document:
+        query = "SELECT id FROM runs WHERE document_sha256 = :document_sha256"
+        found = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
+    return None if found is None else str(found[0])
+
+
+def _insert_rows(connection: sqlite3.Connection, rows: Rows) -> None:
+    for table, entries in rows.items():
+        for columns, same in itertools.groupby(entries, key=tuple):
+            names, values = ", ".join(columns), ", ".join(f":{it}" for it in columns)
+            connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", same)
 
 
 def _version(connection: sqlite3.Connection) -> str | None:

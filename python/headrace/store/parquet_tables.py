@@ -24,13 +24,14 @@ UNPUBLISHED = re.compile(rf"\.{PATTERN.pattern}\.[0-9a-f]{{16}}")
 """Directories with tables that were not moved to their place, or that were replaced."""
 
 
-def from_parquet(content: bytes, what: str) -> "pl.DataFrame":
-    """The table in the content of a Parquet file. Raises StoreError if there is none."""
+def from_parquet(content: bytes, what: str, rows: int | None = None) -> "pl.DataFrame":
+    """Return the table in the content of a Parquet file, or its first rows. Raises StoreError if
+    there is none."""
     # It takes a quarter of a second to import, which a list of results needs not.
     from headrace.parquet import read_parquet
 
     try:
-        return read_parquet(content)
+        return read_parquet(content, rows)
     except ValueError as error:
         reason = str(error).removeprefix("table: ")
         raise StoreError(f"{what}: expected a table in Parquet: {reason}") from None

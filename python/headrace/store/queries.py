@@ -13,7 +13,7 @@ from headrace.store.checksums import KEPT_APART, checksum
 from headrace.store.checksums import TABLE as CHECKSUMS
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import DIGITS, LENGTH
-from headrace.store.insertion import AlreadyStored, Rows
+from headrace.store.insertion import Rows
 from headrace.store.record import Record, moment, sha256, timestamp
 
 LAST = "last"
@@ -407,8 +407,8 @@ def has(connection: sa.Connection, identifier: str) -> bool:
     )
 
 
-def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> None:
-    """Add a result's rows. Raises AlreadyStored as `insertion.insert`."""
+def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> str | None:
+    """Add a result's rows. Return the identifier of the same result instead if there is one."""
     if connection.dialect.name == "postgresql":
         # SQLite's transaction excludes others by itself.
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(INSERT_LOCK)))
@@ -416,11 +416,11 @@ def insert_rows(connection: sa.Connection, rows: Rows, same_document: bool) -> N
     there = run["id"] if has(connection, run["id"]) else None
     if there is None and same_document:
         there = known(connection, run["document_sha256"])
-    if there is not None:
-        raise AlreadyStored(there)
-    for table, entries in rows.items():
-        if entries:
-            connection.execute(schema.metadata.tables[table].insert(), list(entries))
+    if there is None:
+        for table, entries in rows.items():
+            if entries:
+                connection.execute(schema.metadata.tables[table].insert(), list(entries))
+    return there
 
 
 INSERT_LOCK = 0x4865616472616366
