@@ -214,8 +214,11 @@ class JobDirectory:
 
     def numbered_progress(self) -> Iterator[tuple[int, Progress]]:
         """Yield the lines of the progress with their numbers, from 0, without damaged ones."""
-        reader = ProgressReader(self.path / "progress.jsonl")
-        yield from reader.read()
+        yield from self.progress_reader().read()
+
+    def progress_reader(self) -> "ProgressReader":
+        """Return a reader of the progress."""
+        return ProgressReader(self.path / "progress.jsonl")
 
     def remove(self) -> None:
         """Remove the directory. After an interruption `remove_rests` removes what is left."""

@@ -42,7 +42,7 @@ from headrace.web.jobs.job import (
 from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.settings import Settings
 
-POLL_S = 0.25
+POLL_S = 0.1
 """Seconds between two looks at the running jobs."""
 BEGIN_S = 10.0
 """Seconds in which a runner begins. A job whose runner does not is started again."""
@@ -105,6 +105,8 @@ class JobQueue:
         self._unsaved: set[str] = set()
         self._endings: dict[str, runner.Ending] = {}
         """Ends of commands whose runner is gone."""
+        self._next_runner: subprocess.Popen[bytes] | None = None
+        """A runner that waits for a job, so that a job need not wait for its start."""
         self._over = threading.Event()
         remove_rests(self._directory)
         self._load()
@@ -227,6 +229,9 @@ class JobQueue:
         """Stop watching. Running jobs go on."""
         self._over.set()
         self._thread.join()
+        if self._next_runner is not None:
+            self._next_runner.kill()
+            self._next_runner.communicate()
         os.close(self._held)
 
     def _load(self) -> None:
@@ -285,6 +290,7 @@ class JobQueue:
             for identifier in list(self._unsaved):
                 self._save(self._jobs[identifier])
             self._start_due()
+            self._prepare_runner()
             if ended:
                 self._forget_oldest()
         for job in ended:
@@ -383,17 +389,36 @@ class JobQueue:
         job.starts += 1
         try:
             directory.save(job)
-            subprocess.Popen(
-                [sys.executable, "-P", runner.__file__, str(directory.path)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            waiting, self._next_runner = self._next_runner, None
+            if waiting is None or waiting.poll() is not None:
+                waiting = _new_runner()
+            assert waiting.stdin is not None
+            with waiting.stdin as name:
+                name.write(os.fsencode(directory.path))
         except OSError as error:
             job.state, job.ended = JobState.FAILED, time.time()
             job.message = f"its process could not be started: {error}"
             self._save(job)
+
+    def _prepare_runner(self) -> None:
+        """Start the next runner, unless that would disturb a measurement."""
+        measures = any(it.measures and not it.state.ended for it in self._jobs.values())
+        if self._next_runner is None and not measures:
+            try:
+                self._next_runner = _new_runner()
+            except OSError as error:
+                log.warning("cannot start a process for the next job: %s", error)
+
+
+def _new_runner() -> "subprocess.Popen[bytes]":
+    """Start a runner. It waits for the directory of its job on its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-P", runner.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _alone(data: Path) -> int:

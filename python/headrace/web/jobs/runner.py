@@ -1,22 +1,24 @@
 """The process of a job: runs its command, and leaves its exit status in the job's directory.
 
-    python -P runner.py DIRECTORY
+    python -P runner.py < DIRECTORY
 
-It belongs to no server, and imports the standard library only. It holds a lock on the directory as
-long as it runs, so that a command is never started twice.
+It belongs to no server. It imports what commands import while it waits for the name of the
+directory, and forks the command. It holds a lock on the directory as long as it runs, so that a
+command is never started twice.
 """
 
 import fcntl
+import gc
+import importlib
 import json
 import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 LOCK = "runner.lock"
 TEMPORARY = "temporary"
@@ -26,6 +28,16 @@ SIGNALS = ((signal.SIGINT, 60.0), (signal.SIGTERM, 20.0), (signal.SIGKILL, 60.0)
 removes its files before it ends."""
 CANCELLED, TIME = "cancelled", "time"
 """Reasons for which a command was ended."""
+CONFINED = "headrace.confined"
+"""Module whose `main` is called in the forked process. Other commands are executed."""
+IMPORTS = (
+    *(CONFINED, "headrace.cli.app", "headrace.cli.run_scenario", "headrace.simulate.runs"),
+    *("headrace.simulate.stored_results", "headrace.store.catalogue", "typer._adapters"),
+)
+"""Modules to import before there is a job. None may start a thread, as polars does: a process with
+threads can neither be forked safely nor be confined."""
+LOOK_S = 0.05
+"""Seconds between two looks at the command."""
 
 
 def process_start(pid: int) -> str | None:
@@ -98,59 +110,73 @@ def main(directory: Path) -> int:
     signal.signal(signal.SIGTERM, cancel)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _write(directory / "process.json", {"boot": boot(), "runner": _names(os.getpid())})
+    begun, to_begin = os.pipe()
     try:
-        process = _started(order, directory)
+        command = os.fork()
     except OSError as error:
         _write(
             directory / "end.json",
             {"status": 127, "ended": time.time(), "reason": "", "error": str(error)},
         )
         return 0
-    names = {"runner": _names(os.getpid()), "command": _names(process.pid)}
+    if command == 0:
+        _run_command(order, directory)
+    os.close(to_begin)
+    # It ends when the command has closed its files, and is ready for signals.
+    os.read(begun, 1)
+    names = {"runner": _names(os.getpid()), "command": _names(command)}
     _write(directory / "process.json", {"boot": boot(), **names})
-    due, reason, ending = time.monotonic() + order["seconds"], "", Ending(process.pid)
-    while process.poll() is None:
+    due, reason, ending = time.monotonic() + order["seconds"], "", Ending(command)
+    while True:
+        ended, status = os.waitpid(command, os.WNOHANG)
+        if ended:
+            break
         if not reason and cancelled:
             reason = CANCELLED
         if not reason and time.monotonic() > due:
             reason = TIME
         if reason:
             ending.go_on()
-        try:
-            process.wait(0.1)
-        except subprocess.TimeoutExpired:
-            continue
+        time.sleep(LOOK_S)
     # What the command left running goes with it.
-    signal_group(process.pid, signal.SIGKILL)
+    signal_group(command, signal.SIGKILL)
     shutil.rmtree(directory / TEMPORARY, ignore_errors=True)
     _write(
         directory / "end.json",
-        {"status": process.returncode, "ended": time.time(), "reason": reason},
+        {"status": os.waitstatus_to_exitcode(status), "ended": time.time(), "reason": reason},
     )
     return 0
 
 
-def _started(order: dict[str, Any], directory: Path) -> "subprocess.Popen[bytes]":
-    with (directory / "document.json").open("wb") as out, (directory / "log.txt").open("ab") as log:
-        return subprocess.Popen(
-            order["command"],
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=log,
-            env=os.environ | {"HEADRACE_PROGRESS_FILE": str(directory / "progress.jsonl")},
-            start_new_session=True,
-            preexec_fn=lambda: _limit(order["memory"]),
-        )
-
-
-def _limit(memory: int) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def _run_command(order: dict[str, Any], directory: Path) -> NoReturn:
+    """Run the command in this process, which was forked for it, and end the process."""
     # Until the command says what it does at an interruption: Python itself leaves a traceback.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.setsid()
+    _redirect(directory)
+    os.chdir(directory)
+    os.environ["HEADRACE_PROGRESS_FILE"] = str(directory / "progress.jsonl")
+    memory = order["memory"]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # With the lock, which is the runner's.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    command = order["command"]
+    if CONFINED not in command[:4]:
+        os.execvp(command[0], command)
+    sys.argv = command[command.index(CONFINED) :]
+    importlib.import_module(CONFINED).main()
+    sys.exit()
+
+
+def _redirect(directory: Path) -> None:
+    """Open the standard streams of the command."""
+    new = os.O_WRONLY | os.O_CREAT
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(directory / "document.json", new | os.O_TRUNC, 0o666), 1)
+    os.dup2(os.open(directory / "log.txt", new | os.O_APPEND, 0o666), 2)
 
 
 def _names(pid: int) -> dict[str, Any]:
@@ -163,5 +189,16 @@ def _write(path: Path, content: dict[str, Any]) -> None:
     partial.rename(path)
 
 
+def _wait_for_job() -> int:
+    """Import, and run the command of the directory that standard input names. End without one."""
+    for module in IMPORTS:
+        importlib.import_module(module)
+    # The command shares the memory of what is imported.
+    gc.collect()
+    gc.freeze()
+    name = os.fsdecode(sys.stdin.buffer.read())
+    return main(Path(name)) if name else 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(_wait_for_job())

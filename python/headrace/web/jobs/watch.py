@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from headrace.progress_events import Progress
-from headrace.web.jobs.directory import JobDirectory, ProgressReader
+from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.job import Job, JobState
 from headrace.web.jobs.queue import JobQueue
 
@@ -72,7 +72,7 @@ class Watch:
     def __init__(self, queue: JobQueue, job: Job) -> None:
         self._queue, self._job = queue, job
         self._directory: JobDirectory = queue.directory(job.id)
-        self._reader = ProgressReader(self._directory.path / "progress.jsonl")
+        self._reader = self._directory.progress_reader()
         self._seen: tuple[object, ...] = ()
         self.view = JobView(job)
         self.watchers: list[OnChange] = []

@@ -8,11 +8,13 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, JobState, Progress, RefusedRequest
 from headrace.web.jobs.commands import PLAYBACK
+from headrace.web.jobs.directory import ProgressReader
 from headrace.web.net_view import show_playback
 from headrace.web.result_views import show_result
 from headrace.web.site import site
 
-POLL_S = 0.4
+POLL_S = 0.15
+"""Seconds between two looks at the job, while it waits or runs."""
 
 
 class JobPanel:
@@ -21,6 +23,7 @@ class JobPanel:
     def __init__(self, user: User) -> None:
         self._user = user
         self._job: Job | None = None
+        self._reader: ProgressReader | None = None
         with ui.element("div").classes("w-full").props('aria-live="polite"'):
             self._state = ui.label("").props('data-testid="job-state"')
         self._bar = ui.linear_progress(0.0, show_value=False).props('aria-label="Progress"')
@@ -47,6 +50,7 @@ class JobPanel:
         if job is None:
             return
         self._job = job
+        self._reader = site().jobs.directory(job.id).progress_reader()
         self._state.text = f"{job.title}: {job.state}"
         self._result.clear()
         self._link.props(f"href=/jobs/{job.id}")
@@ -70,8 +74,9 @@ class JobPanel:
             return
         directory = site().jobs.directory(identifier)
         if not job.state.ended:
-            progress = await run.io_bound(lambda: list(directory.progress()))
-            self._show_progress(job, progress[-1] if progress else None)
+            assert self._reader is not None
+            lines = await run.io_bound(self._reader.read)
+            self._show_progress(job, lines[-1][1] if lines else None)
             return
         self._timer.deactivate()
         self._bar.set_visibility(False)
@@ -87,8 +92,12 @@ class JobPanel:
                 show_playback(directory.path / PLAYBACK)
 
     def _show_progress(self, job: Job, progress: Progress | None) -> None:
-        self._state.text = f"{job.title}: {job.state}"
-        if progress is not None:
+        """Show the state of a job, and its progress unless there is no more than before."""
+        if progress is None:
+            if self._state.text == f"{job.title}: {JobState.WAITING}":
+                self._state.text = f"{job.title}: {job.state}"
+        else:
+            self._state.text = f"{job.title}: {job.state}"
             self._state.text += f", {progress.text}" if progress.text else ""
             if progress.fraction is not None:
                 self._bar.props(remove="indeterminate")
