@@ -204,3 +204,14 @@ def free_port() -> int:
         bound.bind(("127.0.0.1", 0))
         port: int = bound.getsockname()[1]
         return port
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how to have the tests that this machine cannot run. `-rs` lists the reasons."""
+    if skipped := terminalreporter.stats.get("skipped"):
+        count = f"{len(skipped)} test was" if len(skipped) == 1 else f"{len(skipped)} tests were"
+        terminalreporter.write_line(
+            f"{count} skipped: this machine lacks a program, a permission or a feature of the"
+            " kernel. As root on Debian, tools/install-test-programs installs the programs."
+            " `headrace doctor` lists the rest."
+        )

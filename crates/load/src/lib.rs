@@ -46,6 +46,8 @@ mod run;
 mod run_options;
 mod share;
 mod short_calls;
+#[cfg(test)]
+mod skipped;
 mod source;
 mod space_check;
 

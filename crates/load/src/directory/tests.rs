@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use rustix::fs::inotify;
 
 use super::*;
+use crate::skipped::skipped;
 
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory")
@@ -276,7 +277,7 @@ fn what_is_mounted_in_it_stays() {
         mounted.as_os_str(),
     ];
     if !mount(&bind) {
-        eprintln!("skipped: mounting takes root");
+        skipped("mounting takes root");
         return;
     }
     let removed = made.remove();
@@ -353,7 +354,7 @@ fn give_away(path: &Path) -> bool {
     let owner = Some(rustix::fs::Uid::from_raw(NOBODY));
     let given = rustix::fs::chownat(CWD, path, owner, None, AtFlags::SYMLINK_NOFOLLOW);
     if given.is_err() {
-        eprintln!("skipped: giving files away takes root");
+        skipped("giving files away takes root");
     }
     given.is_ok()
 }
@@ -433,7 +434,7 @@ fn calls_open_no_symbolic_link() {
     ));
     for backend in [crate::Backend::Posix, crate::Backend::Uring] {
         let Ok(mut calls) = backend.calls(&root) else {
-            eprintln!("skipped: no io_uring here");
+            skipped("no io_uring here");
             continue;
         };
         let flags = crate::files::WRITING | OFlags::TRUNC;

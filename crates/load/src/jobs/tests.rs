@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::*;
 use crate::Error;
 use crate::directory::Directory;
+use crate::skipped::skipped;
 
 fn job() -> Job {
     Job {
@@ -69,7 +70,7 @@ fn ran(target: &JobTarget, jobs: &[Job]) -> Option<Vec<JobReport>> {
         | Err(Error::Unsuitable(text))
             if text.contains("io_uring") =>
         {
-            eprintln!("skipped: {text}");
+            skipped(text);
             None
         }
         outcome => {
@@ -248,7 +249,7 @@ fn what_the_page_cache_answered_is_told() {
     let found = ran(&target, &[job]).expect("system calls are always there");
     let reads = found[0].reads.as_ref().expect("it read");
     if reads.unknown_bytes > 0 {
-        return eprintln!("skipped: the kernel has no cachestat(2), which Linux 6.5 has");
+        return skipped("the kernel has no cachestat(2), which Linux 6.5 has");
     }
     // The first pass may have come from the device, the others cannot have.
     assert!(
@@ -271,7 +272,7 @@ fn what_fails_ends_the_jobs_and_is_told_with_what_was_done_before() {
         let outcome = outcome.expect("it begins");
         let text = outcome.error.expect("the file is too short").to_string();
         if text.contains("io_uring") {
-            return eprintln!("skipped: {text}");
+            return skipped(text);
         }
         assert!(text.contains("0 of 4096 bytes"), "{text}");
         assert!(outcome.jobs[0].requests["read"].count >= 120);

@@ -70,6 +70,7 @@ fn advise_huge_pages(memory: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skipped::skipped;
 
     #[test]
     fn a_buffer_has_its_bytes_where_direct_transfers_want_them() {
@@ -104,10 +105,10 @@ mod tests {
         let enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
         let enabled = std::fs::read_to_string(enabled).unwrap_or_default();
         let (Some(before), false) = (in_huge_pages(), !enabled.contains('[')) else {
-            return eprintln!("skipped: the kernel tells of no huge pages");
+            return skipped("the kernel tells of no huge pages");
         };
         if enabled.contains("[never]") {
-            return eprintln!("skipped: the kernel gives no huge pages");
+            return skipped("the kernel gives no huge pages");
         }
         // Far more than other tests of this process give back meanwhile.
         let buffer = Buffer::new(64 << 20, 7, true);

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::*;
+use crate::skipped::skipped;
 
 const PAGE: u64 = 4096;
 
@@ -41,12 +42,12 @@ fn what_is_cached_and_known_is_a_hit_and_what_is_only_cached_was_read_ahead() {
 fn the_kernel_says_what_is_cached() {
     let known = KnownPages::new();
     if known.page != PAGE {
-        eprintln!("skipped: pages of {} bytes", known.page);
+        skipped(format!("pages of {} bytes", known.page));
         return;
     }
     let mut file = tempfile::tempfile().expect("a temporary file");
     if cachestat::cached_pages(file.as_fd(), 0, PAGE) == Err(rustix::io::Errno::NOSYS) {
-        eprintln!("skipped: this kernel has no cachestat(2), which Linux 6.5 has");
+        skipped("this kernel has no cachestat(2), which Linux 6.5 has");
         return;
     }
     file.write_all(&[1; 3 * PAGE as usize])
