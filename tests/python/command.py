@@ -2,13 +2,20 @@
 
 Most of what a short command takes is Python importing libraries. A process that has imported
 them is started once by each worker of the tests and divides itself for each command: its copy
-gets the arguments, directory, environment and streams of that command, calls what
-`python -m headrace` calls, and ends as any process does. Tests of the start itself, of signals
-and of streams that are closed start `python -m headrace`.
+gets the arguments, directory, environment and streams of that command, and calls what
+`python -m headrace` calls.
+
+Three quarters of a short command would then be the end of Python, which writes to each object
+that the copy shares with its parent. The first command of each kind ends that way, so
+that an error or a hang at the end is seen; it also uses the store as it is. All others run what
+such an end runs (threads, `atexit`, flushes), leave the memory to the system, and use the store
+of the tests (`quick_store.py`). Tests of the start itself, of signals and of streams
+that are closed start `python -m headrace`.
 """
 
 import array
 import atexit
+import contextlib
 import functools
 import gc
 import io
@@ -21,8 +28,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
+
+import quick_store
 
 PROGRESS = re.compile(
     r"^[^\n]*: [\d,]+ s: [^\n]*(?: steps done[^\n]*| simulated, [\d,]+ requests"
@@ -40,17 +51,38 @@ NEED = re.compile(
 IMPORTED = (
     "alembic.command",
     "headrace.cli.app",
+    "headrace.cli.baseline",
+    "headrace.cli.bench",
+    "headrace.cli.design",
+    "headrace.cli.net",
+    "headrace.cli.profile",
+    "headrace.cli.results",
     "headrace.cli.run_scenario",
+    "headrace.cli.sweep",
+    "headrace.cli.trace",
+    "headrace.cli.validate",
+    "headrace.cli.whatif",
+    "headrace.parquet",
+    "headrace.report.plots",
     "headrace.report.tables",
     "headrace.simulate.runs",
     "headrace.simulate.saved_results",
     "headrace.simulate.whatifs",
     "headrace.store.catalogue",
     "headrace.store.migration",
+    "headrace.store.queries",
+    "headrace.validate",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "numpy",
+    "rich.progress",
+    "sqlalchemy.dialects.sqlite.pysqlite",
     "typer._adapters",
 )
 """What most commands import. Only imports: a library that had worked before the division may
 have threads, which a copy has not."""
+WHOLE_ENDINGS = 1
+"""Commands of a kind, by each worker, that end as Python itself does."""
 
 
 def without_need(stderr: str) -> str:
@@ -90,7 +122,10 @@ def _command(
     words = list(map(str, arguments))
     environment = dict(os.environ if env is None else env)
     where = str((cwd or Path.cwd()).resolve(strict=True))
-    request = json.dumps({"arguments": words, "env": environment, "cwd": where}).encode()
+    schema = quick_store.statements_to_use()
+    request = json.dumps(
+        {"arguments": words, "env": environment, "cwd": where, "schema": schema}
+    ).encode()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         handed_over = array.array("i", [out.fileno(), err.fileno()])
         divided.sendmsg(
@@ -126,6 +161,8 @@ def _divided() -> socket.socket:
         pass_fds=[there.fileno()],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
+        # NumPy would start threads as it is imported.
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
     )
     there.close()
 
@@ -151,9 +188,11 @@ def _received(connection: socket.socket, size: int) -> bytes:
     return found
 
 
-def _serve(connection: socket.socket) -> None:
-    """Divides this process for each request; returns in the copies, as the commands."""
+def _serve(connection: socket.socket) -> bool:
+    """Divides this process for each request. Returns in the copies, as the commands: true if the
+    command ends as Python itself does."""
     descriptors = array.array("i")
+    seen: Counter[tuple[str, ...]] = Counter()
     while True:
         space = socket.CMSG_SPACE(2 * descriptors.itemsize)
         length, ancillary, _, _ = connection.recvmsg(8, space)
@@ -162,11 +201,17 @@ def _serve(connection: socket.socket) -> None:
         size = int.from_bytes(length + _received(connection, 8 - len(length)), "little")
         request = json.loads(_received(connection, size))
         descriptors = array.array("i", ancillary[0][2])
+        kind = tuple(it for it in request["arguments"][:2] if it.isalpha())
+        seen[kind] += 1
         process = os.fork()
         if process == 0:
             connection.close()
             _become(request["arguments"], request["env"], request["cwd"], *descriptors)
-            return
+            if seen[kind] <= WHOLE_ENDINGS:
+                return True
+            if request["schema"]:
+                quick_store.use(request["schema"])
+            return False
         for descriptor in descriptors:
             os.close(descriptor)
         connection.sendall(process.to_bytes(8, "little", signed=True))
@@ -186,6 +231,17 @@ def _become(arguments: list[str], env: dict[str, str], cwd: str, out: int, err: 
     sys.argv = ["headrace", *arguments]
 
 
+def _end(status: object) -> NoReturn:
+    """Ends this process as Python does, but for the objects."""
+    assert isinstance(status, int)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
     # As with `python -m`; the tests' own modules are not the command's to import.
     sys.path[0] = ""
@@ -195,7 +251,12 @@ if __name__ == "__main__":
     # would have to copy what it writes to.
     gc.collect()
     gc.freeze()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    ends_whole = _serve(socket.socket(fileno=int(sys.argv[1])))
     from headrace.cli import main
 
-    main()
+    if ends_whole:
+        main()
+    try:
+        main()
+    except SystemExit as error:
+        _end(error.code)

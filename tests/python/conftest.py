@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, settings
 
 import headrace as hr
+import quick_store
 from command import command
 from headrace.cli.screen import ProgressLines
 from headrace.store import Store
@@ -132,6 +133,16 @@ def below(tmp_path: Path) -> Path:
     directory = tmp_path / "measured"
     directory.mkdir()
     return directory
+
+
+quick_store.use(quick_store.statements())
+
+
+@pytest.fixture
+def real_store() -> Iterator[None]:
+    """Use the store as it is, also in commands."""
+    with quick_store.real_store():
+        yield
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from headrace.store.version import HEAD, VERSION_TABLE
 from test_cli_errors import refused
 from test_cli_run import strict
 
-pytestmark = pytest.mark.usefixtures("place")
+pytestmark = pytest.mark.usefixtures("place", "real_store")
 
 FIRST = ROOT / "tests" / "data" / "store" / "first.sql"
 """A catalogue as the first schema had it: one result with replications, one without."""

@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import headrace as hr
+from command import PROGRESS
 from conftest import SMALL
 from headrace.cli.app import run
 from headrace.parquet import as_parquet
@@ -101,7 +102,8 @@ def test_several_imports_at_once(
         taken = 0
         for process in processes:
             output, errors = process.communicate(timeout=300)
-            assert (process.returncode, errors) == (0, "")
+            # A slow machine gets lines of progress.
+            assert (process.returncode, PROGRESS.sub("", errors)) == (0, "")
             taken += int(output.split(": ")[1].split()[0])
         assert taken == wanted
     assert hr.store.open().list().height == len(ids) + 1
