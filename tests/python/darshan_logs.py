@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from headrace.trace import DarshanLog, read_log
+from headrace.trace import DarshanLog
 from headrace.trace.darshan.log import read_contents
 from headrace.trace.darshan.log_process import write_contents
 
@@ -54,8 +54,9 @@ def log(name: str) -> Path:
 
 @functools.cache
 def contents(path: Path) -> DarshanLog:
-    """The contents of a log, read once: that takes a process of its own."""
-    return read_log(path)
+    """The contents of an intact log, read once and in this process: another would import pandas
+    for each log. Tests of traces and of damaged logs read by that process."""
+    return read_intact(path)
 
 
 def read_intact(path: Path) -> DarshanLog:
