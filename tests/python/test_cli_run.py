@@ -190,8 +190,9 @@ def test_requests_of_more_than_a_part_are_all_in_the_file(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "requests.parquet"
-    sets = ["--set", "workload.0.block=512 MiB", "--set", "workload.0.transfer=4 KiB"]
-    scenario = simulate.load_with_sets(small, sets[1::2])
+    # Three parts of 100,000, and more than four of the extension's 65,536.
+    sets = ["workload.0.files=1", "workload.0.block=132 MiB", "workload.0.transfer=4 KiB"]
+    scenario = simulate.load_with_sets(small, sets)
     kept = simulate.run(scenario, requests=True).requests
     assert kept is not None
     assert kept.height > 2 * 65_536
