@@ -54,7 +54,7 @@ test: lint
 	@$(LIMITED) cargo test --workspace --quiet --tests
 	@$(LIMITED) cargo test --workspace --quiet --doc
 	@echo '== Python tests'
-	@$(PY) -m pytest -q -n auto --dist worksteal
+	@$(PY) -m pytest -q -n logical --dist worksteal
 
 lint: rust-tools build
 	@echo '== Rust: format and lints'
