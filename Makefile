@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
 SEE    := out
+# Time for which `make fuzz` runs a target.
+SECONDS := 60
 # Without GNU timeout, tests of Rust may take for ever.
 LIMITED := $(if $(shell command -v timeout),timeout --verbose 30m)
 
@@ -23,7 +25,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 
-.PHONY: help build demo test lint unchanged bench docs dist clean tools rust-tools
+.PHONY: help build demo test lint unchanged bench docs fuzz dist clean tools rust-tools
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -33,6 +35,7 @@ help:
 	@echo 'make lint    style, types and prose only'
 	@echo 'make unchanged BASE=main   compare results of scenarios with those of a revision, bit by bit'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost and memory against size, and the load engine'
+	@echo 'make fuzz SECONDS=60   feed damaged files to every reader of foreign files, each for a minute'
 	@echo 'make build   build into .venv; the command is then .venv/bin/headrace'
 	@echo 'make docs    build the documentation site into $(SEE)/site'
 	@echo 'make dist    build and test a wheel and a source distribution, in dist/'
@@ -66,7 +69,7 @@ lint: rust-tools build
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy
-	@$(PY) -m mypy --no-explicit-package-bases benches/darshan benches/kernel benches/load benches/local benches/model benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
+	@$(PY) -m mypy --no-explicit-package-bases fuzz/python benches/darshan benches/kernel benches/load benches/local benches/model benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
@@ -104,13 +107,17 @@ docs: build
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@echo 'file://$(CURDIR)/$(SEE)/site/index.html'
 
+# Needs a nightly Rust compiler and cargo-fuzz. New inputs and findings stay in $(SEE)/fuzz.
+fuzz: build
+	@sh tools/fuzz $(PY) '$(SECONDS)' $(SEE)/fuzz
+
 # A wheel and a source distribution. Both are tested outside this directory.
 dist: $(VENV)/.required | tools
 	@sh tools/dist '$(PYTHON)' $(VENV)/bin/maturin dist
 
 clean:
-	rm -rf $(VENV) target $(SEE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find python tests benches papers -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) target fuzz/target $(SEE) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find python tests benches papers fuzz -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -f python/headrace/*.so
 
 $(VENV)/.created: | tools

@@ -3,6 +3,7 @@
 mod arguments;
 mod documents;
 mod functions;
+mod fuzz_corpus;
 mod known_answers;
 mod monitors;
 mod nets;

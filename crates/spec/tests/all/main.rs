@@ -3,6 +3,7 @@
 mod client_machines;
 mod documents;
 mod errors;
+mod fuzz_corpus;
 mod io_priority;
 mod layers;
 mod mixes;

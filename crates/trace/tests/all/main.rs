@@ -5,6 +5,7 @@ mod block;
 mod common;
 mod fio_iolog;
 mod formats;
+mod fuzz_corpus;
 mod recorded;
 mod robustness;
 mod strace_flags;

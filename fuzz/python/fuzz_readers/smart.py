@@ -1,0 +1,23 @@
+"""SMART reports of disks: the output of smartctl in JSON."""
+
+from pathlib import Path
+
+import msgspec
+
+from headrace.design.quantities import YEAR
+from headrace.design.smart.reports import DamagedReport, Report, read_reports
+from headrace.design.smart.risk import fleet_risk
+
+
+def _reports(path: Path) -> None:
+    reports: list[Report] = []
+    for it in read_reports(path.read_bytes().decode("utf-8", "replace"), str(path)):
+        if isinstance(it, DamagedReport):
+            assert path.name in str(it)
+        else:
+            reports.append(it)
+    if reports:
+        msgspec.json.encode(fleet_risk(reports, horizon=YEAR, rate_without_signs=0.01))
+
+
+READERS = (_reports,)
