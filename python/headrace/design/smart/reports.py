@@ -365,7 +365,10 @@ def _list(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    return " ".join(value.split())[:MOST_NAME] if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    # JSON's escapes allow halves of characters, which no output does.
+    return " ".join(value.encode("utf-8", "replace").decode().split())[:MOST_NAME]
 
 
 def _count(value: Any) -> int | None:
