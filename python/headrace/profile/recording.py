@@ -5,9 +5,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import polars as pl
 
+from headrace.fields import decode_json
 from headrace.profile.counters import ALL, Columns, Raw, tree
 from headrace.profile.header import LONGEST_S, SAMPLES, Header, read_header
 
@@ -69,7 +69,7 @@ def samples(directory: str | Path, host: str | None = None) -> Iterator[Sample]:
             for number, line in enumerate(file, 1):
                 where = f"{path}:{number}"
                 try:
-                    content = msgspec.json.decode(line)
+                    content = decode_json(line, dict[str, Any])
                     time_s, of_host = float(content["t"]), content["host"]
                 except DAMAGED as error:
                     if not line.endswith(b"\n"):
