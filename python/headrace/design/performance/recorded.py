@@ -3,10 +3,13 @@
 import tomllib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
+
+import msgspec
 
 from headrace._core import Loaded, parse_bytes
-from headrace.document_io import read_json, read_toml, toml_value
+from headrace.document_io import parse_toml, read_json, read_toml, toml_value
+from headrace.fields import convert
 
 Table: TypeAlias = dict[str, Any]
 """A `[[workload]]` as TOML has it."""
@@ -25,6 +28,19 @@ latency = "1 us"
 time = "1 s"
 """
 """A system that takes every workload of parallel file systems."""
+
+
+class _Fitted(msgspec.Struct):
+    """The workload of a profile."""
+
+    workload: str
+    processes: int
+
+
+class _Profile(msgspec.Struct):
+    """The fields of a profile that are read."""
+
+    workload: _Fitted
 
 
 class Recorded(NamedTuple):
@@ -89,23 +105,29 @@ def recorded(path: Path) -> Recorded:
 def _of_scenario(path: Path) -> Recorded:
     document = read_toml(path, "a scenario or a workload in TOML")
     workloads = document.get("workload")
-    if not isinstance(workloads, list) or not workloads:
+    if not _are_tables(workloads):
         raise ValueError(f"{path}: expected a [[workload]], as headrace trace workload writes it")
     for workload in workloads:
         workload.pop("group", None)
         if "file" in workload:
-            workload["file"] = str(path.parent / workload["file"])
-    processes = document.get("clients", {}).get("processes")
-    return Recorded(tuple(workloads), processes if isinstance(processes, int) else None)
+            workload["file"] = str(path.parent / str(workload["file"]))
+    clients = document.get("clients")
+    processes = clients.get("processes") if isinstance(clients, dict) else None
+    return Recorded(tuple(workloads), processes if type(processes) is int else None)
 
 
 def _of_profile(path: Path) -> Recorded:
     wanted = "expected a profile with a workload, as headrace profile writes it with a trace"
     try:
-        document = read_json(path, "a profile in JSON")
-        fitted = document["workload"]
-        tables = tomllib.loads(fitted["workload"])["workload"]
-        return Recorded(tuple(tables), int(fitted["processes"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path}: {wanted}: {reason}") from None
+        fitted = convert(read_json(path, "a profile in JSON"), _Profile).workload
+        tables = parse_toml("workload", fitted.workload, "tables in TOML").get("workload")
+    except ValueError as error:
+        raise ValueError(f"{path}: {wanted}: {error}") from None
+    if not _are_tables(tables):
+        raise ValueError(f"{path}: {wanted}")
+    return Recorded(tuple(tables), fitted.processes)
+
+
+def _are_tables(value: Any) -> TypeGuard[list[Table]]:
+    """Return whether a value is a list of one table or more."""
+    return isinstance(value, list) and value != [] and all(isinstance(it, dict) for it in value)
