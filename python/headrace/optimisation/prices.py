@@ -180,7 +180,10 @@ def read(path: Path, entries: Mapping[str, float | None] | None = None) -> list[
                 f'{path}: {name}: expected a number or a text such as "4/GiB"; write the path in'
                 " quotes"
             )
-    return of_mapping(table, entries)
+    try:
+        return of_mapping(table, entries)
+    except WrongPrice as error:
+        raise WrongPrice(f"{display_name(path)}: {error}") from None
 
 
 def cost(prices: Sequence[Price], scenario: Scenario) -> float:
