@@ -77,6 +77,10 @@ def _table(key: str, columns: Any) -> pl.DataFrame:
             f"{key}: a table is malformed: {reason}: expected columns of equal length, each of"
             " one type"
         ) from None
+    for name, kind in frame.schema.items():
+        if kind.is_nested():
+            expected = "a list of numbers, texts or truth values"
+            raise WrongField(f"{key}.{name}", columns[name], expected)
     if key == "histograms" and frame.width:
         try:
             histograms.check(frame)
