@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from headrace.addresses import is_loopback
-from headrace.document_io import parse_toml
+from headrace.document_io import read_toml
 from headrace.fields import decode_json
 from headrace.files import atomic_file
 from headrace.locks import hold
@@ -48,17 +48,15 @@ class AgentFile:
     def entries(self) -> tuple[Agent, ...]:
         """Return all agents. Raises ValueError if the file is damaged."""
         try:
-            text = self.path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return ()
-        try:
-            found = parse_toml(str(self.path), text, "agents in TOML").get("agents", {})
+            found = read_toml(self.path, "agents in TOML").get("agents", {})
             agents = []
             for name, it in found.items():
                 token = it.get("token_file")
                 path = None if token is None else self._data / token
                 agents.append(make_agent(name, it["url"], path))
             return tuple(agents)
+        except FileNotFoundError:
+            return ()
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{self.path}: expected agents with name and url: {error}") from None
 
