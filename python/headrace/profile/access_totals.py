@@ -28,6 +28,9 @@ PAGE = 4096
 """Alignment of offsets that is looked for in a trace: the page of x86-64. Darshan's logs have the
 block size of the file system."""
 
+LONGEST_FILE = (1 << 62) - 1
+"""Bytes to which offsets and sizes of a damaged trace are limited, so that a sum of two has 63
+bits, as off_t has."""
 DATA = ("read", "write")
 LOCAL = ("close", "seek", "lock", "unlock", "sync")
 """Operations of a trace that are neither data nor metadata."""
@@ -180,7 +183,11 @@ def of_trace(reader: Reader, small: int, on_progress: OnProgress | None = None) 
         rows = frame.filter(~pl.col("flags").str.contains("failed"))
         data = rows.filter(pl.col("operation").is_in(DATA))
         data = data.select("process", "file", "operation", "offset", "size", "duration_ns")
-        data = data.with_columns(pl.col("operation").cast(pl.String), is_new=pl.lit(True))
+        data = data.with_columns(
+            pl.col("operation").cast(pl.String),
+            pl.col("offset", "size").clip(upper_bound=LONGEST_FILE),
+            is_new=pl.lit(True),
+        )
         if last is not None:
             data = pl.concat([last, data])
         end = (pl.col("offset") + pl.col("size")).shift(1).over("process", "file", "operation")
@@ -198,7 +205,8 @@ def _totals(data: pl.DataFrame, rows: pl.DataFrame, small: int) -> pl.DataFrame:
     """Totals of one batch by process, file and kind: "read", "write" or "metadata"."""
     moved = data.group_by("process", "file", kind=pl.col("operation")).agg(
         requests=pl.len().cast(pl.Int64),
-        bytes=pl.col("size").sum().cast(pl.Int64),
+        # Exact up to 2^53 bytes. A sum of integers would wrap in a damaged trace.
+        bytes=pl.col("size").cast(pl.Float64).sum().clip(upper_bound=LONGEST_FILE).cast(pl.Int64),
         small=(pl.col("size") < small).sum().cast(pl.Int64),
         ordered=(pl.col("offset") >= pl.col("before")).sum().cast(pl.Int64),
         first=pl.col("before").is_null().sum().cast(pl.Int64),
