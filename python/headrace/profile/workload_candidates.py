@@ -93,6 +93,9 @@ def pipeline(trace: Characteristics) -> Workload | None:
         return None
     if target.bytes_written < MOST_SEQUENTIAL * trace.bytes_written:
         return None
+    in_place = source.file == target.file
+    if in_place and source.bytes_read != target.bytes_written:
+        return None
     reads = max(source.reads, 1)
     # Reads at the end of the file return nothing.
     request = min(_common_size(trace, "read"), source.bytes_read)
@@ -102,7 +105,7 @@ def pipeline(trace: Characteristics) -> Workload | None:
         "output": _bytes(target.bytes_written),
         "request": _bytes(request),
         **({"sync": True} if trace.syncs.count else {}),
-        **({"in_place": True} if source.file == target.file else {}),
+        **({"in_place": True} if in_place else {}),
         **_think(trace, reads, "compute_per_request"),
     }
     buffers = -(-source.bytes_read // request)

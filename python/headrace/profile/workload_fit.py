@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from headrace import simulate
-from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
+from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS, ScenarioError
 from headrace.fields import convert
 from headrace.profile.characterise import Characteriser, characterise
 from headrace.profile.characteristics import Characteristics, SizeClass, Steps
@@ -104,7 +104,11 @@ def fit(
     for number, (kind, workload) in enumerate(made):
         if on_progress is not None:
             on_progress(number, len(made), kind)
-        fitted[kind] = workload, goodness(workload, recorded)
+        try:
+            fitted[kind] = workload, goodness(workload, recorded)
+        except ScenarioError:
+            # No scenario has such sizes; they are those of a damaged trace.
+            continue
     if not fitted:
         raise ValueError(
             f"{trace}: no operation that a workload can have: expected reads or writes"
