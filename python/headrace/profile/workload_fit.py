@@ -34,6 +34,9 @@ window = "1 h"
 MOST_REQUESTS = 500_000
 """Requests that are simulated to judge a workload, at most."""
 
+MOST_BYTES = 1 << 50
+"""Bytes that a trace moves at most. The simulation of more would not end."""
+
 
 class Goodness(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison of the requests of a workload with those of the trace."""
@@ -95,6 +98,8 @@ def fit(
     """
     document = characterise(trace, format) if characteristics is None else characteristics
     recorded = convert(document, Characteristics)
+    if recorded.bytes_read + recorded.bytes_written > MOST_BYTES:
+        raise ValueError(f"{trace}: it moves more than 1 PiB: expected the trace of a program")
     made = [
         (kind, workload)
         for kind, candidate in CANDIDATES.items()
