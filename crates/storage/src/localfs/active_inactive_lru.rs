@@ -168,6 +168,27 @@ impl ActiveInactiveLru {
         next.is_some_and(|id| self.extents.get(id).range.start < end)
     }
 
+    /// Bytes of the blocks of `block` bytes of a range, counted from its start, that have no dirty
+    /// byte. The search goes from one dirty extent to the next, not from block to block.
+    pub fn clean_bytes(&self, range: Range, block: u64) -> u64 {
+        let mut clean = range.len();
+        let mut at = range.start;
+        while at < range.end
+            && let Some(id) = self.extents.next_dirty(range.file, at)
+        {
+            let dirty = self.extents.get(id).range;
+            if dirty.start >= range.end {
+                break;
+            }
+            let first = dirty.start.max(at) - range.start;
+            let last = dirty.end.min(range.end) - range.start;
+            let start = range.start + first - first % block;
+            at = (range.start + last.next_multiple_of(block)).min(range.end);
+            clean -= at - start;
+        }
+        clean
+    }
+
     /// The first dirty byte of a file from `from` on.
     pub fn next_dirty(&self, file: u32, from: u64) -> Option<u64> {
         let next = self.extents.next_dirty(file, from)?;

@@ -286,15 +286,12 @@ impl CachedPages {
 
     /// Number of bytes more that will count as dirty when a range is written: a folio counts whole.
     pub fn newly_dirty(&self, range: Range, unit: u64) -> u64 {
-        let mut newly_dirty = 0;
-        let mut at = range.start - range.start % unit;
-        while at < range.end {
-            if !self.lru.is_dirty(range.file, at, at + unit) {
-                newly_dirty += unit;
-            }
-            at += unit;
-        }
-        newly_dirty
+        let folios = Range {
+            start: range.start - range.start % unit,
+            end: range.end.next_multiple_of(unit),
+            ..range
+        };
+        self.lru.clean_bytes(folios, unit)
     }
 
     /// Returns true if no byte of a folio is dirty.

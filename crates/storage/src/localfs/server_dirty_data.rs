@@ -212,7 +212,7 @@ impl Remote {
     fn has_room(&mut self, range: Range, cache: &ActiveInactiveLru) -> bool {
         let mut new: BTreeMap<u32, u64> = BTreeMap::new();
         for (server, part) in self.parts(range) {
-            *new.entry(server).or_default() += clean_bytes(cache, part, self.page);
+            *new.entry(server).or_default() += cache.clean_bytes(part, self.page);
         }
         new.iter().all(|(server, new)| {
             let dirty = self.dirty.get(server).copied().unwrap_or(0);
@@ -235,20 +235,6 @@ impl Remote {
     }
 }
 
-/// Bytes of whole pages that are not dirty.
-fn clean_bytes(cache: &ActiveInactiveLru, range: Range, page: u64) -> u64 {
-    let mut clean = 0;
-    let mut at = range.start;
-    while at < range.end {
-        let end = (at + page).min(range.end);
-        if !cache.is_dirty(range.file, at, end) {
-            clean += end - at;
-        }
-        at = end;
-    }
-    clean
-}
-
 impl Step<'_> {
     /// Returns true if the servers' limits let a range become dirty; if not, all that is dirty goes
     /// out.
@@ -269,7 +255,7 @@ impl Step<'_> {
             && remote.limit > 0
         {
             for (server, part) in remote.parts(range) {
-                remote.add(server, clean_bytes(&self.pages.lru, part, remote.page));
+                remote.add(server, self.pages.lru.clean_bytes(part, remote.page));
             }
         }
     }

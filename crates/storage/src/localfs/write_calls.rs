@@ -205,10 +205,7 @@ impl Step<'_> {
         if self.journal.mode == JournalMode::Data {
             return self.journal.left_alone(range).iter().map(Range::len).sum();
         }
-        let page = self.pages.page();
-        let pages = (range.start..range.end).step_by(page as usize);
-        let clean = pages.filter(|&at| !self.pages.lru.is_dirty(range.file, at, at + page));
-        clean.count() as u64 * page
+        self.pages.lru.clean_bytes(range, self.pages.page())
     }
 
     /// Returns the cost of traversing the lists of buffer heads of a range's folios: of each full
@@ -338,11 +335,7 @@ impl Step<'_> {
         let bytes = if unit == self.pages.page() {
             range.len()
         } else {
-            let folios = folios(range, unit);
-            folios
-                .filter(|&it| self.pages.is_clean(range.file, it))
-                .count() as u64
-                * unit
+            self.pages.newly_dirty(range, unit)
         };
         self.flusher.count_clean(range, bytes, written);
     }

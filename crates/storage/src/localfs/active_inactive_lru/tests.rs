@@ -99,6 +99,15 @@ proptest! {
             prop_assert_eq!(cache.held_until(file, start, end), end);
             prop_assert_eq!(cache.is_dirty(file, start, end), dirty);
         }
+        for (start, pages, block) in [(0, 32, 1), (1, 7, 1), (3, 20, 4), (5, 9, 2)] {
+            let range = range(0, start, pages);
+            let (block, mut clean) = (block * PAGE, 0);
+            for at in (range.start..range.end).step_by(block as usize) {
+                let end = (at + block).min(range.end);
+                clean += if cache.is_dirty(0, at, end) { 0 } else { end - at };
+            }
+            prop_assert_eq!(cache.clean_bytes(range, block), clean);
+        }
     }
 
     /// Never more than fits, and what was dirty is returned once.
