@@ -109,6 +109,7 @@ pub struct Link {
 struct LinkKind {
     picoseconds_per_byte: f64,
     packet: u64,
+    packet_time: Span,
     latency: Span,
     side: fn(&Job) -> Side,
 }
@@ -127,10 +128,12 @@ pub enum Side {
 impl Link {
     /// An idle link. `latency` passes before what it sent is at the other end.
     pub fn new(rate: Rate, wire: &Wire, latency: Span, side: fn(&Job) -> Side) -> Link {
+        let picoseconds_per_byte = 1e12 / rate.0;
         Link {
             kind: Arc::new(LinkKind {
-                picoseconds_per_byte: 1e12 / rate.0,
+                picoseconds_per_byte,
                 packet: wire.packet(),
+                packet_time: time(wire.packet(), picoseconds_per_byte),
                 latency,
                 side,
             }),
@@ -156,7 +159,11 @@ impl Link {
     #[inline]
     fn times(&mut self, now: Time, bytes: u64) -> (Span, Span) {
         let packet = bytes.min(self.kind.packet);
-        let (whole, first) = (self.time(bytes), self.time(packet));
+        let whole = time(bytes, self.kind.picoseconds_per_byte);
+        let first = match packet == bytes {
+            true => whole,
+            false => self.kind.packet_time,
+        };
         match &mut self.bucket {
             None => (whole, first),
             Some(bucket) => {
@@ -169,11 +176,12 @@ impl Link {
             }
         }
     }
+}
 
-    #[inline]
-    fn time(&self, bytes: u64) -> Span {
-        Span((bytes as f64 * self.kind.picoseconds_per_byte + 0.5) as u64)
-    }
+/// Transmission time of bytes.
+#[inline]
+fn time(bytes: u64, picoseconds_per_byte: f64) -> Span {
+    Span((bytes as f64 * picoseconds_per_byte + 0.5) as u64)
 }
 
 impl Discipline<Job> for Link {
