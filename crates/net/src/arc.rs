@@ -35,12 +35,18 @@ pub struct Reach {
 impl Reach {
     #[inline]
     pub(crate) fn copy(self, copy: u32) -> u32 {
-        // Most arcs stay in their page, and a division is slow.
-        if self.ratio == 1 {
-            copy
-        } else {
-            copy / self.ratio
-        }
+        copy_around(copy, self.ratio)
+    }
+}
+
+/// The copy of a page around others, of which it has `ratio`, by the copy of one of these.
+#[inline]
+pub(crate) fn copy_around(copy: u32, ratio: u32) -> u32 {
+    // Most arcs stay in their page or lead to one with a single copy, and a division is slow.
+    match ratio {
+        1 => copy,
+        _ if copy < ratio => 0,
+        _ => copy / ratio,
     }
 }
 

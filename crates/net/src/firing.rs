@@ -5,7 +5,7 @@ use std::any::Any;
 use crate::accounts::{Account, Held, WaitId};
 #[cfg(debug_assertions)]
 use crate::arc::How;
-use crate::arc::{Arcs, candidates, line};
+use crate::arc::{Arcs, candidates, copy_around, line};
 use crate::discipline::Station;
 use crate::handles::{Choose, EndId, Node, TallyId, To};
 use crate::kernel::{By, Halt, Kernel};
@@ -326,11 +326,7 @@ impl Firing<'_> {
         if let Some(index) = outputs.iter().position(|arc| arc.end == end) {
             self.put[index] += 1;
         }
-        let mut copy = if arc.ratio == 1 {
-            self.copy
-        } else {
-            self.copy / arc.ratio
-        };
+        let mut copy = copy_around(self.copy, arc.ratio);
         for (copies, selector) in &arc.levels {
             let selector: &dyn Any = &**selector;
             let Choose::<T>(choose) = selector.downcast_ref().expect("targets carry their colour");
@@ -369,7 +365,7 @@ impl Firing<'_> {
             self.undeclared();
             return None;
         }
-        let mut copy = self.copy / arc.ratio;
+        let mut copy = copy_around(self.copy, arc.ratio);
         for ((copies, _), &asked) in arc.levels.iter().zip(given) {
             if asked >= *copies {
                 self.kernel.halt(Halt::NoSuchCopy {

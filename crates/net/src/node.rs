@@ -65,7 +65,7 @@ impl<T: Token> NodeOf<T> {
         slot
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         self.core.copies[copy as usize].enter(kernel.now());
         self.core.slab.enter(slot, kernel.now());
@@ -87,6 +87,7 @@ impl<T: Token> NodeOf<T> {
 
     /// Takes a ready token out of its line; it still has its slot. Apart from [`NodeOf::take`], so
     /// that a token is copied once, to where it is used.
+    #[inline(always)]
     pub fn take_out(&mut self, copy: u32, slot: Option<Slot>, kernel: &mut Kernel) -> Option<Slot> {
         let core = &mut self.core;
         let state = &mut core.copies[copy as usize];

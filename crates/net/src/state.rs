@@ -274,11 +274,13 @@ impl<T: Token> Core<T> {
         set(&mut self.services, slot, Span::ZERO);
     }
 
-    /// Gives a token so much service.
+    /// Gives a token so much service; returns the state of the copy's servers.
     #[inline]
-    pub fn give_service(&mut self, copy: u32, slot: Slot, span: Span) {
+    pub fn give_service(&mut self, copy: u32, slot: Slot, span: Span) -> &mut ServingState {
         self.services[slot.0 as usize] += span;
-        self.serving[copy as usize].give(span);
+        let serving = &mut self.serving[copy as usize];
+        serving.give(span);
+        serving
     }
 
     /// The tokens inside, by copy. It looks at every token.
@@ -367,7 +369,7 @@ impl<T: Token> Core<T> {
     }
 
     /// Makes a token visible to transitions.
-    #[inline]
+    #[inline(always)]
     pub fn make_ready(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
         let line = &mut self.copies[copy as usize].ready;
         self.slab.push(line, slot);

@@ -271,8 +271,8 @@ impl<'a, T: Token> Station<'a, T> {
     #[inline]
     pub fn book(&mut self, slot: Slot, work: Span) -> (Time, Time) {
         let now = self.kernel.now();
-        self.core.give_service(self.copy, slot, work);
-        self.core.serving[self.copy as usize].book(now, work)
+        let serving = self.core.give_service(self.copy, slot, work);
+        serving.book(now, work)
     }
 
     /// Counts the single server as busy until then, whatever is booked already. For

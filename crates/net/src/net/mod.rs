@@ -372,7 +372,7 @@ impl Net {
     /// Fires one instance; false if its guard refused.
     #[inline(always)]
     fn fire(&mut self, index: u32, instance: u32) -> bool {
-        let transition = &self.transitions[index as usize];
+        let transition = &mut self.transitions[index as usize];
         let copy = instance - transition.base;
         self.kernel.accounts.current = Account::NOBODY;
         let mut firing = Firing {
@@ -399,6 +399,7 @@ impl Net {
         #[cfg(debug_assertions)]
         firing.check_declared();
         self.firings += 1;
+        transition.firings += 1;
         for &store in &transition.touches {
             for watcher in &self.watchers[store.index as usize] {
                 let first = watcher.base + store.copy(copy) * watcher.ratio;
@@ -407,7 +408,6 @@ impl Net {
                 }
             }
         }
-        self.transitions[index as usize].firings += 1;
         true
     }
 
