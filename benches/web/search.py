@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 import headrace as hr
 from headrace.store import Store, make_filter
 from headrace.store.catalogue import _rows
-from headrace.store.insertion import insert
+from headrace.store.insertion import NewResult, insert
 from headrace.store.record import Record
 
 SCENARIO = """
@@ -34,8 +34,8 @@ def filled(where: str, count: int) -> Store:
     """Return a store with this many results of 50 scenarios and 20 hosts."""
     store = hr.store.open(where)
     document = hr.run(hr.load(SCENARIO)).document
-    rows: dict[str, list[dict[str, object]]] = {}
     began = datetime(2026, 1, 1, tzinfo=UTC)
+    results = []
     for number in range(count):
         record = Record.of(
             {**document, "name": f"scenario {number % 50}"},
@@ -44,18 +44,8 @@ def filled(where: str, count: int) -> Store:
             labels={"disks": f"kind {number % 7}", "owner": f"user{number % 9}"},
             environment={"host": f"node{number % 20}", "file_system": "ext4", "device": "nvme0"},
         )
-        for table, entries in _rows(record, {}, False).items():
-            rows.setdefault(table, []).extend(entries)
-    runs = rows.pop("runs")
-    # One transaction a thousand results; `insert` takes one run.
-    insert(store.location, {"runs": runs[:1]}, None, False)
-    with store._database.writing() as connection:
-        from headrace.store import schema
-
-        connection.execute(schema.runs.insert(), runs[1:])
-        for table, entries in rows.items():
-            if entries:
-                connection.execute(schema.metadata.tables[table].insert(), entries)
+        results.append(NewResult(_rows(record, {}, False), publish=lambda: None))
+    insert(store.location, results)
     return store
 
 
