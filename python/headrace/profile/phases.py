@@ -94,9 +94,9 @@ def segments(
 ) -> list[tuple[int, int]]:
     """Return the division of the rows whose levels fit best, as ranges in order.
 
-    It minimises the squared deviations from each range's mean plus `penalty` per range, exactly,
-    by optimal partitioning (Jackson et al. 2005, IEEE Signal Processing Letters 12(2)). The time
-    is quadratic in the number of rows.
+    It minimises the squared deviations from each range's mean plus `penalty` per range. The method
+    is optimal partitioning (Jackson et al. 2005, IEEE Signal Processing Letters 12(2)), which is
+    exact. Its time is quadratic in the number of rows.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class JobPanel:
                 show_playback(directory.path / PLAYBACK)
 
     def _show_progress(self, job: Job, progress: Progress | None) -> None:
-        """Show the state of a job, and its progress unless there is no more than before."""
+        """Show the state of a job, and its progress if there is new progress."""
         if progress is None:
             if self._state.text == f"{job.title}: {JobState.WAITING}":
                 self._state.text = f"{job.title}: {job.state}"
