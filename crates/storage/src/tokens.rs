@@ -50,39 +50,49 @@ pub struct Request {
 
 /// How a request is made, besides the open flags of its workload's files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CallMode {
-    /// As its workload's files were opened.
-    #[default]
-    Plain,
-    /// A read or write that bypasses the page cache (O_DIRECT).
-    Direct,
-    /// A write that returns when the device has it (O_SYNC).
-    Synchronous,
-    /// Both.
-    DirectAndSynchronous,
-    /// It takes processor time and nothing else; the operation says nothing.
-    Computation,
-}
+pub struct CallMode(u8);
 
 impl CallMode {
-    /// The mode of a read or write with these flags of its own.
+    /// As its workload's files were opened.
+    pub const PLAIN: CallMode = CallMode(0);
+    /// A read or write that bypasses the page cache (O_DIRECT).
+    const DIRECT: CallMode = CallMode(1);
+    /// A write that returns when the device has it (O_SYNC).
+    pub const SYNCHRONOUS: CallMode = CallMode(1 << 1);
+    /// A sync or synchronous write that leaves out metadata that reading the data does not need
+    /// (fdatasync, O_DSYNC).
+    const DATA_ONLY: CallMode = CallMode(1 << 2);
+    /// It takes processor time and nothing else; the operation says nothing.
+    pub const COMPUTATION: CallMode = CallMode(1 << 3);
+
+    /// The mode of a read, write or sync with these flags of its own.
     pub fn of(flags: Flags) -> CallMode {
-        match (flags.has(Flags::DIRECT), flags.has(Flags::SYNCHRONOUS)) {
-            (false, false) => CallMode::Plain,
-            (true, false) => CallMode::Direct,
-            (false, true) => CallMode::Synchronous,
-            (true, true) => CallMode::DirectAndSynchronous,
-        }
+        let modes = [
+            (Flags::DIRECT, CallMode::DIRECT),
+            (Flags::SYNCHRONOUS, CallMode::SYNCHRONOUS),
+            (Flags::DATA_ONLY, CallMode::DATA_ONLY),
+        ];
+        let set = modes.into_iter().filter(|&(flag, _)| flags.has(flag));
+        CallMode(set.fold(0, |bits, (_, mode)| bits | mode.0))
+    }
+
+    fn has(self, mode: CallMode) -> bool {
+        self.0 & mode.0 != 0
     }
 
     /// Returns true if it bypasses the page cache.
     pub fn is_direct(self) -> bool {
-        matches!(self, CallMode::Direct | CallMode::DirectAndSynchronous)
+        self.has(CallMode::DIRECT)
     }
 
     /// Returns true if it returns when the device has its data.
     pub fn is_synchronous(self) -> bool {
-        matches!(self, CallMode::Synchronous | CallMode::DirectAndSynchronous)
+        self.has(CallMode::SYNCHRONOUS)
+    }
+
+    /// Returns true if it leaves out metadata that reading the data does not need.
+    pub fn is_data_only(self) -> bool {
+        self.has(CallMode::DATA_ONLY)
     }
 }
 
@@ -93,7 +103,7 @@ const FAILED: u32 = 1 << 31;
 impl Request {
     /// Returns true if it takes processor time and nothing else.
     pub fn only_computes(&self) -> bool {
-        self.mode == CallMode::Computation
+        self.mode == CallMode::COMPUTATION
     }
 
     /// A job is back; gives whether it was the last. Its server is then known

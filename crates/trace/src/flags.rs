@@ -31,7 +31,7 @@ flags! {
     SYNCHRONOUS, 4, "synchronous";
     /// Opened to bypass the page cache (`O_DIRECT`).
     DIRECT, 5, "direct";
-    /// A sync of the data alone (`fdatasync`).
+    /// A sync of the data alone (`fdatasync`); of a synchronous open or write, `O_DSYNC`.
     DATA_ONLY, 6, "data-only";
     /// A sync that only starts to write back a range (`sync_file_range`).
     RANGE, 7, "range";

@@ -217,7 +217,7 @@ pub struct Ask {
     /// The phase, counted from 0.
     pub phase: u32,
     /// [`Flags::DIRECT`] and [`Flags::SYNCHRONOUS`] of this read or write, besides those of its
-    /// workload's files.
+    /// workload's files. [`Flags::DATA_ONLY`] of this sync or synchronous write.
     pub flags: Flags,
 }
 

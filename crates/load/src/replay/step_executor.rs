@@ -444,16 +444,24 @@ fn another(
     })
 }
 
-/// O_DIRECT and O_SYNC of a read's or write's own record.
+/// O_DIRECT and O_SYNC or O_DSYNC of a read's or write's own record.
 fn own_flags(step: &Step) -> OFlags {
     let given = step.record.flags;
     let mut flags = OFlags::empty();
     if step.record.operation.carries_bytes() {
         flags.set(OFlags::DIRECT, given.has(Flags::DIRECT));
         let writes = step.record.operation == Operation::Write;
-        flags.set(OFlags::SYNC, writes && given.has(Flags::SYNCHRONOUS));
+        flags.set(synchronous(given), writes && given.has(Flags::SYNCHRONOUS));
     }
     flags
+}
+
+/// The flag of a synchronous write: O_DSYNC, which O_SYNC contains, if it is of the data alone.
+fn synchronous(given: Flags) -> OFlags {
+    match given.has(Flags::DATA_ONLY) {
+        true => OFlags::DSYNC,
+        false => OFlags::SYNC,
+    }
 }
 
 /// Opens a file; without O_DIRECT if its file system lacks that, which is counted. Gives the flags
@@ -598,7 +606,7 @@ fn flags(step: &Step, of_workload: OFlags) -> (OFlags, bool, bool) {
     flags.set(OFlags::TRUNC, given.has(Flags::TRUNCATE));
     flags |= of_workload;
     if given.has(Flags::SYNCHRONOUS) {
-        flags |= OFlags::SYNC;
+        flags |= synchronous(given);
     }
     if given.has(Flags::DIRECT) {
         flags |= OFlags::DIRECT;

@@ -35,6 +35,11 @@ pub fn build(
                 true => replay.without_synchronous_writes(BEFORE_THE_DEVICE),
                 false => replay,
             };
+            // A local file system alone knows which changes reading the data needs.
+            let replay = match scenario.parallel() {
+                Some(_) => replay.with_whole_syncs(),
+                None => replay,
+            };
             // A machine that caches pages reads none past the end of a file.
             let caches_pages =
                 scenario.parallel().is_none() || scenario.clients.machine().is_some();

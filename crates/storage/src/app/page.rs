@@ -272,7 +272,7 @@ fn computation(process: Process, group: u8, time: Span, now: Time) -> Request {
         compute: nanoseconds(time),
         group,
         volume: 0,
-        mode: CallMode::Computation,
+        mode: CallMode::COMPUTATION,
         operation: Operation::Read,
     }
 }

@@ -82,6 +82,9 @@ pub struct Call {
     pub uncached: bool,
     /// A write that returns when the device has it, however the file was opened.
     pub synchronous: bool,
+    /// A sync or synchronous write of the data, and of metadata that reading it needs (fdatasync,
+    /// O_DSYNC).
+    pub data_only: bool,
 }
 
 impl Call {

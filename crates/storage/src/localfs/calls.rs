@@ -525,6 +525,7 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
         },
         uncached: request.mode.is_direct(),
         synchronous: request.mode.is_synchronous(),
+        data_only: request.mode.is_data_only(),
         piece: 0,
     }
 }
@@ -554,6 +555,7 @@ fn revocation_call(lock: &GivenUp) -> Call {
         stage: Stage::Entered,
         uncached: false,
         synchronous: false,
+        data_only: false,
         piece: 0,
         caller: Caller::Lock,
     }

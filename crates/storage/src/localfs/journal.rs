@@ -30,6 +30,7 @@ use std::collections::BTreeSet;
 use headrace_net::{Span, Time};
 use headrace_spec::{FileSystem, JournalMode};
 
+pub use self::file_changes::Changed;
 use self::file_changes::FileChanges;
 use self::waiters::Waiters;
 use super::checkpoint_list::CheckpointList;
@@ -248,18 +249,39 @@ impl Journal {
     }
 
     /// A block of metadata is changed on behalf of a file. Without a journal an fsync of the file
-    /// has to write it, if `is_synced`.
-    pub fn change_for(&mut self, file: u32, block: Metadata, is_synced: bool, now: Time) {
+    /// has to write it, if `is_synced`; an fdatasync only if reading the data needs it.
+    pub fn change_for(
+        &mut self,
+        file: u32,
+        block: Metadata,
+        changed: Changed,
+        is_synced: bool,
+        now: Time,
+    ) {
+        let for_data = self.fdatasync_waits(changed);
         if self.exists() {
             self.change(block, now);
-            self.changes.add(file, self.running.id, now);
+            self.changes.add(file, self.running.id, for_data, now);
             return;
         }
         let own = matches!(block, Metadata::Inode(_) | Metadata::Indirect(..));
         if own && is_synced {
-            self.changes.add_unsynced(file, block);
+            self.changes.add_unsynced(file, block, for_data);
         }
-        self.changes.add(file, 0, now);
+        self.changes.add(file, 0, for_data, now);
+    }
+
+    /// Returns true if an fdatasync of a file waits for such a change of it.
+    ///
+    /// That of ext4 waits for a new size and new blocks alone (Linux 6.18, fs/ext4/inode.c:
+    /// ext4_do_update_inode; fs/ext4/fsync.c: ext4_fsync_journal, by i_datasync_tid). That of XFS
+    /// waits for all but times (fs/xfs/xfs_file.c: xfs_fsync_seq, by XFS_ILOG_TIMESTAMP).
+    fn fdatasync_waits(&self, changed: Changed) -> bool {
+        match changed {
+            Changed::Data => true,
+            Changed::Attributes => self.mode == JournalMode::Log,
+            Changed::Times => false,
+        }
     }
 
     /// Data of a file goes through the journal.
@@ -273,14 +295,15 @@ impl Journal {
         self.changes.has_time(file, now)
     }
 
-    /// Takes the blocks that an fsync of a file has to write without a journal.
-    pub fn take_unsynced(&mut self, file: u32) -> BTreeSet<Metadata> {
-        self.changes.take_unsynced(file)
+    /// Takes the blocks that an fsync of a file, or an fdatasync, has to write without a journal.
+    pub fn take_unsynced(&mut self, file: u32, data_only: bool) -> BTreeSet<Metadata> {
+        self.changes.take_unsynced(file, data_only)
     }
 
-    /// The transaction, not committed yet, that holds a file's changes.
-    pub fn transaction_of(&self, file: u32) -> Option<u64> {
-        let id = self.changes.transaction_of(file)?;
+    /// The transaction, not committed yet, that holds changes of a file for which an fsync waits,
+    /// or an fdatasync.
+    pub fn transaction_of(&self, file: u32, data_only: bool) -> Option<u64> {
+        let id = self.changes.transaction_of(file, data_only)?;
         let running = id == self.running.id && !self.running.is_empty();
         let is_open = running || self.committing_id() == Some(id);
         (self.exists() && is_open).then_some(id)

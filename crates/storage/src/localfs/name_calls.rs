@@ -11,7 +11,7 @@ use headrace_trace::Operation;
 use super::call::{Call, Stage};
 use super::extents::Range;
 use super::flusher::CHUNK;
-use super::journal::Metadata;
+use super::journal::{Changed, Metadata};
 use super::volume::{Next, Step, Wait};
 
 /// Returns true if a call changes anything of the file system.
@@ -51,7 +51,7 @@ impl Step<'_> {
                     Metadata::Descriptor(group),
                     Metadata::Directory(file),
                 ] {
-                    self.change(file, block, now);
+                    self.change(file, block, Changed::Data, now);
                 }
                 self.mount.sizes.set(file, 0);
                 self.cpu.costs.create
@@ -64,24 +64,28 @@ impl Step<'_> {
                     Metadata::Descriptor(group),
                     Metadata::Directory(file),
                 ] {
-                    self.change(file, block, now);
+                    self.change(file, block, Changed::Data, now);
                 }
                 self.remove(file);
                 self.cpu.costs.unlink
             }
             Operation::Truncate => {
-                self.change(file, Metadata::Inode(file), now);
-                self.change(file, Metadata::Bitmap(group), now);
+                self.change(file, Metadata::Inode(file), Changed::Data, now);
+                self.change(file, Metadata::Bitmap(group), Changed::Data, now);
                 self.mount.sizes.set(file, call.at);
                 self.cpu.costs.lookup
             }
             Operation::Rename | Operation::Link => {
-                self.change(file, Metadata::Inode(file), now);
-                self.change(file, Metadata::Directory(file), now);
+                self.change(file, Metadata::Inode(file), Changed::Attributes, now);
+                self.change(file, Metadata::Directory(file), Changed::Attributes, now);
                 self.cpu.costs.create
             }
             Operation::Setattr | Operation::Setxattr | Operation::Allocate => {
-                self.change(file, Metadata::Inode(file), now);
+                let changed = match call.operation {
+                    Operation::Allocate => Changed::Data,
+                    _ => Changed::Attributes,
+                };
+                self.change(file, Metadata::Inode(file), changed, now);
                 self.cpu.costs.lookup
             }
             Operation::Close => Span::ZERO,

@@ -1,5 +1,6 @@
 //! `fsync` and synchronous writes: the data goes to the device, then the journal
-//! commits, then the device's write cache is flushed.
+//! commits, then the device's write cache is flushed. `fdatasync` and `O_DSYNC` wait for a commit
+//! only if it has what reading the data needs: a new size or new blocks, and not times alone.
 
 use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
@@ -42,7 +43,10 @@ impl Step<'_> {
                     // The flusher has some of it out.
                     return Next::Wait(Wait::Written(call.file));
                 }
-                match self.journal.transaction_of(call.file) {
+                match self
+                    .journal
+                    .transaction_of(call.file, self.is_data_only(call))
+                {
                     Some(id) => {
                         self.want_commit(id);
                         call.stage = Stage::Settling;
@@ -118,7 +122,8 @@ impl Step<'_> {
     /// ext4_fsync_nojournal). Counted on ext4: 4 KiB of data and the inode's 4 KiB for each
     /// append, then a flush. Not modelled: the block of extents of a file in more than four.
     fn write_own_blocks(&mut self, call: &mut Call) -> Next {
-        let blocks = self.journal.take_unsynced(call.file);
+        let data_only = self.is_data_only(call);
+        let blocks = self.journal.take_unsynced(call.file, data_only);
         if blocks.is_empty() {
             return self.settle(call);
         }

@@ -343,6 +343,14 @@ impl Step<'_> {
         }
     }
 
+    /// Returns true if a sync, or a synchronous write, leaves out metadata that reading the data
+    /// does not need.
+    pub fn is_data_only(&self, call: &Call) -> bool {
+        let opened = self.mount.opened.get(usize::from(call.workload));
+        let is_write = call.operation == Operation::Write;
+        call.data_only && !(is_write && opened.is_some_and(|it| it.synchronous))
+    }
+
     /// Returns the entry cost of a buffered read or write.
     pub fn entering(&mut self, call: &Call) -> Span {
         let costs = self.cpu.costs;
@@ -483,6 +491,7 @@ impl Step<'_> {
             caller,
             uncached: false,
             synchronous: false,
+            data_only: false,
             piece: 0,
         }
     }

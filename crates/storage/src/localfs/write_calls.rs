@@ -18,7 +18,7 @@ use headrace_trace::Operation;
 
 use super::call::{Call, Stage};
 use super::extents::Range;
-use super::journal::{BLOCK, Metadata};
+use super::journal::{BLOCK, Changed, Metadata};
 use super::volume::{Next, SELF, Step, Tick, Wait};
 
 /// Bytes of a call copied between two checks of the limits: the kernel does so every few folios,
@@ -349,28 +349,29 @@ impl Step<'_> {
         if placed && !longer {
             // Only its times change, as often as the clock ticks.
             if !self.journal.has_time(file, now) {
-                self.change(file, Metadata::Inode(file), now);
+                self.change(file, Metadata::Inode(file), Changed::Times, now);
             }
             return;
         }
         if !placed && !self.blocks.is_delayed() {
             self.allocate(range, now);
         }
-        self.change(file, Metadata::Inode(file), now);
+        self.change(file, Metadata::Inode(file), Changed::Data, now);
         self.journal.order(file);
     }
 
     /// Chooses blocks for a range.
     pub(super) fn allocate(&mut self, range: Range, now: Time) {
         for block in self.blocks.allocate(range) {
-            self.change(range.file, block, now);
+            self.change(range.file, block, Changed::Data, now);
         }
     }
 
     /// A block of metadata is changed on behalf of a file.
-    pub(super) fn change(&mut self, file: u32, block: Metadata, now: Time) {
+    pub(super) fn change(&mut self, file: u32, block: Metadata, changed: Changed, now: Time) {
         let is_synced = self.blocks.syncs_own_blocks();
-        self.journal.change_for(file, block, is_synced, now);
+        self.journal
+            .change_for(file, block, changed, is_synced, now);
         if self.journal.exists() {
             self.tick_on(Tick::Commit);
         }

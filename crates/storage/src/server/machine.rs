@@ -138,8 +138,8 @@ fn call(job: &Job, thread: Thread, compute: u32, chunk: u64) -> Request {
         group: job.group,
         volume: 0,
         mode: match job.synchronous {
-            true => CallMode::Synchronous,
-            false => CallMode::Plain,
+            true => CallMode::SYNCHRONOUS,
+            false => CallMode::PLAIN,
         },
         operation: job.operation,
     }

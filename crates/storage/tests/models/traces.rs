@@ -472,6 +472,74 @@ fn open_flags_of_records_are_those_of_the_scenario() {
     }
 }
 
+/// `fdatasync` and O_DSYNC commit the journal for a new size, and not for times (fs/ext4/fsync.c).
+/// That of XFS commits changed attributes too (fs/xfs/xfs_file.c). A page takes 104 us and a flush
+/// 100 us; a commit has a flush and one or two requests more.
+#[test]
+fn a_sync_of_the_data_commits_no_times() {
+    const DEVICE: [&str; 3] = [
+        "machine.device.read_rate=1 GB/s",
+        "machine.device.write_rate=1 GB/s",
+        "machine.device.time_per_request=100 us",
+    ];
+    let last = |system: &str, call: &str, lines: &str| {
+        let before = "0,1,create,/f,0,0,0,write,\n1,1,write,/f,0,4096,0,,\n2,1,sync,/f,0,0,0,,\n";
+        let system = format!("system={system}");
+        let sets = [&DEVICE[..], &[&system, "workload.0.replay=timed"]].concat();
+        let outcome = replayed(MACHINE, &format!("{before}{lines}"), &sets);
+        assert!(outcome.report.left_out.is_empty());
+        let asked = outcome.requests.iter().rev();
+        let mut asked = asked.filter(|it| it.request.operation.name() == call);
+        let request = asked.next().expect("it was asked");
+        request.completed.since(request.request.issued).as_seconds()
+    };
+    for system in ["ext4", "xfs"] {
+        for (change, needs) in [
+            ("write,/f,0,4096", false),
+            ("write,/f,4096,4096", true),
+            ("setattr,/f,0,0", system == "xfs"),
+        ] {
+            let data = if change.starts_with("write") {
+                104e-6
+            } else {
+                0.0
+            };
+            let sync = |flags| {
+                let lines = format!("3,1,{change},0,,\n3.1,1,sync,/f,0,0,0,{flags},\n");
+                last(system, "sync", &lines)
+            };
+            let (whole, of_data) = (sync(""), sync("data-only"));
+            assert!(whole > data + 200e-6, "{system}, {change}: {whole}");
+            if needs {
+                assert_eq!(of_data, whole, "{system}, {change}");
+            } else {
+                crate::running::close(of_data, data + 100e-6, 0.01);
+            }
+            if data > 0.0 {
+                let write = |flags| {
+                    let lines = format!("3,1,open,/f,0,0,0,{flags},\n4,1,{change},0,,\n");
+                    last(system, "write", &lines)
+                };
+                crate::running::close(write("write|synchronous"), whole, 0.02);
+                crate::running::close(write("write|synchronous|data-only"), of_data, 0.02);
+            }
+        }
+    }
+}
+
+/// A parallel system's sync of the data alone is counted: it takes what that of all does.
+#[test]
+fn a_sync_of_the_data_is_counted_where_servers_sync() {
+    let lines = "0,1,create,/f,0,0,0,write,\n1,1,write,/f,0,4096,0,,\n\
+        2,1,sync,/f,0,0,0,data-only,\n";
+    let left = replayed(CACHED, lines, &[]).report.left_out;
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(
+        (&*left[0].what, &*left[0].reason, left[0].count),
+        ("sync", "fdatasync takes what fsync does", 1)
+    );
+}
+
 /// A direct read of what is cached comes from the device: 4 MB at 100 MB/s.
 #[test]
 fn reads_of_a_file_opened_with_o_direct_bypass_the_cache() {

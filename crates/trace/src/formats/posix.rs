@@ -175,7 +175,8 @@ impl Opening {
                 | Flags::WRITE.when(writes)
                 | Flags::TRUNCATE.when(has("TRUNC"))
                 | Flags::EXCLUSIVE.when(has("EXCL"))
-                | Flags::SYNCHRONOUS.when(has("SYNC") || has("DSYNC"))
+                | Flags::SYNCHRONOUS.when(has("SYNC"))
+                | (Flags::SYNCHRONOUS | Flags::DATA_ONLY).when(has("DSYNC"))
                 | Flags::DIRECT.when(has("DIRECT"))
                 | Flags::DIRECTORY.when(has("DIRECTORY")),
             creates: has("CREAT"),

@@ -505,7 +505,8 @@ fn opened(flags: &[u8]) -> Flags {
         | Flags::WRITE.when(writes || both)
         | Flags::TRUNCATE.when(has(b"O_TRUNC"))
         | Flags::EXCLUSIVE.when(has(b"O_EXCL"))
-        | Flags::SYNCHRONOUS.when(has(b"O_SYNC") || has(b"O_DSYNC"))
+        | Flags::SYNCHRONOUS.when(has(b"O_SYNC"))
+        | (Flags::SYNCHRONOUS | Flags::DATA_ONLY).when(has(b"O_DSYNC"))
         | Flags::DIRECT.when(has(b"O_DIRECT"))
         | Flags::DIRECTORY.when(has(b"O_DIRECTORY"))
 }
