@@ -11,7 +11,7 @@
 //! of an allocation, a truncation at an open, the other name of a link, and the failure of calls
 //! on names.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use headrace_net::{Random, Span, Time};
@@ -107,9 +107,20 @@ struct FileNames {
     opened: Vec<Flags>,
     /// Flags of each process's own last open of a file.
     opened_by: HashMap<(u32, u32), Flags>,
+    /// Files that are there.
+    there: HashSet<u32>,
 }
 
 impl FileNames {
+    /// The files that are there before the run, each under its own name.
+    fn at_the_start(uses: &[Use]) -> FileNames {
+        let there = uses.iter().zip(0..).filter(|(it, _)| it.is_there());
+        FileNames {
+            there: there.map(|(_, file)| file).collect(),
+            ..FileNames::default()
+        }
+    }
+
     fn file(&mut self, name: u32) -> u32 {
         for next in self.files.len() as u32..=name {
             self.files.push(next);
@@ -118,14 +129,19 @@ impl FileNames {
         self.files[name as usize]
     }
 
-    /// Follows a record. Gives it with its file's number, and a read or write with the flags of
-    /// its open file.
+    /// Follows a record. Gives it with its file's number, a read or write with the flags of its open
+    /// file, and an open that could have created a file that is there as an open.
     fn follow(&mut self, record: &Record) -> Record {
         let file = self.file(record.file);
         let key = (record.process, file);
         let mut flags = record.flags;
+        let mut operation = record.operation;
         match record.operation {
             Operation::Open | Operation::Create if !record.failed() => {
+                let is_there = !self.there.insert(file);
+                if is_there && !flags.has(Flags::TRUNCATE) {
+                    operation = Operation::Open;
+                }
                 let opened = open_flags(flags);
                 self.opened[file as usize] = opened;
                 self.opened_by.insert(key, opened);
@@ -136,6 +152,11 @@ impl FileNames {
             Operation::Rename if !record.failed() && record.other != Record::NO_FILE => {
                 self.file(record.other);
                 self.files.swap(record.file as usize, record.other as usize);
+                let replaced = self.files[record.file as usize];
+                self.there.remove(&replaced);
+            }
+            Operation::Unlink if !record.failed() => {
+                self.there.remove(&file);
             }
             operation if operation.carries_bytes() => {
                 let own = self.opened_by.get(&key);
@@ -146,6 +167,7 @@ impl FileNames {
         Record {
             file,
             flags,
+            operation,
             ..*record
         }
     }
@@ -164,30 +186,74 @@ fn open_flags(flags: Flags) -> Flags {
 struct Use {
     is_read: bool,
     is_written: bool,
+    /// The trace makes or empties it before it has read any byte.
     is_made: bool,
-    /// Bytes that are there before the run.
-    existing: u64,
+    /// Its first record opens it, so it was there.
+    is_opened: bool,
+    /// It was written, truncated or removed: a stat tells no longer its size before the run.
+    is_changed: bool,
+    /// The size before the run, once a stat has told it.
+    told: Option<u64>,
+    /// Largest offset that was read before the file was made.
+    read_to: u64,
+    /// Largest offset that was written.
+    written_to: u64,
 }
 
 impl Use {
     fn add(&mut self, record: &Record) {
-        let is_first = !self.is_read && !self.is_written;
+        if record.failed() {
+            return;
+        }
+        let is_new = !self.is_read && !self.is_changed && self.told.is_none();
         match record.operation {
-            Operation::Create if is_first => self.is_made = true,
-            Operation::Open if is_first && record.flags.has(Flags::TRUNCATE) => self.is_made = true,
+            Operation::Create if is_new && !self.is_opened => self.is_made = true,
+            Operation::Open if is_new && record.flags.has(Flags::TRUNCATE) => self.is_made = true,
+            Operation::Open if is_new && !self.is_made => self.is_opened = true,
+            Operation::Stat if record.flags.has(Flags::REGULAR) && !self.is_changed => {
+                // An open that may create a file did not, if the file has bytes.
+                self.is_made &= record.size == 0;
+                self.told = Some(record.size);
+            }
             Operation::Read => {
                 self.is_read = true;
+                if !self.is_changed && record.size > 0 {
+                    self.is_made = false;
+                }
                 if !self.is_made {
-                    self.existing = self.existing.max(record.end());
+                    self.read_to = self.read_to.max(record.end());
                 }
             }
             Operation::Write => {
                 // What is read from now on may have been written.
-                self.is_made |= is_first;
+                self.is_made |= !self.is_opened && is_new;
                 self.is_written = true;
+                self.is_changed = true;
+                self.written_to = self.written_to.max(record.end());
             }
+            Operation::Truncate | Operation::Allocate | Operation::Unlink => self.is_changed = true,
             _ => {}
         }
+    }
+
+    /// Bytes that are there before the run. Where no stat told them, a file that is opened has what
+    /// the trace reads, or rewrites.
+    fn existing(&self) -> u64 {
+        match self.told {
+            Some(size) => size,
+            None if self.size_is_assumed() => self.read_to.max(self.written_to),
+            None => self.read_to,
+        }
+    }
+
+    /// Returns true if a file was there and is written, and nothing tells its size.
+    fn size_is_assumed(&self) -> bool {
+        self.is_opened && self.is_written && self.told.is_none()
+    }
+
+    /// Returns true if the file is there before the run.
+    fn is_there(&self) -> bool {
+        self.is_opened || self.existing() > 0
     }
 }
 
@@ -265,6 +331,13 @@ impl TraceReplayApplication {
         }
         left_out.extend(LeftOut::by_reader(reader.skipped()));
         left_out.extend(space.mapped());
+        let assumed = uses.iter().filter(|it| it.size_is_assumed()).count() as u64;
+        if assumed > 0 {
+            let reason = "the size of the file before the run is unknown: it is taken as the \
+                          largest offset";
+            LeftOut::new("model", Operation::Write.name(), reason, assumed).add(&mut left_out);
+        }
+        let names = FileNames::at_the_start(&uses);
         let processes = reader.processes().len();
         Ok(TraceReplayApplication {
             spec: spec.clone(),
@@ -277,7 +350,7 @@ impl TraceReplayApplication {
             files: reader.files().len() as u32,
             reader: open(&spec.file)?,
             read_all: false,
-            names: FileNames::default(),
+            names,
             batch,
             requests,
             largest,
@@ -485,14 +558,12 @@ impl Application for TraceReplayApplication {
             return Vec::new();
         }
         let files = self.uses.iter().zip(0..);
-        files
-            .filter(|(it, _)| it.existing > 0)
-            .map(|(it, file)| ExistingFile {
-                file,
-                rank: None,
-                size: it.existing,
-            })
-            .collect()
+        let files = files.map(|(it, file)| ExistingFile {
+            file,
+            rank: None,
+            size: it.existing(),
+        });
+        files.filter(|it| it.size > 0).collect()
     }
 
     fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
@@ -646,5 +717,134 @@ mod tests {
         std::fs::write(&spec.file, without).expect("written");
         let error = TraceReplayApplication::new(&spec).err().expect("refused");
         assert!(error.to_string().contains("has no durations"), "{error}");
+    }
+
+    /// Files before the run, operations that are asked for, and files of an assumed size, for
+    /// records of process `a` on files, as `operation file offset size flags`.
+    fn before_and_asked(records: &[&str]) -> (Vec<u64>, Vec<String>, u64) {
+        let (_directory, spec) = replay(Replay::Closed, Gaps::Wait, 1.0);
+        let mut text = "time,process,operation,file,offset,size,duration,flags,other\n".to_owned();
+        for (time, record) in records.iter().enumerate() {
+            let fields: Vec<&str> = record.split(' ').collect();
+            let flags = fields.get(4).unwrap_or(&"");
+            let [operation, file, offset, size] = fields[..4] else {
+                panic!("{record}")
+            };
+            text += &format!("{time},a,{operation},{file},{offset},{size},0,{flags},\n");
+        }
+        std::fs::write(&spec.file, text).expect("written");
+        let application = TraceReplayApplication::new(&spec).expect("a trace");
+        let application = application.with_existing_files();
+        let sizes = application.existing().iter().map(|it| it.size).collect();
+        let left_out = application.left_out();
+        let assumed = left_out.iter().filter(|it| it.reason.contains("unknown"));
+        let assumed = assumed.map(|it| it.count).sum();
+        let asked = actions(&spec);
+        let asked = asked.iter().filter_map(|it| it.split(' ').next());
+        (sizes, asked.map(str::to_owned).collect(), assumed)
+    }
+
+    #[test]
+    fn a_file_before_the_run_has_the_size_that_the_trace_tells() {
+        for (records, size, assumed) in [
+            // A stat tells it, also of a file that an open could have created.
+            (
+                &["stat /f 0 9000 regular", "open /f 0 0", "read /f 0 4096"][..],
+                9000,
+                0,
+            ),
+            (
+                &["create /f 0 0", "stat /f 0 9000 regular", "write /f 0 100"],
+                9000,
+                0,
+            ),
+            (
+                &[
+                    "open /f 0 0",
+                    "stat /f 0 9000 regular",
+                    "write /f 20000 100",
+                ],
+                9000,
+                0,
+            ),
+            // The trace made what is there.
+            (
+                &[
+                    "create /f 0 0",
+                    "stat /f 0 0 regular",
+                    "write /f 0 100",
+                    "read /f 0 100",
+                ],
+                0,
+                0,
+            ),
+            (
+                &["create /f 0 0", "write /f 0 100", "stat /f 0 100 regular"],
+                0,
+                0,
+            ),
+            (
+                &["open /f 0 0 truncate", "write /f 0 100", "read /f 0 100"],
+                0,
+                0,
+            ),
+            (
+                &["unlink /f 0 0", "create /f 0 0", "stat /f 0 9000 regular"],
+                0,
+                0,
+            ),
+            // Reads tell it.
+            (
+                &["create /f 0 0", "read /f 4096 100", "write /f 0 100"],
+                4196,
+                0,
+            ),
+            // Nothing does: a file that was opened is rewritten.
+            (&["open /f 0 0", "write /f 4096 100"], 4196, 1),
+            (
+                &["stat /f 0 9000 failed", "open /f 0 0", "write /f 0 100"],
+                100,
+                1,
+            ),
+            // Nothing says that it was there.
+            (&["write /f 4096 100", "read /f 4096 100"], 0, 0),
+        ] {
+            let (sizes, _, count) = before_and_asked(records);
+            assert_eq!(sizes.iter().sum::<u64>(), size, "{records:?}");
+            assert_eq!(count, assumed, "{records:?}");
+        }
+    }
+
+    #[test]
+    fn an_open_creates_only_a_file_that_is_not_there() {
+        for (records, asked) in [
+            (
+                &["create /f 0 0", "write /f 0 9", "create /f 0 0"][..],
+                "create write open",
+            ),
+            (
+                &["create /f 0 0", "create /f 0 0 truncate"],
+                "create create",
+            ),
+            (
+                &["create /f 0 0", "unlink /f 0 0", "create /f 0 0"],
+                "create unlink create",
+            ),
+            (&["create /f 0 0", "stat /f 0 9 regular"], "open stat"),
+        ] {
+            assert_eq!(before_and_asked(records).1.join(" "), asked, "{records:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_a_rename_replaces_is_there_no_more() {
+        let (_directory, spec) = replay(Replay::Closed, Gaps::Wait, 1.0);
+        let text = "time,process,operation,file,offset,size,duration,flags,other\n\
+            0,a,create,/new,0,0,0,,\n1,a,create,/old,0,0,0,,\n\
+            2,a,rename,/new,0,0,0,,/old\n3,a,create,/new,0,0,0,,\n4,a,create,/old,0,0,0,,\n";
+        std::fs::write(&spec.file, text).expect("written");
+        let asked = actions(&spec);
+        let asked: Vec<_> = asked.iter().filter_map(|it| it.split(' ').next()).collect();
+        assert_eq!(asked, ["create", "create", "rename", "create", "open"]);
     }
 }
