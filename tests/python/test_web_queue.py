@@ -213,7 +213,8 @@ def test_twenty_jobs_end_in_turns(tmp_path: Path) -> None:
             queue.cancel(it.id, User(it.owner))
         until(lambda: all(it.state is JobState.CANCELLED for it in made))
         # Some were interrupted while Python started.
-        assert not any("Traceback" in queue.directory(it.id).log() for it in made)
+        logs = [queue.directory(it.id).log() for it in made]
+        assert not [it for it in logs if "Traceback" in it]
 
 
 def test_only_the_owner_and_operators_cancel_and_remove(tmp_path: Path) -> None:
@@ -500,3 +501,13 @@ def test_only_files_of_the_job_are_given(tmp_path: Path, name: str) -> None:
     assert directory.download("sweep/points.csv").read_text() == "1"
     with pytest.raises(RefusedRequest):
         directory.download(name)
+
+
+def test_a_runner_that_begins_during_a_look_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def typed(directory: JobDirectory, name: str, _kind: object) -> None:
+        (directory.path / name).write_text("{}")
+
+    monkeypatch.setattr(JobDirectory, "_typed", typed)
+    assert not JobDirectory(tmp_path).processes().begun

@@ -163,9 +163,11 @@ class JobDirectory:
 
     def processes(self) -> Processes:
         """Return which processes of the job are alive."""
+        # The runner may write the file at any moment: one that comes later is not damaged.
+        begun = (self.path / "process.json").exists()
         names = self._typed("process.json", ProcessNames)
         if names is None:
-            return Processes((self.path / "process.json").exists(), False, None)
+            return Processes(begun, False, None)
         if names.boot != boot():
             return Processes(True, False, None)
         command = names.command
