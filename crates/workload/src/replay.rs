@@ -190,8 +190,9 @@ struct Use {
     is_made: bool,
     /// Its first record opens it, so it was there.
     is_opened: bool,
-    /// It was written, truncated or removed: a stat tells no longer its size before the run.
-    is_changed: bool,
+    /// It was emptied, truncated, extended or removed: a stat tells no longer its size before the
+    /// run.
+    is_resized: bool,
     /// The size before the run, once a stat has told it.
     told: Option<u64>,
     /// Largest offset that was read before the file was made.
@@ -205,19 +206,28 @@ impl Use {
         if record.failed() {
             return;
         }
-        let is_new = !self.is_read && !self.is_changed && self.told.is_none();
+        let is_changed = self.is_written || self.is_resized;
+        let is_new = !self.is_read && !is_changed && self.told.is_none();
+        let opens = matches!(record.operation, Operation::Create | Operation::Open);
+        let empties = record.flags.has(Flags::TRUNCATE) || record.flags.has(Flags::EXCLUSIVE);
+        self.is_resized |= opens && empties;
         match record.operation {
             Operation::Create if is_new && !self.is_opened => self.is_made = true,
             Operation::Open if is_new && record.flags.has(Flags::TRUNCATE) => self.is_made = true,
             Operation::Open if is_new && !self.is_made => self.is_opened = true,
-            Operation::Stat if record.flags.has(Flags::REGULAR) && !self.is_changed => {
+            // After writes it tells the size if the file has more than they can have added.
+            Operation::Stat
+                if record.flags.has(Flags::REGULAR)
+                    && !self.is_resized
+                    && (!self.is_written || record.size > self.written_to) =>
+            {
                 // An open that may create a file did not, if the file has bytes.
                 self.is_made &= record.size == 0;
-                self.told = Some(record.size);
+                self.told = self.told.or(Some(record.size));
             }
             Operation::Read => {
                 self.is_read = true;
-                if !self.is_changed && record.size > 0 {
+                if !is_changed && record.size > 0 {
                     self.is_made = false;
                 }
                 if !self.is_made {
@@ -228,10 +238,9 @@ impl Use {
                 // What is read from now on may have been written.
                 self.is_made |= !self.is_opened && is_new;
                 self.is_written = true;
-                self.is_changed = true;
                 self.written_to = self.written_to.max(record.end());
             }
-            Operation::Truncate | Operation::Allocate | Operation::Unlink => self.is_changed = true,
+            Operation::Truncate | Operation::Allocate | Operation::Unlink => self.is_resized = true,
             _ => {}
         }
     }
@@ -767,7 +776,21 @@ mod tests {
                 9000,
                 0,
             ),
+            (
+                &["create /f 0 0", "write /f 0 100", "stat /f 0 9000 regular"],
+                9000,
+                0,
+            ),
             // The trace made what is there.
+            (
+                &[
+                    "create /f 0 0 exclusive",
+                    "write /f 0 9",
+                    "stat /f 0 90 regular",
+                ],
+                0,
+                0,
+            ),
             (
                 &[
                     "create /f 0 0",
