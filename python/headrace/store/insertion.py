@@ -54,12 +54,21 @@ def insert(
     from headrace.store.database import Database
     from headrace.store.queries import insert_rows
 
-    known = []
     with Database(location).writing() as connection:
-        for result in results:
-            known.append(insert_rows(connection, result.rows, same_document))
-            if known[-1] is None:
-                result.publish()
+        return _insert_all(results, lambda rows: insert_rows(connection, rows, same_document))
+
+
+def _insert_all(
+    results: Sequence[NewResult], insert_one: Callable[[Rows], str | None]
+) -> list[str | None]:
+    """Insert and publish results, and return as `insert`. `insert_one` returns the identifier of
+    the same result if the catalogue has it."""
+    known = []
+    for result in results:
+        there = insert_one(result.rows)
+        if there is None:
+            result.publish()
+        known.append(there)
     return known
 
 
@@ -69,37 +78,31 @@ def _inserted(
     """Insert as `insert`; None if the catalogue has to be made or upgraded first."""
     if not catalogue.exists():
         return None
-    known = []
     try:
         with contextlib.closing(connect(catalogue)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             if _version(connection) != HEAD:
                 return None
-            for result in results:
-                known.append(_same_result(connection, result.rows, same_document))
-                if known[-1] is None:
-                    _insert_rows(connection, result.rows)
-                    result.publish()
+            known = _insert_all(results, lambda rows: _insert_rows(connection, rows, same_document))
             connection.execute("COMMIT")
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise sqlite_failure(catalogue, error) from error
     return known
 
 
-def _same_result(connection: sqlite3.Connection, rows: Rows, same_document: bool) -> str | None:
+def _insert_rows(connection: sqlite3.Connection, rows: Rows, same_document: bool) -> str | None:
     (run,) = rows["runs"]
     found = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
     if found is None and same_document:
         query = "SELECT id FROM runs WHERE document_sha256 = :document_sha256"
         found = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
-    return None if found is None else str(found[0])
-
-
-def _insert_rows(connection: sqlite3.Connection, rows: Rows) -> None:
+    if found is not None:
+        return str(found[0])
     for table, entries in rows.items():
         for columns, same in itertools.groupby(entries, key=tuple):
             names, values = ", ".join(columns), ", ".join(f":{it}" for it in columns)
             connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", same)
+    return None
 
 
 def _version(connection: sqlite3.Connection) -> str | None:
