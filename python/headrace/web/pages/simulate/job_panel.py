@@ -24,6 +24,7 @@ class JobPanel:
         self._user = user
         self._job: Job | None = None
         self._reader: ProgressReader | None = None
+        self._latest: Progress | None = None
         with ui.element("div").classes("w-full").props('aria-live="polite"'):
             self._state = ui.label("").props('data-testid="job-state"')
         self._bar = ui.linear_progress(0.0, show_value=False).props('aria-label="Progress"')
@@ -51,6 +52,7 @@ class JobPanel:
             return
         self._job = job
         self._reader = site().jobs.directory(job.id).progress_reader()
+        self._latest = None
         self._state.text = f"{job.title}: {job.state}"
         self._result.clear()
         self._link.props(f"href=/jobs/{job.id}")
@@ -76,7 +78,9 @@ class JobPanel:
         if not job.state.ended:
             assert self._reader is not None
             lines = await run.io_bound(self._reader.read)
-            self._show_progress(job, lines[-1][1] if lines else None)
+            if lines:
+                self._latest = lines[-1][1]
+            self._show_progress(job, self._latest)
             return
         self._timer.deactivate()
         self._bar.set_visibility(False)
@@ -92,12 +96,8 @@ class JobPanel:
                 show_playback(directory.path / PLAYBACK)
 
     def _show_progress(self, job: Job, progress: Progress | None) -> None:
-        """Show the state of a job, and its progress if there is new progress."""
-        if progress is None:
-            if self._state.text == f"{job.title}: {JobState.WAITING}":
-                self._state.text = f"{job.title}: {job.state}"
-        else:
-            self._state.text = f"{job.title}: {job.state}"
+        self._state.text = f"{job.title}: {job.state}"
+        if progress is not None:
             self._state.text += f", {progress.text}" if progress.text else ""
             if progress.fraction is not None:
                 self._bar.props(remove="indeterminate")
