@@ -10,7 +10,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-GROUPS = tuple(sorted(it.name for it in pkgutil.iter_modules(__path__)))
+GROUPS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 """Names of all groups."""
 CORPUS = Path(__file__).parents[2] / "corpus"
 FILE = "fuzzed-file"
@@ -47,7 +47,7 @@ def check(group: str, content: bytes, directory: Path) -> None:
             except (OSError, ValueError) as error:
                 if getattr(error, "errno", None) is not None:
                     raise
-                if not any(it in str(error) for it in (FILE, "preset ")):
+                if not any(name in str(error) for name in (FILE, "preset ")):
                     raise ContractViolation(f"no file name in the message: {error}") from error
 
 

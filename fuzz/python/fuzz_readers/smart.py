@@ -11,11 +11,11 @@ from headrace.design.smart.risk import fleet_risk
 
 def _reports(path: Path) -> None:
     reports: list[Report] = []
-    for it in read_reports(path.read_bytes().decode("utf-8", "replace"), str(path)):
-        if isinstance(it, DamagedReport):
-            assert path.name in str(it)
+    for report in read_reports(path.read_bytes().decode("utf-8", "replace"), str(path)):
+        if isinstance(report, DamagedReport):
+            assert path.name in str(report)
         else:
-            reports.append(it)
+            reports.append(report)
     if reports:
         msgspec.json.encode(fleet_risk(reports, horizon=YEAR, rate_without_signs=0.01))
 

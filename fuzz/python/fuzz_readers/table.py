@@ -38,7 +38,7 @@ def _job_options(path: Path) -> None:
 READERS = (
     read_prices,
     _agents,
-    *(_with_suffix(recorded.__wrapped__, it) for it in (".toml", ".json")),
-    *(_with_suffix(_weights, it) for it in (".toml", ".json")),
+    *(_with_suffix(recorded.__wrapped__, suffix) for suffix in (".toml", ".json")),
+    *(_with_suffix(_weights, suffix) for suffix in (".toml", ".json")),
     _with_suffix(_job_options, ".toml"),
 )
