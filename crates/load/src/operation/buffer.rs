@@ -105,7 +105,7 @@ mod tests {
         let enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
         let enabled = std::fs::read_to_string(enabled).unwrap_or_default();
         let (Some(before), false) = (in_huge_pages(), !enabled.contains('[')) else {
-            return skipped("the kernel tells of no huge pages");
+            return skipped("the kernel reports no huge pages");
         };
         if enabled.contains("[never]") {
             return skipped("the kernel gives no huge pages");
