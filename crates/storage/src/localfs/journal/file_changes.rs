@@ -1,5 +1,4 @@
 //! Changes of files that an `fsync` or an `fdatasync` has to bring to the device.
-//!
 
 use std::collections::{BTreeMap, BTreeSet};
 
