@@ -23,6 +23,10 @@ pub trait Reader: Send {
 
     /// Returns the records skipped and the assumptions made so far.
     fn skipped(&self) -> &Skipped;
+
+    /// Gives from now on also records of [`Group::Process`](crate::Group::Process), which a format
+    /// may leave out otherwise. To be called before the first batch.
+    fn keep_messages(&mut self) {}
 }
 
 /// Writes records as a trace.

@@ -8,6 +8,8 @@ pub enum Group {
     Metadata,
     /// Changes the state of the calling process alone.
     Local,
+    /// Passes between processes, or lets time pass; concerns no file.
+    Process,
 }
 
 /// Declares the operations: variant, name in files and tables, group, whether
@@ -96,6 +98,13 @@ operations! {
     Lock, "lock", Metadata, false;
     /// Unlock a range of an open file.
     Unlock, "unlock", Metadata, false;
+    /// Send to another process: the record's file names a pipe, a socket, a futex, or the start or
+    /// end of a process, and its size is the number of bytes or wake-ups.
+    Send, "send", Process, false;
+    /// Receive from another process what it has sent, and wait for it.
+    Receive, "receive", Process, false;
+    /// Let time pass: a sleep, or a wait for something outside the trace.
+    Pause, "pause", Process, false;
 }
 
 impl Operation {

@@ -19,7 +19,7 @@ pub struct Record {
     /// Bytes moved, for an operation that [carries
     /// bytes](Operation::carries_bytes); else the length of the range that the
     /// call names, the file's length that a stat of a
-    /// [regular](Flags::REGULAR) file told, or 0.
+    /// [regular](Flags::REGULAR) file told, the bytes or wake-ups of a message, or 0.
     pub size: u64,
     /// Process or thread of the operation. One process's records follow each other; those of
     /// different processes may overlap.

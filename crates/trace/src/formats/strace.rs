@@ -8,7 +8,7 @@
 //! Offsets follow the open file descriptions through open, lseek, dup, fork,
 //! threads and append. A descriptor opened before the trace began starts at
 //! offset 0 unless the trace tells more, and is counted. `threads` says what
-//! becomes of processes that no clone shows.
+//! becomes of processes that no clone shows, `messages` what passes between processes.
 //!
 //! A failed call on a path is a record, as the file system had to answer it; a
 //! failed call on a descriptor is not. A call that reads one file and writes
@@ -27,6 +27,7 @@ mod files;
 mod kinds;
 mod lengths;
 mod locks;
+mod messages;
 mod operations;
 mod order;
 mod paths;
@@ -151,6 +152,10 @@ impl Reader for StraceReader {
 
     fn skipped(&self) -> &Skipped {
         &self.state.skipped
+    }
+
+    fn keep_messages(&mut self) {
+        self.state.keeps_messages = true;
     }
 }
 
@@ -419,8 +424,9 @@ impl State {
             line: self.now.line,
             ..Now::default()
         };
+        self.receive_start();
         match *body {
-            Body::Call { name, rest } => self.call(calls::call(name), name, rest, None, None),
+            Body::Call { name, rest } => self.call(self.known(name), name, rest, None, None),
             Body::Unfinished { name, rest } => {
                 self.begin(name, rest);
                 Some(())
@@ -436,6 +442,7 @@ impl State {
             }
             Body::Exit => {
                 self.count(&kinds::EVENT, b"");
+                self.send_end();
                 self.exit(process);
                 Some(())
             }
@@ -448,7 +455,7 @@ impl State {
     }
 
     fn begin(&mut self, name: &[u8], rest: &[u8]) {
-        let call = calls::call(name);
+        let call = self.known(name);
         let Now {
             process,
             time_ns,

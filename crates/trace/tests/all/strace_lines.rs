@@ -405,3 +405,113 @@ fn the_summary_of_strace_is_no_trace() {
          as `5967 1795297771.219264 read(3</etc/hosts>, \"…\", 4096) = 158 <0.000007>`"
     );
 }
+
+/// Rows of a trace with what passes between processes: microsecond, duration, process, operation,
+/// file, size.
+fn messages(lines: &[&str]) -> Vec<(i64, i64, String, String, String, u64)> {
+    let mut reader = open_bytes("t", lines.join("\n") + "\n", Some("strace")).unwrap();
+    reader.keep_messages();
+    let mut records = drain(reader.as_mut(), 2).unwrap();
+    records.sort_by_key(|record| record.time_ns);
+    let row = |record: &headrace_trace::Record| {
+        let name = |names: &headrace_trace::Names, number| names.get(number).unwrap().to_owned();
+        (
+            record.time_ns / 1000,
+            record.duration_ns / 1000,
+            name(reader.processes(), record.process),
+            record.operation.name().to_owned(),
+            name(reader.files(), record.file),
+            record.size,
+        )
+    };
+    records.iter().map(row).collect()
+}
+
+/// A row of [`messages`] from text.
+fn message(text: &str) -> (i64, i64, String, String, String, u64) {
+    let fields: Vec<&str> = text.split(", ").collect();
+    let [time, duration, process, operation, file, size] = fields[..] else {
+        panic!("{text}")
+    };
+    (
+        time.parse().unwrap(),
+        duration.parse().unwrap(),
+        process.into(),
+        operation.into(),
+        file.into(),
+        size.parse().unwrap(),
+    )
+}
+
+#[test]
+fn starts_ends_and_pipes_of_processes_are_messages_if_they_are_kept() {
+    let lines = [
+        "1 7.000000 pipe2([3<pipe:[5]>, 4<pipe:[5]>], 0) = 0 <0.000001>",
+        // The child shows before the call that made it returns.
+        "1 7.000010 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>",
+        "2 7.000020 write(4<pipe:[5]>, \"\"..., 100 <unfinished ...>",
+        "1 7.000030 <... clone resumed>) = 2 <0.000020>",
+        "1 7.000040 poll([{fd=3<pipe:[5]>, events=POLLIN}], 1, -1 <unfinished ...>",
+        "2 7.000050 <... write resumed>) = 100 <0.000030>",
+        "1 7.000060 <... poll resumed>) = 1 ([{fd=3, revents=POLLIN}]) <0.000020>",
+        "1 7.000070 read(3<pipe:[5]>, \"\"..., 4096) = 100 <0.000002>",
+        "1 7.000080 poll([{fd=0</dev/pts/1>, events=POLLIN}], 1, 0) = 0 (Timeout) <0.000003>",
+        "1 7.000090 wait4(-1,  <unfinished ...>",
+        "2 7.000100 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0}, NULL) = 0 <0.000010>",
+        "2 7.000120 +++ exited with 0 +++",
+        "1 7.000130 <... wait4 resumed>[{WIFEXITED(s)}], 0, NULL) = 2 <0.000040>",
+        "1 7.000140 read(0</dev/zero>, \"\"..., 10) = 10 <0.000001>",
+        "1 7.000150 +++ exited with 0 +++",
+    ];
+    let expected = [
+        "10, 0, 1, send, start of 2, 1",
+        "20, 0, 2, receive, start of 2, 1",
+        "20, 0, 2, send, pipe:[5], 100",
+        // The poll belongs to the read.
+        "40, 32, 1, receive, pipe:[5], 100",
+        "80, 3, 1, pause, time, 0",
+        "90, 40, 1, receive, end of 2, 1",
+        "100, 10, 2, pause, time, 0",
+        "120, 0, 2, send, end of 2, 1",
+        "150, 0, 1, send, end of 1, 1",
+    ];
+    assert_eq!(messages(&lines), expected.map(message));
+    // Without them nothing changes.
+    let (records, _) = seen(&[&lines[..], &["1 7.2 fsync(5</f>) = 0 <0.1>"]].concat());
+    assert_eq!(records, [row(200_000, "1", "sync", "/f", 0, 0)]);
+}
+
+#[test]
+fn sockets_futexes_and_threads_are_messages_if_they_are_kept() {
+    let clone = "CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD";
+    let clone = format!("1 7.000000 clone3({{flags={clone}}}, 88) = 2 <0.000001>");
+    let lines = [
+        &clone,
+        "1 7.000010 sendto(3<UNIX-STREAM:[12->13]>, \"\"..., 8, 0, NULL, 0) = 8 <0.000001>",
+        "2 7.000020 recvfrom(4<UNIX-STREAM:[13->12, \"/run/s\"]>, \"\"..., 9, 0, NULL, NULL) = 8 <0.000001>",
+        "2 7.000030 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>",
+        "1 7.000040 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000001>",
+        "2 7.000050 <... futex resumed>) = 0 <0.000020>",
+        "1 7.000060 futex(0x7f04, FUTEX_WAIT_BITSET_PRIVATE, 0, {tv_sec=1}, ~0) = -1 ETIMEDOUT (Connection timed out) <0.000005>",
+        "1 7.000070 futex(0x7f08, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 2, NULL, ~0 <unfinished ...>",
+        "2 7.000080 +++ exited with 0 +++",
+        "1 7.000090 <... futex resumed>) = 0 <0.000020>",
+        "1 7.000100 read(5<TCP:[1.2.3.4:5->6.7.8.9:10]>, \"\"..., 9) = 3 <0.000001>",
+        "1 7.000110 read(6<socket:[99]>, \"\"..., 9) = 3 <0.000001>",
+        "1 7.000120 futex(0x7f08, FUTEX_WAIT_PRIVATE, 7, NULL) = -1 EAGAIN (Resource temporarily unavailable) <0.000001>",
+    ];
+    let expected = [
+        "0, 0, 1, send, start of 2, 1",
+        "10, 0, 1, send, UNIX-STREAM:[12->13], 8",
+        "20, 0, 1/2, receive, start of 2, 1",
+        "20, 1, 1/2, receive, UNIX-STREAM:[12->13], 8",
+        "30, 20, 1/2, receive, futex 1 0x7f00, 1",
+        "40, 0, 1, send, futex 1 0x7f00, 1",
+        "60, 5, 1, pause, time, 0",
+        "70, 20, 1, receive, end of 2, 1",
+        "80, 0, 1/2, send, end of 2, 1",
+        "100, 1, 1, receive, TCP:[6.7.8.9:10->1.2.3.4:5], 3",
+        "110, 1, 1, pause, time, 0",
+    ];
+    assert_eq!(messages(&lines), expected.map(message));
+}

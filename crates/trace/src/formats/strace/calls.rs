@@ -91,6 +91,21 @@ pub(super) enum Call {
     LeftOut(&'static Kind),
     /// fdatasync
     SyncData,
+    /// Passes something between processes, or waits.
+    Message(Message),
+}
+
+/// Kind of a call that passes something between processes, or waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// Moves bytes through a socket.
+    Socket(Operation),
+    /// Waits for the end of a child.
+    Child,
+    Futex,
+    /// Waits until descriptors have something to read.
+    Poll,
+    Sleep,
 }
 
 /// Classifies a call; none if it is no file operation.
@@ -144,7 +159,7 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
             kind: &kinds::SOCKET,
             list: 3,
         },
-        b"recvmsg" | b"recvmmsg" | b"recvmmsg_time64" => Receive,
+        b"recvmsg" | b"recvmmsg" | b"recvmmsg_time64" => Call::Receive,
         b"close" => Close,
         b"close_range" => CloseRange,
 
@@ -336,6 +351,16 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"io_submit" => Submit,
         b"io_getevents" | b"io_pgetevents" | b"io_pgetevents_time64" => LeftOut(&kinds::COMPLETION),
         b"io_uring_enter" => LeftOut(&kinds::IO_URING),
+
+        b"recvfrom" | b"recv" => Message(self::Message::Socket(Read)),
+        b"sendto" | b"send" | b"sendmsg" => Message(self::Message::Socket(Write)),
+        b"wait4" | b"waitpid" | b"waitid" => Message(self::Message::Child),
+        b"futex" | b"futex_time64" => Message(self::Message::Futex),
+        b"poll" | b"ppoll" | b"ppoll_time64" | b"select" | b"_newselect" | b"pselect6"
+        | b"epoll_wait" | b"epoll_pwait" | b"epoll_pwait2" => Message(self::Message::Poll),
+        b"nanosleep" | b"clock_nanosleep" | b"pause" | b"rt_sigsuspend" | b"rt_sigtimedwait" => {
+            Message(self::Message::Sleep)
+        }
         _ => return None,
     })
 }

@@ -114,6 +114,7 @@ impl State {
                 }
                 self.left_out(&kinds::STATE, &done)
             }
+            Call::Message(message) => self.message(&done, message),
             Call::SyncData => {
                 self.now.flags |= Flags::DATA_ONLY;
                 self.metadata(&done, Operation::Sync, At::Descriptor(0))
@@ -233,7 +234,10 @@ impl State {
             rest = &rest[at + RIGHTS.len()..];
             self.insert_all(rest, &kinds::UNKNOWN);
         }
-        self.left_out(&kinds::OTHER_CALL, done)
+        if done.failed() {
+            return self.left_out(&kinds::OTHER_CALL, done);
+        }
+        self.pass_bytes(done, Operation::Read, &kinds::OTHER_CALL)
     }
 
     fn close(&mut self, done: &Done<'_>, closing: Option<OpenObject>) -> Option<()> {
@@ -447,6 +451,7 @@ impl State {
                 None => u32::try_from(done.value).ok()?,
             };
             self.forked(child, Sharing::of(done.rest), assumed);
+            self.send_start(child);
         }
         Some(())
     }

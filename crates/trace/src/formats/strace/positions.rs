@@ -22,7 +22,7 @@ impl State {
         let opened = self.opened(done.arguments.get(0))?;
         let description = match opened {
             OpenObject::File(description) => description,
-            OpenObject::Other(kind) => return self.left_out(kind, done),
+            OpenObject::Other(kind) => return self.pass_bytes(done, operation, kind),
         };
         let size = u64::try_from(done.value).ok()?;
         let position = match position {

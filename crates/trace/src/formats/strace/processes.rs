@@ -130,6 +130,10 @@ pub(super) struct Process {
     pub(super) pending: Option<Pending>,
     /// True if strace has shown it, or said that it is attached to it: a fork may return before.
     pub(super) attached: bool,
+    /// True if the trace shows the call that made it, and no line of its own yet.
+    pub(super) forked: bool,
+    /// Start and end of a poll that found something to read, until that is read.
+    pub(super) polled: Option<(i64, i64)>,
 }
 
 impl Process {
@@ -144,6 +148,8 @@ impl Process {
             directory: Shared::default(),
             pending: None,
             attached: false,
+            forked: false,
+            polled: None,
         }
     }
 

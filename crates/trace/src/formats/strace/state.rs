@@ -9,8 +9,8 @@ use super::kinds;
 use super::lengths::{Length, Lengths};
 use super::order::Order;
 use super::processes::{Pending, Process, Shared, Sharing, Table};
-use super::threads::Group;
-use crate::{Flags, Kind, Names, Operation, Record, Skipped};
+use super::threads::Group as AttachedGroup;
+use crate::{Flags, Group, Kind, Names, Operation, Record, Skipped};
 
 /// Placeholder of the process whose number strace omits, until the trace reveals it.
 pub(super) const UNNUMBERED: u32 = 0;
@@ -38,7 +38,7 @@ pub(super) struct State {
     /// Processes that strace announced and that have not been seen yet.
     pub(super) attached: FxHashSet<u32>,
     /// The processes that strace said it attached to before it showed a line.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<AttachedGroup>,
     /// Leaders of threads whose number is sure by now.
     pub(super) settled: FxHashSet<u32>,
     /// True if the trace shows how descriptors begin, and how they end.
@@ -48,6 +48,10 @@ pub(super) struct State {
     pub(super) largest: u32,
     pub(super) now: Now,
     pub(super) scratch: String,
+    /// True if what passes between processes gives records.
+    pub(super) keeps_messages: bool,
+    /// Threads and processes that have ended, if messages are kept.
+    pub(super) ended: FxHashSet<u32>,
 }
 
 impl State {
@@ -196,11 +200,13 @@ impl State {
                 existing.directory = directory;
                 existing.leader = leader;
                 existing.assumed = false;
+                existing.forked = true;
             }
             None => {
                 let new = Process {
                     leader,
                     expected_by: Some(parent),
+                    forked: true,
                     table,
                     directory,
                     ..Process::new(child)
@@ -274,6 +280,7 @@ impl State {
         let Some(process) = self.name(self.now.process) else {
             return;
         };
+        self.end_poll(process, operation);
         let late = self.order.put(Record {
             time_ns: self.now.time_ns,
             duration_ns: self.now.duration_ns,
@@ -285,7 +292,8 @@ impl State {
             flags: self.now.flags,
             other: self.now.other.unwrap_or(Record::NO_FILE),
         });
-        if late {
+        // A message comes when its wait has ended, and nobody else waits for its record.
+        if late && operation.group() != Group::Process {
             self.count(&kinds::UNORDERED, b"");
         }
     }
