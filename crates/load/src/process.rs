@@ -123,7 +123,7 @@ impl Process {
                     self.flush()?;
                     self.meeting.wait(&shared.ends);
                 }
-                Next::Compute(span) => {
+                Next::Compute(span) | Next::Pause(span) => {
                     let until = now + span.0 / PICOSECONDS;
                     shared.clock.wait_until(until, &shared.ends);
                 }

@@ -3,6 +3,7 @@
 //!
 //! To add a kind of workload, write a file with a type that implements [`Application`].
 
+mod channels;
 mod directories;
 mod ior;
 mod mdtest;
@@ -185,6 +186,8 @@ pub enum Next {
     Ask(Ask),
     /// Computes for so long, and asks for nothing.
     Compute(Span),
+    /// Lets so much time pass.
+    Pause(Span),
     /// Waits until [`Application::woken`] names it.
     Wait,
     /// Waits until all processes of the workload have come as far.

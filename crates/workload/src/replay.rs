@@ -6,6 +6,9 @@
 //! Reads and writes have the open flags O_DIRECT and O_SYNC of the last open of their file by their
 //! process, else by any process, or of their own record. A rename moves a file to its other name.
 //!
+//! A process waits for what it receives from another, and computes or waits in the gaps between its
+//! records. Requests at recorded times wait for nothing.
+//!
 //! Left out, and counted: what only changes a process's own state, transfers of no bytes, and
 //! `sync_file_range`, which waits for nothing. Counted as simulated in part: the range
 //! of an allocation, a truncation at an open, the other name of a link, and the failure of calls
@@ -18,6 +21,7 @@ use headrace_net::{Random, Span, Time};
 use headrace_spec::{Gaps, RecordFlags, Replay, Seconds, TraceReplay};
 use headrace_trace::{Flags, Group, Operation, Reader, Record};
 
+use super::channels::Channels;
 use super::{Application, Ask, ExistingFile, LeftOut, Next, OffsetSpace, RecordedFlags};
 
 /// Error in a trace.
@@ -82,8 +86,9 @@ pub struct TraceReplayApplication {
     batch: Vec<Record>,
     /// Recorded end of each process's last request.
     ended: Vec<Option<i64>>,
-    /// Request of each process that comes after a gap, and the computing time left in it.
-    computing: Vec<Option<(Record, Span)>>,
+    /// Record of each process that comes after a gap, and the time left in it.
+    in_gap: Vec<Option<(Record, Span)>>,
+    channels: Channels,
     files: u32,
     /// Volume of the files that are only written.
     output_volume: Option<u8>,
@@ -278,7 +283,13 @@ impl TraceReplayApplication {
     /// If it cannot be read to its end, has nothing to replay, or has no recorded times for a
     /// replay that keeps them.
     pub fn new(spec: &TraceReplay) -> Result<TraceReplayApplication, TraceError> {
-        let open = |file: &Path| headrace_trace::open(file, None);
+        let open = |file: &Path| {
+            let mut reader = headrace_trace::open(file, None)?;
+            if spec.replay != Replay::Timed {
+                reader.keep_messages();
+            }
+            Ok::<_, TraceError>(reader)
+        };
         let mut reader = open(&spec.file)?;
         let mut batch = Vec::with_capacity(BATCH);
         let (mut requests, mut largest, mut data_syncs) = (0, 0, 0);
@@ -288,15 +299,21 @@ impl TraceReplayApplication {
         let mut space = OffsetSpace::new(spec);
         let mut names = FileNames::default();
         let mut flags = RecordedFlags::default();
+        let mut channels = Channels::default();
         while reader.next_batch(BATCH, &mut batch)? > 0 {
             for mut record in batch.drain(..) {
                 space.map(spec, &mut record)?;
                 let record = names.follow(&record);
                 let count = |by, reason| LeftOut::new(by, record.operation.name(), reason, 1);
-                if let Some(reason) = reason_to_leave_out(&record) {
+                if let Some(reason) = reason_to_leave_out(&record, spec.replay) {
                     let carried = record.operation.carries_bytes();
                     let bytes = if carried { record.size } else { 0 };
                     count("replay", reason).of_bytes(bytes).add(&mut left_out);
+                    continue;
+                }
+                has_durations |= record.duration_ns != 0;
+                if record.operation.group() == Group::Process {
+                    channels.count(&record);
                     continue;
                 }
                 let known = uses.get(record.file as usize).copied().unwrap_or_default();
@@ -313,7 +330,6 @@ impl TraceReplayApplication {
                     uses.resize(record.file as usize + 1, Use::default());
                 }
                 uses[record.file as usize].add(&record);
-                has_durations |= record.duration_ns != 0;
                 requests += 1;
                 let is_sync = record.operation == Operation::Sync;
                 data_syncs += u64::from(is_sync && record.flags.has(Flags::DATA_ONLY));
@@ -348,11 +364,13 @@ impl TraceReplayApplication {
         }
         let names = FileNames::at_the_start(&uses);
         let processes = reader.processes().len();
+        channels.begin(processes);
         Ok(TraceReplayApplication {
             spec: spec.clone(),
             waiting: (0..processes).map(|_| VecDeque::new()).collect(),
             ended: vec![None; processes],
-            computing: vec![None; processes],
+            in_gap: vec![None; processes],
+            channels,
             output_volume: None,
             uses,
             lists_files: false,
@@ -425,14 +443,31 @@ impl TraceReplayApplication {
         self.spec.replay == Replay::Paced && self.spec.gaps == Gaps::Compute
     }
 
-    /// Computes before a request, in parts that a simulation takes.
+    /// Computes before a record, in parts that a simulation takes.
     fn compute(&mut self, rank: u32, record: Record, left: Span) -> Next {
-        if left == Span::ZERO {
-            return Next::Ask(self.ask(&record, Span::ZERO, None));
-        }
         let part = left.min(LONGEST_COMPUTATION);
-        self.computing[rank as usize] = Some((record, Span(left.0 - part.0)));
+        self.in_gap[rank as usize] = Some((record, Span(left.0 - part.0)));
         Next::Compute(part)
+    }
+
+    /// What a process does at a record whose gap is over; none if it goes on with the next one.
+    fn act(&mut self, rank: u32, record: &Record) -> Option<Next> {
+        match record.operation {
+            Operation::Send => {
+                self.channels.send(record.file, record.size);
+                None
+            }
+            Operation::Receive => {
+                let goes_on = self.channels.receive(rank, record.file, record.size);
+                (!goes_on).then_some(Next::Wait)
+            }
+            Operation::Pause if self.spec.replay == Replay::Closed => None,
+            Operation::Pause => {
+                let seconds = record.duration_ns as f64 * 1e-9 * self.spec.scale;
+                Some(Next::Pause(Span::from_seconds(seconds)))
+            }
+            _ => Some(Next::Ask(self.ask(record, Span::ZERO, None))),
+        }
     }
 
     /// The next record of a process.
@@ -454,7 +489,7 @@ impl TraceReplayApplication {
                 let record = self.names.follow(record);
                 // The trace has not changed since it was counted, or its new
                 // processes are left out.
-                if reason_to_leave_out(&record).is_none()
+                if reason_to_leave_out(&record, self.spec.replay).is_none()
                     && let Some(waiting) = self.waiting.get_mut(record.process as usize)
                 {
                     waiting.push_back(record);
@@ -527,8 +562,11 @@ fn served_in_part(
 }
 
 /// Why no process asks for a record, if none does.
-fn reason_to_leave_out(record: &Record) -> Option<&'static str> {
+fn reason_to_leave_out(record: &Record, replay: Replay) -> Option<&'static str> {
     match record.operation {
+        operation if operation.group() == Group::Process && replay == Replay::Timed => {
+            Some("it passes between processes, and requests are made at their recorded times")
+        }
         Operation::Read | Operation::Write if record.size == 0 => Some("it moved no bytes"),
         Operation::Sync if record.flags.has(Flags::RANGE) => {
             Some("sync_file_range, which waits for nothing")
@@ -553,7 +591,11 @@ impl Application for TraceReplayApplication {
     }
 
     fn threads(&self) -> bool {
-        self.computes()
+        self.computes() || !self.channels.are_unused()
+    }
+
+    fn woken(&mut self) -> Option<u32> {
+        self.channels.woken()
     }
 
     fn volume(&self, file: u32) -> Option<u8> {
@@ -576,18 +618,59 @@ impl Application for TraceReplayApplication {
     }
 
     fn next(&mut self, rank: u32, now: Time, _: &mut Random<'_>) -> Result<Next, String> {
-        if let Some((record, left)) = self.computing[rank as usize].take() {
-            return Ok(self.compute(rank, record, left));
+        loop {
+            if let Some(next) = self.step(rank, now)? {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn recorded_flags(&self) -> Option<RecordedFlags> {
+        Some(self.flags)
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        let mut left_out = self.left_out.clone();
+        let released = self.channels.released();
+        if released > 0 {
+            let reason = "nothing in the trace ends the wait: it goes on when no other process can";
+            let name = Operation::Receive.name();
+            LeftOut::new("model", name, reason, released).add(&mut left_out);
+        }
+        left_out
+    }
+
+    fn total_requests(&self) -> Option<u64> {
+        Some(self.requests)
+    }
+
+    fn largest_transfer(&self) -> Option<u64> {
+        Some(self.largest)
+    }
+}
+
+impl TraceReplayApplication {
+    /// One record of a process, or a part of the gap before it; none if that takes no time.
+    fn step(&mut self, rank: u32, now: Time) -> Result<Option<Next>, String> {
+        if let Some((record, left)) = self.in_gap[rank as usize].take() {
+            return Ok(match left {
+                Span::ZERO => self.act(rank, &record),
+                left => Some(self.compute(rank, record, left)),
+            });
         }
         let record = self.record(rank).map_err(|error| error.to_string())?;
         let Some(record) = record else {
-            return Ok(Next::Finished);
+            self.channels.finish();
+            return Ok(Some(Next::Finished));
         };
+        let is_message = record.operation.group() == Group::Process;
         let previous = self.ended[rank as usize].replace(record.time_ns + record.duration_ns);
         let gap = gap_ns(previous, &record) as f64 * 1e-9 * self.spec.scale;
         let shift = self.spec.shift.0;
-        let is_first = now == Time::ZERO;
+        let is_first = now == Time::ZERO && !is_message;
         let seconds = match self.spec.replay {
+            // It begins when another process has made it.
+            Replay::Paced if previous.is_none() && record.operation == Operation::Receive => 0.0,
             Replay::Timed => record.time_ns as f64 * 1e-9 * self.spec.scale + shift,
             Replay::Closed if is_first => shift,
             Replay::Closed => 0.0,
@@ -602,37 +685,27 @@ impl Application for TraceReplayApplication {
                 record.time_ns as f64 * 1e-9,
             ));
         }
+        let time = Span::from_seconds(seconds);
         Ok(match self.spec.replay {
-            Replay::Timed => {
-                let intended = Time::from_seconds(seconds);
-                Next::Ask(self.ask(&record, intended.since(now), Some(intended)))
-            }
-            Replay::Closed if is_first => {
-                let intended = Time::from_seconds(seconds);
-                Next::Ask(self.ask(&record, intended.since(now), Some(intended)))
-            }
-            Replay::Closed => Next::Ask(self.ask(&record, Span::ZERO, None)),
+            Replay::Timed => Some(self.ask_at(&record, seconds, now)),
+            Replay::Closed if is_first => Some(self.ask_at(&record, seconds, now)),
+            Replay::Closed => self.act(rank, &record),
+            Replay::Paced if time == Span::ZERO => self.act(rank, &record),
             Replay::Paced if self.computes() && previous.is_some() => {
-                self.compute(rank, record, Span::from_seconds(seconds))
+                Some(self.compute(rank, record, time))
             }
-            Replay::Paced => Next::Ask(self.ask(&record, Span::from_seconds(seconds), None)),
+            Replay::Paced if is_message => {
+                self.in_gap[rank as usize] = Some((record, Span::ZERO));
+                Some(Next::Pause(time))
+            }
+            Replay::Paced => Some(Next::Ask(self.ask(&record, time, None))),
         })
     }
 
-    fn recorded_flags(&self) -> Option<RecordedFlags> {
-        Some(self.flags)
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        self.left_out.clone()
-    }
-
-    fn total_requests(&self) -> Option<u64> {
-        Some(self.requests)
-    }
-
-    fn largest_transfer(&self) -> Option<u64> {
-        Some(self.largest)
+    /// A request that is to be made at a time, in seconds since the start.
+    fn ask_at(&self, record: &Record, seconds: f64, now: Time) -> Next {
+        let intended = Time::from_seconds(seconds);
+        Next::Ask(self.ask(record, intended.since(now), Some(intended)))
     }
 }
 
@@ -726,6 +799,136 @@ mod tests {
         std::fs::write(&spec.file, without).expect("written");
         let error = TraceReplayApplication::new(&spec).err().expect("refused");
         assert!(error.to_string().contains("has no durations"), "{error}");
+    }
+
+    /// Requests and computations of all processes of a trace with columns
+    /// `time,process,operation,file,size,duration`, each with the time when it begins, where
+    /// requests take no time.
+    fn timeline(replay: Replay, lines: &[&str]) -> (Vec<String>, TraceReplayApplication) {
+        let (_directory, spec) = self::replay(replay, Gaps::Compute, 1.0);
+        let mut text = "time,process,operation,file,offset,size,duration\n".to_owned();
+        for line in lines {
+            let fields: Vec<&str> = line.split(' ').collect();
+            let [time, process, operation, file, size, duration] = fields[..] else {
+                panic!("{line}")
+            };
+            text += &format!("{time},{process},{operation},{file},0,{size},{duration}\n");
+        }
+        std::fs::write(&spec.file, text).expect("written");
+        let mut application = TraceReplayApplication::new(&spec).expect("a trace");
+        let mut draws = 0;
+        let mut random = Random::named(0, "test", &mut draws);
+        let mut ready: Vec<(Time, u32)> = (0..application.processes())
+            .map(|rank| (Time::ZERO, rank))
+            .collect();
+        let mut seen = Vec::new();
+        while let Some(place) = (0..ready.len()).min_by_key(|&place| ready[place]) {
+            let (now, rank) = ready.swap_remove(place);
+            let mut tell = |text: &str| seen.push(format!("{:.1} {rank} {text}", now.as_seconds()));
+            match application.next(rank, now, &mut random).expect("readable") {
+                Next::Ask(ask) => {
+                    tell(ask.operation.name());
+                    ready.push((now + ask.after, rank));
+                }
+                Next::Compute(time) => {
+                    tell("computes");
+                    ready.push((now + time, rank));
+                }
+                Next::Pause(time) => {
+                    tell("pauses");
+                    ready.push((now + time, rank));
+                }
+                Next::Wait => tell("waits"),
+                Next::Finished => {}
+                Next::Barrier => panic!("a barrier"),
+            }
+            while let Some(woken) = application.woken() {
+                ready.push((now, woken));
+            }
+        }
+        (seen, application)
+    }
+
+    /// A parent starts a child, waits for its bytes and for its end. Recorded by a slow tracer, both
+    /// waited long.
+    const MESSAGES: &[&str] = &[
+        "0.0 a open /f 0 0.0",
+        "1.0 a send start 1 0.0",
+        "2.0 a receive pipe 100 7.0",
+        "5.0 b receive start 1 0.0",
+        "7.0 b send pipe 60 0.0",
+        "8.0 b send pipe 40 0.0",
+        "9.5 a receive end 1 4.5",
+        "10.0 b pause time 0 3.0",
+        "13.0 b close /f 0 0.0",
+        "14.0 b send end 1 0.0",
+        "15.0 a close /f 0 0.0",
+    ];
+
+    #[test]
+    fn a_process_begins_and_goes_on_when_another_has_sent_what_it_receives() {
+        let expected = [
+            "0.0 0 open",
+            "0.0 0 computes",
+            "0.0 1 waits",
+            // It starts the child, and computes for the second between the two calls.
+            "1.0 0 computes",
+            "1.0 1 computes",
+            "2.0 0 waits",
+            "3.0 1 computes",
+            "4.0 1 computes",
+            "4.0 0 computes",
+            "4.5 0 waits",
+            "6.0 1 pauses",
+            "9.0 1 close",
+            "9.0 1 computes",
+            "10.0 0 computes",
+            "11.0 0 close",
+        ];
+        let (seen, application) = timeline(Replay::Paced, MESSAGES);
+        assert_eq!(seen, expected);
+        assert_eq!(application.total_requests(), Some(3));
+        assert!(application.left_out().is_empty());
+    }
+
+    #[test]
+    fn a_closed_replay_keeps_the_order_of_messages_and_passes_over_pauses() {
+        let expected = [
+            "0.0 0 open",
+            "0.0 0 waits",
+            "0.0 1 close",
+            "0.0 0 waits",
+            "0.0 0 close",
+        ];
+        let (seen, _) = timeline(Replay::Closed, MESSAGES);
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn requests_at_their_recorded_times_wait_for_no_message() {
+        let (seen, application) = timeline(Replay::Timed, MESSAGES);
+        assert_eq!(seen.len(), 3);
+        let left_out: u64 = application.left_out().iter().map(|entry| entry.count).sum();
+        assert_eq!(left_out, 8);
+    }
+
+    #[test]
+    fn a_part_of_a_trace_without_the_senders_comes_to_its_end() {
+        let part = [MESSAGES[0], MESSAGES[2], MESSAGES[6], MESSAGES[10]];
+        let (seen, application) = timeline(Replay::Closed, &part);
+        assert_eq!(seen, ["0.0 0 open", "0.0 0 close"]);
+        assert!(application.left_out().is_empty());
+        // Each receives first what the other sends last.
+        let crossed = [
+            "0.0 a receive x 1 0.1",
+            "1.0 a send y 1 0.0",
+            "0.0 b receive y 1 0.1",
+            "1.0 b send x 1 0.0",
+            "2.0 b close /f 0 0.0",
+        ];
+        let (seen, application) = timeline(Replay::Closed, &crossed);
+        assert_eq!(seen.last().map(String::as_str), Some("0.0 1 close"));
+        assert_eq!(application.left_out()[0].count, 1);
     }
 
     /// Files before the run, operations that are asked for, and files of an assumed size, for

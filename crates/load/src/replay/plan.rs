@@ -42,6 +42,7 @@ pub struct Step {
 /// Why a record is left out.
 const FAILED: &str = "it failed when it was recorded, for a reason that is not here";
 const LOCAL: &str = "it changes the state of the process alone";
+const MESSAGE: &str = "it passes between processes, of which only the order on files is kept";
 const RANGE: &str = "sync_file_range, which waits for nothing";
 const NO_CALL: &str = "a trace's records have no place for its mode";
 const NO_NAME: &str = "its record does not have the other name";
@@ -284,6 +285,7 @@ impl Planner {
                 Ok(())
             }
             Operation::Seek | Operation::Allocate => Err(NO_CALL),
+            Operation::Send | Operation::Receive | Operation::Pause => Err(MESSAGE),
         }
     }
 
@@ -578,6 +580,7 @@ fn wait(step: &mut Step, point: Point) {
 fn not_carried_out(record: &Record) -> Option<&'static str> {
     match record.operation {
         operation if operation.group() == Group::Local => Some(LOCAL),
+        operation if operation.group() == Group::Process => Some(MESSAGE),
         Operation::Sync if record.flags.has(Flags::RANGE) => Some(RANGE),
         Operation::Allocate => Some(NO_CALL),
         _ => None,

@@ -584,6 +584,7 @@ fn execute(
         }
         // The plan has none, and files have been opened.
         Operation::Open | Operation::Create | Operation::Seek | Operation::Allocate => {}
+        Operation::Send | Operation::Receive | Operation::Pause => {}
     }
     Ok((0, None))
 }

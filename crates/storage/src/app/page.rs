@@ -225,6 +225,10 @@ impl Workloads {
             Next::Finished => return Ok(Step::Finished),
             Next::Wait => return Ok(Step::Wait),
             Next::Compute(time) => return Ok(Step::Ask(computation(process, group, time, now))),
+            Next::Pause(time) => {
+                let after = computation(process, group, Span::ZERO, now + time);
+                return Ok(Step::Ask(after));
+            }
             Next::Ask(ask) => ask,
         };
         let issued = now + ask.after;
@@ -258,15 +262,15 @@ fn nanoseconds(time: Span) -> u32 {
     u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
 }
 
-/// Processor time of a process.
-fn computation(process: Process, group: u8, time: Span, now: Time) -> Request {
+/// Processor time of a process, from a moment on.
+fn computation(process: Process, group: u8, time: Span, from: Time) -> Request {
     Request {
         process,
         file: u32::MAX,
         offset: 0,
         size: 0,
-        intended: now,
-        issued: now,
+        intended: from,
+        issued: from,
         phase: 0,
         pending: 0,
         compute: nanoseconds(time),
@@ -380,10 +384,10 @@ pub fn processes(
         let now = firing.now();
         match workloads.next(process, now, &mut firing.random()) {
             Ok(Step::Ask(request)) => {
-                let after = match request.only_computes() && !machines {
-                    true => Span(u64::from(request.compute) * 1000),
-                    false => request.issued.since(now),
-                };
+                let mut after = request.issued.since(now);
+                if request.only_computes() && !machines {
+                    after += Span(u64::from(request.compute) * 1000);
+                }
                 recorder.thinks(after);
                 firing.put_after(thinking, request, after);
             }

@@ -1,7 +1,7 @@
 //! Recorded traces of real programs, replayed.
 
 use headrace_storage::Outcome;
-use headrace_trace::{Operation, Summary};
+use headrace_trace::{Group, Operation, Summary};
 use proptest::prelude::*;
 
 use crate::running::{in_repository, run, run_scenario, shipped};
@@ -304,6 +304,7 @@ fn a_replayed_log_is_synced_over_the_network() {
 fn what_no_process_asks_for_is_counted_and_named() {
     let mut reader =
         headrace_trace::open(&in_repository("tests/data/traces/build.strace"), None).unwrap();
+    reader.keep_messages();
     let summary = Summary::of(&mut *reader).unwrap();
     let report = run(&scenario("build.strace"), &[]).report;
     let left = |by: &str, what: &str| {
@@ -328,8 +329,12 @@ fn what_no_process_asks_for_is_counted_and_named() {
     // All that was recorded is asked for or counted.
     let asked: u64 = report.operations.values().map(|it| it.count).sum();
     let replay = report.left_out.iter().filter(|it| it.by == "replay");
+    let messages = summary.operations.iter();
+    let messages = messages.filter(|entry| entry.operation.group() == Group::Process);
+    let messages: u64 = messages.map(|entry| entry.count).sum();
+    assert!(messages > 0);
     assert_eq!(
-        asked + replay.map(|it| it.count).sum::<u64>(),
+        asked + messages + replay.map(|it| it.count).sum::<u64>(),
         summary.records
     );
 }
@@ -675,8 +680,9 @@ proptest! {
         let mut records = Vec::new();
         while reader.next_batch(100, &mut records).unwrap() > 0 {}
         let is_asked = |it: &headrace_trace::Record| {
-            it.operation.group() != headrace_trace::Group::Local
-                && !(it.operation.group() == headrace_trace::Group::Data && it.failed())
+            let groups = [Group::Local, Group::Process];
+            !groups.contains(&it.operation.group())
+                && !(it.operation.group() == Group::Data && it.failed())
                 && !(it.operation.carries_bytes() && it.size == 0)
         };
         prop_assume!(records.iter().any(is_asked));
@@ -687,7 +693,12 @@ proptest! {
         let carried = records.iter().filter(|it| it.operation.carries_bytes());
         prop_assert_eq!(moved + left, carried.map(|it| it.size).sum::<u64>());
         let asked: u64 = report.operations.values().map(|it| it.count).sum();
-        let replay = report.left_out.iter().filter(|it| it.by == "replay");
-        prop_assert_eq!(asked + replay.map(|it| it.count).sum::<u64>(), records.len() as u64);
+        let left_out = report.left_out.iter().filter(|it| it.by == "replay");
+        let is_message = |record: &&headrace_trace::Record| {
+            record.operation.group() == Group::Process && replay != "timed"
+        };
+        let messages = records.iter().filter(is_message).count() as u64;
+        let counted = asked + left_out.map(|it| it.count).sum::<u64>() + messages;
+        prop_assert_eq!(counted, records.len() as u64);
     }
 }
