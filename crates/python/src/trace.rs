@@ -117,14 +117,18 @@ fn reading<T: Send + 'static>(
 #[pymethods]
 impl TraceReader {
     #[new]
-    #[pyo3(signature = (path, format=None))]
-    fn new(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (path, format=None, messages=false))]
+    fn new(py: Python<'_>, path: PathBuf, format: Option<&str>, messages: bool) -> PyResult<Self> {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&is_cancelled);
         let stop: Stop = Arc::new(move || asked.load(Relaxed));
         let format = format.map(str::to_owned);
         let reader = reading(py, &is_cancelled, move || {
-            headrace_trace::open_stream(&path, format.as_deref(), stop)
+            let mut reader = headrace_trace::open_stream(&path, format.as_deref(), stop)?;
+            if messages {
+                reader.keep_messages();
+            }
+            Ok(reader)
         })?;
         Ok(Self::new_from(reader, is_cancelled))
     }

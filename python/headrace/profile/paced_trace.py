@@ -33,7 +33,7 @@ def read_paced(path: Path) -> pl.DataFrame:
 
     Raises ValueError, OSError as `headrace.trace.open_trace`.
     """
-    return paced(open_trace(path))
+    return paced(open_trace(path, messages=True))
 
 
 def paced(reader: Reader) -> pl.DataFrame:
@@ -68,9 +68,15 @@ def _with_open_flags(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_gaps(records: pl.DataFrame, start_ns: int = 0) -> pl.DataFrame:
-    """Return records with `gap_ns`; the first gap of a process begins at `start_ns`."""
+    """Return records with `gap_ns`; the first gap of a process begins at `start_ns`.
+
+    A process whose first record receives something begins when another one has made it: it has no
+    first gap.
+    """
     end = pl.col("time_ns") + pl.col("duration_ns")
-    previous = end.shift(1).over("process").fill_null(start_ns)
+    receives = pl.col("operation").cast(pl.String) == "receive"
+    first = pl.when(receives).then("time_ns").otherwise(start_ns)
+    previous = end.shift(1).over("process").fill_null(first)
     return records.sort("process", "time_ns", maintain_order=True).with_columns(
         gap_ns=(pl.col("time_ns") - previous).clip(lower_bound=0)
     )

@@ -76,8 +76,11 @@ def _holds_parquet(path: Path) -> bool:
         return file.read(len(PARQUET_BEGINS)) == PARQUET_BEGINS
 
 
-def open_trace(path: str | Path, format: str | None = None) -> Reader:
+def open_trace(path: str | Path, format: str | None = None, *, messages: bool = False) -> Reader:
     """Open a trace; without a format, by its content or extension.
+
+    With `messages`, a trace of strace gives also records of what passes between processes, and of
+    their pauses: the operations `send`, `receive` and `pause`.
 
     It may be compressed with gzip, be a pipe, or, under the name `-`, standard input; Parquet is
     read from files alone. Raises OSError if it cannot be read, ValueError if it is no such trace.
@@ -90,7 +93,7 @@ def open_trace(path: str | Path, format: str | None = None) -> Reader:
         return ParquetReader(path)
     if format == "darshan" or (format is None and is_darshan(path)):
         return DarshanReader(path)
-    return TraceReader(path, format)
+    return TraceReader(path, format, messages)
 
 
 def import_trace(

@@ -34,10 +34,16 @@ METADATA = (
     *("mkdir", "mkdirat", "rmdir", "chdir", "fchdir"),
 )
 PROCESSES = ("fork", "vfork", "clone", "clone3", "execve", "execveat", "unshare")
+MESSAGES = (
+    *("recvfrom", "recvmsg", "sendto", "sendmsg", "socketpair", "wait4", "waitid", "futex"),
+    *("poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"),
+    *("nanosleep", "clock_nanosleep", "pause", "rt_sigsuspend", "rt_sigtimedwait"),
+)
+"""Calls in which processes wait for each other, or for a time."""
 
-CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES
+CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES + MESSAGES
 """Calls that the reader of strace's format turns into records, or needs for the names, positions
-and processes of records. Timers, polls and sockets are not among them: each traced call costs."""
+and processes of records. Others are not among them: each traced call costs."""
 
 NANOSECONDS = (5, 6)
 """strace reports nanoseconds since this version."""
@@ -104,7 +110,8 @@ def _flags(path: Path) -> list[str]:
     )
     # A question mark makes strace accept calls that it does not know. Data is not printed (-s 0).
     calls = ",".join(f"?{call}" for call in CALLS)
-    return [*times, "-y", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
+    # -yy names both ends of a socket.
+    return [*times, "-yy", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
 
 
 @functools.cache
