@@ -24,8 +24,8 @@ MOST_RECORDS = 200_000
 simulation, and this many take about a second."""
 
 
-def read_paced(path: Path) -> pl.DataFrame:
-    """Return a trace with its gaps.
+def read_paced(path: Path, *, messages: bool = False) -> pl.DataFrame:
+    """Return a trace with its gaps, and with `messages` also what passes between processes.
 
     Returns the columns of `headrace.trace.SCHEMA`, sorted by process and time, and `gap_ns`. The
     first gap of a process begins with the trace. Reads and writes have the flags `direct` and
@@ -33,7 +33,7 @@ def read_paced(path: Path) -> pl.DataFrame:
 
     Raises ValueError, OSError as `headrace.trace.open_trace`.
     """
-    return paced(open_trace(path, messages=True))
+    return paced(open_trace(path, messages=messages))
 
 
 def paced(reader: Reader) -> pl.DataFrame:

@@ -41,7 +41,7 @@ MESSAGES = (
 )
 """Calls in which processes wait for each other, or for a time."""
 
-CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES + MESSAGES
+CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES
 """Calls that the reader of strace's format turns into records, or needs for the names, positions
 and processes of records. Others are not among them: each traced call costs."""
 
@@ -62,6 +62,12 @@ class Strace:
     suffix = ".strace"
     takes_more = False
 
+    def __init__(self, *, messages: bool = False) -> None:
+        """With `messages`, what passes between processes is recorded too, for a prediction."""
+        # -yy names both ends of a socket.
+        self._names = "-yy" if messages else "-y"
+        self._calls = CALLS + MESSAGES if messages else CALLS
+
     def available(self) -> str | None:
         if shutil.which("strace") is None:
             return "strace is not installed: install the package strace"
@@ -72,11 +78,11 @@ class Strace:
     def wrap(self, command: list[str], path: Path) -> list[str]:
         # The seccomp filter is inherited and cannot be attached later.
         fast = ["--seccomp-bpf"] if (version() or (0, 0)) >= SECCOMP else []
-        return ["strace", "-f", *fast, *_flags(path), "--", *command]
+        return ["strace", "-f", *fast, *self._flags(path), "--", *command]
 
     def attach(self, pids: Sequence[int], path: Path) -> list[str]:
         processes = [word for pid in pids for word in ("-p", str(pid))]
-        return ["strace", "-f", "-q", *_flags(path), *processes]
+        return ["strace", "-f", "-q", *self._flags(path), *processes]
 
     def start_error(self, path: Path) -> OSError | None:
         # strace looks for the program itself, so its first call executes it.
@@ -100,18 +106,18 @@ class Strace:
             "file operations of the kernel for others, such as NFS servers and swapping",
         ]
 
-
-def _flags(path: Path) -> list[str]:
-    fine = (version() or (0, 0)) >= NANOSECONDS
-    times = (
-        ["--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"]
-        if fine
-        else ["-ttt", "-T"]
-    )
-    # A question mark makes strace accept calls that it does not know. Data is not printed (-s 0).
-    calls = ",".join(f"?{call}" for call in CALLS)
-    # -yy names both ends of a socket.
-    return [*times, "-yy", "-s", "0", "-e", f"trace={calls}", "-e", "signal=none", "-o", str(path)]
+    def _flags(self, path: Path) -> list[str]:
+        fine = (version() or (0, 0)) >= NANOSECONDS
+        times = (
+            ["--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns"]
+            if fine
+            else ["-ttt", "-T"]
+        )
+        # A question mark makes strace accept calls that it does not know.
+        chosen = ["-e", "trace=" + ",".join(f"?{call}" for call in self._calls)]
+        # Data is not printed (-s 0).
+        output = ["-s", "0", *chosen, "-e", "signal=none", "-o", str(path)]
+        return [*times, self._names, *output]
 
 
 @functools.cache
