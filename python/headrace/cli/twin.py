@@ -1,7 +1,8 @@
 """`headrace twin`."""
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +14,10 @@ from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
+from headrace.report.units import duration
+
+if TYPE_CHECKING:
+    from headrace.validate import Predicted
 
 
 def twin(
@@ -23,6 +28,14 @@ def twin(
             metavar="DIR",
             help="Directory on the file system to measure; not with --again.",
             parser=directory_to_measure,
+            show_default=False,
+        ),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- COMMAND",
+            help="Program to predict and measure instead of the benchmarks, and its arguments.",
             show_default=False,
         ),
     ] = None,
@@ -60,6 +73,23 @@ def twin(
             " without measuring.",
         ),
     ] = None,
+    prepare: Annotated[
+        str | None,
+        typer.Option(
+            "--prepare",
+            metavar="COMMAND",
+            help="With a program: shell command that is run in its working directory before each"
+            " run.",
+        ),
+    ] = None,
+    cold: Annotated[
+        bool,
+        typer.Option(
+            "--cold",
+            help="With a program: evict the files of its working directory from the page cache"
+            " before each run.",
+        ),
+    ] = False,
     rounds: Rounds = 5,
     passes: Passes = None,
     space: Space = None,
@@ -75,6 +105,9 @@ def twin(
     other block sizes, patterns and numbers of processes than the calibration. Files are made in a
     directory of its own in DIR, which is removed at the end. DIR needs 1 GiB of free space. A round
     takes 1 to 7 minutes, depending on the disk, and writes several GiB.
+
+    With a program, headrace twin DIR -- COMMAND, the program is captured once by strace, predicted,
+    and then measured --rounds times. Each run has a fresh working directory in DIR.
     """
     from headrace import validate
     from headrace.calibrate import PASSES
@@ -83,6 +116,9 @@ def twin(
         source = context.get_parameter_source("rounds")
         others = {
             "DIR": directory,
+            "COMMAND": command,
+            "--prepare": prepare,
+            "--cold": cold,
             "--machine": machine,
             "--settings-now": settings_now,
             "--set": sets,
@@ -99,6 +135,11 @@ def twin(
         raise typer.BadParameter("it needs --machine FILE", param_hint="--settings-now")
     if sets and machine is None:
         raise typer.BadParameter("it needs --machine FILE", param_hint="--set")
+    for name, given in {"--prepare": prepare, "--cold": cold}.items():
+        if given and not command:
+            raise typer.BadParameter("it needs a program behind --", param_hint=name)
+    if command and (trace or trace_to is not None):
+        raise typer.BadParameter("a program is not traced in the kernel", param_hint="--trace")
     check_apart(
         {"--output": output, "--trace-to": trace_to, "--plot": plot},
         {"the machine's file": machine, "--again": again},
@@ -112,6 +153,23 @@ def twin(
         with steps("twin") as told:
             document = validate.repredict(again, on_progress=told).json()
         keep(document, as_json, plot, output)
+        return
+    if command:
+        with steps("twin") as told:
+            of_program = validate.twin_of_program(
+                directory,
+                command,
+                machine,
+                prepare=prepare,
+                cold=cold,
+                settings_now=settings_now,
+                sets=sets or (),
+                rounds=rounds,
+                passes=passes or PASSES,
+                on_prediction=print_prediction,
+                on_progress=told,
+            )
+        keep(of_program.json(), as_json, plot, output)
         return
     trace = check_tracing(directory, trace, trace_to)
     with steps("twin") as told:
@@ -131,6 +189,15 @@ def twin(
         document = traced.json()
         save_trace(traced.recordings, trace_to)
     keep(document, as_json, plot, output)
+
+
+def print_prediction(predicted: "Predicted") -> None:
+    """Print a prediction on standard error, before the program is measured."""
+    interval = ""
+    if predicted.interval is not None:
+        least, most = map(duration, predicted.interval)
+        interval = f" (90 % interval {least} to {most})"
+    print(f"predicted: {duration(predicted.seconds)}{interval}", file=sys.stderr, flush=True)
 
 
 def keep(document: dict[str, Any], as_json: bool, plot: Path | None, output: Path | None) -> None:

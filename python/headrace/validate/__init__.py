@@ -1,6 +1,7 @@
 """Validation: compare predictions with measurements."""
 
 from headrace.calibrate.case import Case
+from headrace.validate.application import twin_of_program
 from headrace.validate.cases import CASES
 from headrace.validate.point import Point
 from headrace.validate.prediction import Predicted, predict
@@ -21,5 +22,6 @@ __all__ = [
     "repredict",
     "trace_twin",
     "twin",
+    "twin_of_program",
     "validate",
 ]

@@ -77,6 +77,47 @@ class DiscrepancyRecord(msgspec.Struct, frozen=True):
     paragraph: str
 
 
+class PartRecord(msgspec.Struct, frozen=True):
+    """A part of the predicted time of a program, over all its processes."""
+
+    name: str
+    """Operation, `computing`, or `start and end`."""
+    calls: int | None
+    predicted_s: float
+    captured_s: float | None
+    """Recorded in the captured run, without the tracer; None where nothing is simulated."""
+
+
+class TracerRecord(msgspec.Struct, frozen=True):
+    """Time that the tracer adds, each with half the width of its 90 % confidence interval."""
+
+    gap_s: tuple[float, float]
+    """Added to the gap between two calls."""
+    duration_s: tuple[float, float]
+    """Added to the recorded duration of a call."""
+    process_s: tuple[float, float]
+    """Added to the start and end of a process."""
+    removed_s: float
+    """Removed from the captured run, over all processes."""
+
+
+class ApplicationRecord(msgspec.Struct, frozen=True):
+    """A program that was predicted and measured."""
+
+    command: list[str]
+    prepare: str | None
+    cold: bool
+    captured_s: float
+    """Time of the captured run, with the tracer."""
+    simulated_calls: int
+    measured_calls: int
+    """Calls that are taken as measured: those on files outside the working directory."""
+    measured_calls_s: float
+    """Time of these calls."""
+    tracer: TracerRecord
+    parts: list[PartRecord]
+
+
 class TwinScenario(msgspec.Struct, frozen=True):
     """Name of a twin's document."""
 
@@ -101,6 +142,8 @@ class TwinRecord(msgspec.Struct, frozen=True, kw_only=True):
     discrepancy: DiscrepancyRecord | None
     calibration: CalibrationRecord | UnsetType = UNSET
     """Missing for a twin that was predicted from a machine file."""
+    application: ApplicationRecord | UnsetType = UNSET
+    """Missing for a twin of benchmarks."""
 
 
 class ValidatedScenario(msgspec.Struct, frozen=True):

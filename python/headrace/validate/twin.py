@@ -34,7 +34,7 @@ from headrace.validate.interval_width import interval_width_warnings
 from headrace.validate.oversized_cases import oversized_cases
 from headrace.validate.point import Point, summary
 from headrace.validate.prediction import predict
-from headrace.validate.records import TwinRecord
+from headrace.validate.records import ApplicationRecord, TwinRecord
 from headrace.validate.settings_overrides import Setting, settings_overrides
 
 
@@ -56,6 +56,8 @@ class Twin:
     """The calibration of the same rounds; None with a machine file."""
     environment: Environment | None = None
     """Where and when the cases were measured."""
+    application: ApplicationRecord | None = None
+    """The program of the only point; None for benchmarks."""
 
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
@@ -70,6 +72,7 @@ class Twin:
             breakdowns=[it.record() for it in self.breakdowns],
             discrepancy=discrepancy_record(self.breakdowns),
             calibration=UNSET if self.calibration is None else self.calibration.record(),
+            application=UNSET if self.application is None else self.application,
         )
         document: dict[str, Any] = to_document(record)
         return document
@@ -127,13 +130,8 @@ def twin(
     compared: tuple[Setting, ...] = ()
     if machine is not None:
         # Check before measuring, so that a wrong file costs no time.
-        file = Path(machine)
-        if file.suffix != ".toml" or not file.is_file():
-            raise ScenarioError(
-                f"{file}: not a machine file: expected a .toml file from headrace calibrate -o"
-            )
         overrides, compared = settings_overrides(
-            file.resolve(), cases[0].work, now if settings_now else (), sets
+            check_machine_file(machine), cases[0].work, now if settings_now else (), sets
         )
     calibration_run = CalibrationRun(directory) if machine is None else None
     check_room([case.work for case in cases], directory)
@@ -178,6 +176,22 @@ def twin(
     calibration = calibration_run.calibration(on_progress)
     warned = [*calibration.warnings, *warned]
     return twin_from_calibration(calibration, cases, times, time_breakdown, warned, on_progress)
+
+
+def check_machine_file(machine: str | PathLike[str]) -> Path:
+    """Return the absolute path of a machine file.
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such file, or it is no TOML file.
+    """
+    file = Path(machine)
+    if file.suffix != ".toml" or not file.is_file():
+        raise ScenarioError(
+            f"{file}: not a machine file: expected a .toml file from headrace calibrate -o"
+        )
+    return file.resolve()
 
 
 Times: TypeAlias = Sequence[Sequence[float]]

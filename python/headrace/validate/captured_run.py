@@ -1,0 +1,185 @@
+"""The captured run of a program: calls that are simulated, and times that are taken as measured.
+
+Calls on files outside the working directory are not simulated. Their durations and gaps become part
+of the gap before the process's next simulated call. The time that the tracer added is removed from
+these gaps.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from headrace.profile.capture.overhead import TracerOverhead, TraceLines, read_lines
+from headrace.profile.paced_trace import read_paced
+
+MESSAGES = ("send", "receive")
+"""Operations between processes, which no file has."""
+STATE = ("seek", "lock", "unlock")
+"""Operations that a local file system is not simulated for."""
+DATA = ("read", "write")
+
+
+@dataclass(frozen=True)
+class CapturedRun:
+    """A captured run without the time of the tracer. Times are in seconds."""
+
+    records: pl.DataFrame
+    """Simulated calls with `gap_ns`, as `headrace.profile.paced_trace` has them."""
+    tail_s: float
+    """Time from the last simulated call to the exit of the program."""
+    calls: int
+    """All traced calls."""
+    measured_calls_s: float
+    """Durations of the calls that are taken as measured."""
+    tracer_s: float
+    """Time of the tracer that was removed from gaps, over all processes."""
+    tracer_half_width_s: float
+    """Half the width of its 90 % confidence interval."""
+    durations_s: dict[str, float]
+    """Recorded durations of the simulated calls by operation, without the tracer."""
+
+    @property
+    def computing_s(self) -> float:
+        """Gaps between the simulated calls, over all processes."""
+        return int(self.records["gap_ns"].sum()) / 1e9
+
+
+def read_captured(trace: Path, directory: Path, overhead: TracerOverhead) -> CapturedRun:
+    """Read the captured run of a program.
+
+    Parameters
+    ----------
+    trace
+        The text of strace.
+    directory
+        Working directory of the program.
+    overhead
+        Time that the tracer adds.
+
+    Raises
+    ------
+    OSError
+        If the trace cannot be read.
+    ValueError
+        If it has no calls on files.
+    """
+    return split_run(read_paced(trace), read_lines(trace), directory, overhead)
+
+
+def split_run(
+    records: pl.DataFrame, lines: TraceLines, directory: Path, overhead: TracerOverhead
+) -> CapturedRun:
+    """Split a trace into simulated calls and measured time, and remove the time of the tracer.
+
+    Parameters
+    ----------
+    records
+        All calls on files with their gaps, as `read_paced` returns them.
+    lines
+        Times of all traced calls.
+    directory, overhead
+        As in `read_captured`.
+    """
+    mask = simulated(directory)
+    chosen = _merge_others(records, mask)
+    call_ns = 1e9 * overhead.call.duration_s.value
+    removed_durations = pl.col("duration_ns") - call_ns
+    others = records.filter(~mask).select(removed_durations.clip(lower_bound=0).sum()).item()
+    counted = _with_costs(chosen, lines, overhead)
+    gaps = int(counted["gap_ns"].sum())
+    # The kept part of the gaps so far is the most by which they exceeded the costs so far: a cost
+    # that exceeds its gap is a debt for the next ones.
+    excess = (pl.col("gap_ns") - pl.col("_cost_ns")).cum_sum().clip(lower_bound=0).cum_max()
+    freed = counted.with_columns(_kept=excess.over("process")).with_columns(
+        gap_ns=(pl.col("_kept") - pl.col("_kept").shift(1).over("process").fill_null(0.0))
+        .round()
+        .cast(pl.Int64)
+    )
+    end = (chosen["time_ns"] + chosen["duration_ns"]).max()
+    last = int(end) if isinstance(end, int) else 0
+    tail, tail_cost = _tail(lines, last, overhead)
+    removed = (gaps - int(freed["gap_ns"].sum())) / 1e9 + tail_cost
+    operation = pl.col("operation").cast(pl.String)
+    durations = (
+        chosen.group_by(operation.alias("name"))
+        .agg(removed_durations.clip(lower_bound=0).sum() / 1e9)
+        .sort("name")
+    )
+    return CapturedRun(
+        freed.drop("_cost_ns", "_kept"),
+        tail,
+        lines.calls.height,
+        float(others or 0.0) / 1e9,
+        removed,
+        removed * _relative_half_width(overhead),
+        dict(durations.iter_rows()),
+    )
+
+
+def simulated(directory: Path) -> pl.Expr:
+    """Return a mask of the calls that are simulated, for a working directory."""
+    operation, flags = pl.col("operation").cast(pl.String), pl.col("flags").fill_null("")
+    inside = _inside(pl.col("file"), directory) | _inside(pl.col("other").fill_null(""), directory)
+    moves = ~operation.is_in(DATA) | (pl.col("size") > 0)
+    words = flags.str.split("|")
+    succeeded = ~words.list.contains("failed") & ~words.list.contains("range")
+    return operation.is_in(MESSAGES) | (
+        inside & moves & succeeded & ~operation.is_in([*STATE, *MESSAGES])
+    )
+
+
+def _inside(name: pl.Expr, directory: Path) -> pl.Expr:
+    return (name == str(directory)) | name.str.starts_with(f"{directory}/")
+
+
+def _merge_others(records: pl.DataFrame, mask: pl.Expr) -> pl.DataFrame:
+    """Return the records of a mask; times of the others are added to the gap before the process's
+    next one."""
+    others = pl.when(mask).then(0).otherwise(pl.col("duration_ns"))
+    before = (pl.col("gap_ns") + others).cum_sum().over("process")
+    kept = records.with_columns(_before=before).filter(mask)
+    previous = pl.col("_before").shift(1).over("process").fill_null(0)
+    return kept.with_columns(gap_ns=pl.col("_before") - previous).drop("_before")
+
+
+def _with_costs(records: pl.DataFrame, lines: TraceLines, overhead: TracerOverhead) -> pl.DataFrame:
+    """Return records with the time that the tracer added before each, `_cost_ns`."""
+    gap, call = 1e9 * overhead.call.gap_s.value, 1e9 * overhead.call.duration_s.value
+    every = np.sort(lines.calls["time_ns"].to_numpy())
+    starts = np.sort(lines.calls.group_by("process").agg(pl.col("time_ns").min())["time_ns"])
+    parts = []
+    for (process,), own in records.group_by("process", maintain_order=True):
+        times = np.sort(lines.calls.filter(pl.col("process") == process)["time_ns"].to_numpy())
+        # Calls of the process up to and including each record.
+        passed = np.searchsorted(times, own["time_ns"].to_numpy(), side="right")
+        new = np.diff(passed, prepend=0)
+        # The record's own duration is simulated.
+        costs = new * gap + np.maximum(new - 1, 0) * call
+        if process != lines.first and len(times):
+            # Its first gap began with the trace: the tracer delayed its start, too.
+            before = np.searchsorted(every, times[0], side="left")
+            started = np.searchsorted(starts, times[0], side="right") - 1
+            costs[0] += before * (gap + call) + started * 1e9 * overhead.process_s.value
+        parts.append(own.with_columns(_cost_ns=pl.Series(costs.astype(float))))
+    return pl.concat(parts) if parts else records.with_columns(_cost_ns=pl.lit(0.0))
+
+
+def _tail(lines: TraceLines, last_ns: int, overhead: TracerOverhead) -> tuple[float, float]:
+    """Return the time from the last simulated call to the program's exit, and the tracer's time
+    that was removed from it, in seconds."""
+    end = lines.ends.get(lines.first, last_ns)
+    whole = max(end - last_ns, 0) / 1e9
+    inside = lines.calls.filter(pl.col("time_ns").is_between(last_ns, end, closed="right"))
+    starts = lines.calls.group_by("process").agg(pl.col("time_ns").min())
+    new = starts.filter(pl.col("time_ns").is_between(last_ns, end, closed="right")).height
+    cost = min(inside.height * overhead.call.total_s + new * overhead.process_s.value, whole)
+    return whole - cost, cost
+
+
+def _relative_half_width(overhead: TracerOverhead) -> float:
+    """Return half the width of the interval of the cost per call, as a share of it."""
+    call = overhead.call
+    width = float(np.hypot(call.gap_s.half_width, call.duration_s.half_width))
+    return width / call.total_s if call.total_s > 0 else 0.0

@@ -1,0 +1,190 @@
+"""Runs of a program in fresh working directories."""
+
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from headrace._core import RunError
+from headrace.calibrate.case import QUIESCE_S
+from headrace.interruption import defer_signals
+from headrace.profile.program import CannotStart, cannot_start, check_program
+
+PREFIX = "headrace-twin-"
+"""Beginning of the names of working directories."""
+LINES = 10
+"""Last lines of standard error that the error of a failed program has."""
+LONGEST_NAME = 60
+"""Longest name of a command in tables and figures."""
+
+
+@dataclass(frozen=True)
+class ProgramRuns:
+    """A command, and the conditions of each of its runs."""
+
+    command: tuple[str, ...]
+    directory: Path
+    """Directory in which the working directories are made."""
+    prepare: str | None = None
+    """Shell command that is run in the working directory before each run."""
+    cold: bool = False
+    """True if the files of the working directory are evicted from the page cache before a run."""
+
+    @classmethod
+    def of_command(
+        cls, command: Sequence[str], directory: Path, prepare: str | None, cold: bool
+    ) -> "ProgramRuns":
+        """Return the runs of a command.
+
+        A relative path of an existing program is that of the current directory, because the
+        program runs in another one.
+
+        Raises
+        ------
+        RunError
+            If there is no such program, unless a `prepare` may make it.
+        """
+        program, *arguments = command
+        if "/" in program and Path(program).exists():
+            program = str(Path(program).absolute())
+        elif prepare is None or "/" not in program:
+            try:
+                check_program(program)
+            except CannotStart as error:
+                raise RunError(str(error)) from None
+        return cls((program, *arguments), directory.resolve(), prepare, cold)
+
+    @property
+    def name(self) -> str:
+        """The command in one line, shortened."""
+        name = " ".join(shlex.join(self.command).split())
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 3]}..."
+
+    @contextmanager
+    def working_directory(self) -> Iterator[Path]:
+        """Make and prepare a working directory, and remove it at the end.
+
+        Raises
+        ------
+        RunError
+            If the preparation fails.
+        OSError
+            If the directory cannot be made or removed.
+        """
+        path: Path | None = None
+        try:
+            with defer_signals():
+                path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.directory))
+            if self.prepare is not None:
+                _run(["/bin/sh", "-c", self.prepare], path, f"--prepare {self.prepare}")
+            os.sync()
+            if self.cold:
+                evict(path)
+            # Throttling then no longer counts the preparation.
+            time.sleep(QUIESCE_S)
+            yield path
+        finally:
+            with defer_signals():
+                if path is not None:
+                    shutil.rmtree(path)
+
+    def run(self, wrap: Callable[[list[str]], list[str]] | None = None) -> tuple[float, Path]:
+        """Run the program once in a fresh working directory.
+
+        Parameters
+        ----------
+        wrap
+            Returns the command that captures a command; None for a run without capture.
+
+        Returns
+        -------
+        tuple
+            Seconds from the start to the exit, and the removed working directory.
+
+        Raises
+        ------
+        RunError
+            If the program cannot be started, or exits with another status than 0. The message has
+            the last lines of its standard error.
+        OSError
+            As `working_directory`.
+        """
+        command = list(self.command)
+        with self.working_directory() as path:
+            return _run(command if wrap is None else wrap(command), path, self.name), path
+
+
+def _run(command: Sequence[str], place: Path, name: str) -> float:
+    """Run a command in a directory and return its seconds. Its output is hidden.
+
+    Raises RunError if it fails.
+    """
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        try:
+            # A session of its own, so that an interruption ends all of its processes.
+            process = subprocess.Popen(
+                command,
+                cwd=place,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RunError(str(cannot_start(command[0], error))) from None
+        try:
+            status = process.wait()
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        seconds = time.perf_counter() - start
+        if status != 0:
+            raise RunError(f"{name}: {_ending(status)}{_last_lines(errors)}")
+    return seconds
+
+
+def _ending(status: int) -> str:
+    if status < 0:
+        return f"ended by signal {signal.Signals(-status).name}"
+    return f"exited with status {status}"
+
+
+def _last_lines(errors: IO[bytes]) -> str:
+    """Return the last lines of a program's standard error for a message."""
+    errors.seek(0, os.SEEK_END)
+    errors.seek(max(errors.tell() - 100 * LINES, 0))
+    lines = errors.read().decode(errors="replace").splitlines()[-LINES:]
+    text = " | ".join(line.strip() for line in lines if line.strip())
+    return f": {text}" if text else "; its standard error is empty"
+
+
+def evict(directory: Path) -> None:
+    """Evict the data of a directory's files from the page cache; it must have been written.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be opened.
+    """
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                continue
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
