@@ -13,13 +13,14 @@ from headrace.profile.advice.saved_scenario import remove_scenarios
 from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
 from headrace.profile.capture.attachment import merge_parts
+from headrace.profile.capture.overhead import tracer_cost
 from headrace.profile.characterise import CharacterisingReader
 from headrace.profile.document import CaptureText, HostVerdict, Prediction, Profile, Usage
 from headrace.profile.figures import cores_of
 from headrace.profile.header import SAMPLES, Header
 from headrace.profile.interval_means import mean_over_time
 from headrace.profile.machine_model import machine_of
-from headrace.profile.paced_trace import paced, tracer_cost, with_gaps
+from headrace.profile.paced_trace import paced, with_gaps
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.verdict import judge, limited_s, overall

@@ -5,20 +5,12 @@ computed or waited. Changes of a program retain its gaps and change its operatio
 operations that disappear are added to the next one that stays.
 """
 
-import statistics
-import subprocess
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
 from headrace.trace import Reader, frame, open_trace
 
-CALLS = 1000
-"""Calls by which the cost of a capture method is measured."""
-LONGEST_S = 20.0
-"""Most seconds that they may take."""
 MOST_RECORDS = 200_000
 """Largest number of operations of a phase that is simulated: its first ones. Each change is one
 simulation, and this many take about a second."""
@@ -169,28 +161,3 @@ def write_paced(records: pl.DataFrame, path: Path) -> None:
         flags="flags",
         other="other",
     ).write_csv(path, float_scientific=False, float_precision=9)
-
-
-def tracer_cost(wrap: Callable[[list[str], Path], list[str]]) -> float | None:
-    """Return seconds per traced call: the median gap between calls of `dd` with blocks of one byte.
-
-    `dd` itself takes far less than a microsecond between two calls. None if it cannot be measured.
-    `wrap` returns the command that captures a command in a file.
-    """
-    with tempfile.TemporaryDirectory(prefix="headrace-profile-") as folder:
-        source, target, trace = (Path(folder) / it for it in ("source", "target", "trace.strace"))
-        source.write_bytes(bytes(CALLS))
-        command = ["dd", f"if={source}", f"of={target}", "bs=1", "status=none"]
-        try:
-            subprocess.run(
-                wrap(command, trace),
-                check=True,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=LONGEST_S,
-            )
-            records = read_paced(trace)
-        except (OSError, ValueError, subprocess.SubprocessError):
-            return None
-    small = records.filter(records["size"] == 1)["gap_ns"].to_list()
-    return statistics.median(small) / 1e9 if len(small) > CALLS // 2 else None

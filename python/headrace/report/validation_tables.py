@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
-from headrace.report.units import milliseconds, percent, whole
+from headrace.report.units import duration, figure, milliseconds, percent, whole
 
 Document = Mapping[str, Any]
 
@@ -100,6 +100,7 @@ def validation(document: Document) -> RenderableType:
         Text(),
         errors,
         *_of_intervals(document),
+        *_application(document),
         *_breakdowns(document),
         *_notes(document),
     )
@@ -166,6 +167,32 @@ def _breakdowns(document: Document) -> list[RenderableType]:
     lines = [document["discrepancy"]["paragraph"]]
     if "trace" in document:
         lines += [_of_trace(document["trace"])]
+    return [Text(), table, *(line for it in lines for line in (Text(), Text(plain(it))))]
+
+
+def _application(document: Document) -> list[RenderableType]:
+    """Return the parts of a program's predicted time, and the calls that were not simulated."""
+    application = document.get("application")
+    if application is None:
+        return []
+    table = FittedTable(
+        "Predicted time by part, summed over processes",
+        1,
+        ["", "calls", "predicted ms", "captured ms"],
+    )
+    for part in application["parts"]:
+        calls = "" if part["calls"] is None else whole(part["calls"])
+        captured = "" if part["captured_s"] is None else milliseconds(part["captured_s"])
+        table.add_row(part["name"], calls, milliseconds(part["predicted_s"]), captured)
+    tracer = application["tracer"]
+    added = sum(1e6 * tracer[name][0] for name in ("gap_s", "duration_s"))
+    lines = (
+        f"{whole(application['simulated_calls'])} calls on files in the working directory were"
+        f" simulated. {whole(application['measured_calls'])} other calls, with"
+        f" {duration(application['measured_calls_s'])} in them, were taken as measured.",
+        f"The tracer added {figure(added)} \N{MICRO SIGN}s per call;"
+        f" {duration(tracer['removed_s'])} were removed from the time between simulated calls.",
+    )
     return [Text(), table, *(line for it in lines for line in (Text(), Text(plain(it))))]
 
 

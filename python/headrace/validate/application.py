@@ -5,6 +5,7 @@ other time is taken as measured, less the time that the tracer added.
 """
 
 import math
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,19 +26,23 @@ from headrace.calibration_fields import missing_parameters
 from headrace.document_io import toml_value
 from headrace.environment import of_directory
 from headrace.fields import convert
+from headrace.measure.conditions import OTHERS
 from headrace.measure.report import ResultWarning
 from headrace.profile.capture import METHODS
-from headrace.profile.capture.overhead import REPETITIONS, TracerOverhead, tracer_overhead
+from headrace.profile.capture.overhead import REPETITIONS, OverheadMeasurement, TracerOverhead
 from headrace.profile.paced_trace import write_paced
 from headrace.profile.prediction import Case
 from headrace.validate.captured_run import CapturedRun, read_captured
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, Predicted, predict
-from headrace.validate.program_run import ProgramRuns
+from headrace.validate.program_run import ProgramRun, ProgramRuns
 from headrace.validate.records import ApplicationRecord, PartRecord, TracerRecord
 from headrace.validate.settings_overrides import Setting, settings_overrides
 from headrace.validate.twin import Twin, check_machine_file
 
+CONDITION = "others-computed"
+"""Condition of the warnings about other programs."""
+TRACER = "time of the tracer"
 GROUP = "application"
 """Group of the point."""
 COMPUTING, START_AND_END = "computing", "start and end"
@@ -165,39 +170,70 @@ def twin_of_program(
             file.write_text(calibration.toml, encoding="utf-8")
         else:
             file = Path(machine).resolve()
-        steps = rounds + 3
-        report(0, steps, "time of the tracer")
-        overhead = tracer_overhead(strace.wrap, Path(directory), REPETITIONS)
+        steps = rounds + 4
+        report(0, steps, TRACER)
+        measurement = OverheadMeasurement(strace.wrap, Path(directory))
+        _measure(measurement)
         report(1, steps, f"captured: {runs.name}")
         trace = Path(folder) / "trace"
-        captured_s, place = runs.run(lambda words: strace.wrap(words, trace))
+        captured_run = runs.run(lambda words: strace.wrap(words, trace))
+        # Again: its time depends on the load of the processors.
+        report(2, steps, TRACER)
+        _measure(measurement)
+        overhead = measurement.overhead()
         try:
-            captured = read_captured(trace, place, overhead)
+            captured = read_captured(trace, captured_run.directory, overhead)
         except ValueError as error:
             raise RunError(f"{runs.name}: its calls cannot be evaluated: {error}") from None
-        report(2, steps, f"simulated: {runs.name}")
+        report(3, steps, f"simulated: {runs.name}")
         predicted = predict_run(captured, overhead, file, Path(folder), cold, overrides)
         text = file.read_text(encoding="utf-8")
         loaded = simulate.load(scenario_for_machine(file, NO_PHASES), sets=overrides).loaded
     if on_prediction is not None:
         on_prediction(predicted)
-    times = []
+    measured: list[ProgramRun] = []
     for number in range(rounds):
-        report(3 + number, steps, f"run {number + 1} of {rounds}: {runs.name}")
-        times.append(runs.run()[0])
-    application = Application(runs, captured, captured_s, overhead, predicted)
+        report(4 + number, steps, f"run {number + 1} of {rounds}: {runs.name}")
+        measured.append(runs.run())
+    application = Application(runs, captured, captured_run.seconds, overhead, predicted)
     return Twin(
         text,
-        (Point(runs.name, GROUP, tuple(times), predicted),),
+        (Point(runs.name, GROUP, tuple(it.seconds for it in measured), predicted),),
         (
             *(() if calibration is None else calibration.warnings),
             *convert(missing_parameters(loaded), list[ResultWarning]),
+            *load_warnings(captured_run, measured),
         ),
         settings=compared,
         calibration=calibration,
         environment=environment,
         application=application.record(),
     )
+
+
+def _measure(measurement: OverheadMeasurement) -> None:
+    try:
+        measurement.measure_calls(REPETITIONS)
+        measurement.measure_processes(REPETITIONS)
+    except (ValueError, subprocess.SubprocessError) as error:
+        raise RunError(f"the time that strace adds cannot be measured: {error}") from None
+
+
+def load_warnings(captured: ProgramRun, measured: Sequence[ProgramRun]) -> list[ResultWarning]:
+    """Return a warning if other programs used the processors during the runs of a program."""
+    warnings = []
+    share = max((it.others for it in measured), default=0.0)
+    if captured.others >= OTHERS:
+        warnings.append(
+            f"other programs and kernel threads used {captured.others:.0%} of the processors during"
+            " the captured run: the time of the tracer is then uncertain"
+        )
+    if share >= OTHERS:
+        warnings.append(
+            f"other programs and kernel threads used up to {share:.0%} of the processors during the"
+            " measured runs"
+        )
+    return [ResultWarning(CONDITION, message) for message in warnings]
 
 
 def predict_run(
@@ -242,9 +278,9 @@ def predict_run(
         )
     trace = folder / "calls.csv"
     write_paced(captured.records, trace)
-    case = Case(
-        f"system = {toml_value(str(machine))}\n", captured.records, "compute", cached=not cold
-    )
+    system = f"system = {toml_value(str(machine))}\n"
+    # Waits occupy no core.
+    case = Case(system, captured.records, "wait" if captured.waits else "compute", cached=not cold)
     in_calls = partial(seconds_in_calls, computing_s=captured.computing_s)
     calls = predict(case.scenario(trace), in_calls, limiting_resource, sets or NOTHING)
     seconds = calls.report.elapsed + captured.tail_s + overhead.launch_s

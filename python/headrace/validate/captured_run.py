@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from headrace.profile.capture.overhead import TracerOverhead, TraceLines, read_lines
+from headrace.profile.capture.overhead import TraceLines, TracerOverhead, read_lines
 from headrace.profile.paced_trace import read_paced
 
 MESSAGES = ("send", "receive")
@@ -39,6 +39,13 @@ class CapturedRun:
     """Half the width of its 90 % confidence interval."""
     durations_s: dict[str, float]
     """Recorded durations of the simulated calls by operation, without the tracer."""
+
+    @property
+    def waits(self) -> bool:
+        """True if the gaps of processes include waits for each other, which no message shows."""
+        operations = self.records["operation"].cast(pl.String)
+        is_known = operations.is_in(list(MESSAGES)).any()
+        return self.records["process"].n_unique() > 1 and not is_known
 
     @property
     def computing_s(self) -> float:
@@ -161,7 +168,7 @@ def _with_costs(records: pl.DataFrame, lines: TraceLines, overhead: TracerOverhe
             # Its first gap began with the trace: the tracer delayed its start, too.
             before = np.searchsorted(every, times[0], side="left")
             started = np.searchsorted(starts, times[0], side="right") - 1
-            costs[0] += before * (gap + call) + started * 1e9 * overhead.process_s.value
+            costs[0] += before * (gap + call) + started * 1e9 * max(overhead.process_s.value, 0.0)
         parts.append(own.with_columns(_cost_ns=pl.Series(costs.astype(float))))
     return pl.concat(parts) if parts else records.with_columns(_cost_ns=pl.lit(0.0))
 
@@ -174,7 +181,9 @@ def _tail(lines: TraceLines, last_ns: int, overhead: TracerOverhead) -> tuple[fl
     inside = lines.calls.filter(pl.col("time_ns").is_between(last_ns, end, closed="right"))
     starts = lines.calls.group_by("process").agg(pl.col("time_ns").min())
     new = starts.filter(pl.col("time_ns").is_between(last_ns, end, closed="right")).height
-    cost = min(inside.height * overhead.call.total_s + new * overhead.process_s.value, whole)
+    cost = min(
+        inside.height * overhead.call.total_s + new * max(overhead.process_s.value, 0.0), whole
+    )
     return whole - cost, cost
 
 

@@ -1,6 +1,7 @@
 """Runs of a program in fresh working directories."""
 
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 from headrace._core import RunError
 from headrace.calibrate.case import QUIESCE_S
 from headrace.interruption import defer_signals
@@ -25,6 +28,18 @@ LINES = 10
 """Last lines of standard error that the error of a failed program has."""
 LONGEST_NAME = 60
 """Longest name of a command in tables and figures."""
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """One run of a program."""
+
+    seconds: float
+    """Time from the start to the exit."""
+    directory: Path
+    """The removed working directory."""
+    others: float
+    """Share of the processors that other programs and the kernel used."""
 
 
 @dataclass(frozen=True)
@@ -97,18 +112,13 @@ class ProgramRuns:
                 if path is not None:
                     shutil.rmtree(path)
 
-    def run(self, wrap: Callable[[list[str]], list[str]] | None = None) -> tuple[float, Path]:
+    def run(self, wrap: Callable[[list[str]], list[str]] | None = None) -> ProgramRun:
         """Run the program once in a fresh working directory.
 
         Parameters
         ----------
         wrap
             Returns the command that captures a command; None for a run without capture.
-
-        Returns
-        -------
-        tuple
-            Seconds from the start to the exit, and the removed working directory.
 
         Raises
         ------
@@ -120,7 +130,23 @@ class ProgramRuns:
         """
         command = list(self.command)
         with self.working_directory() as path:
-            return _run(command if wrap is None else wrap(command), path, self.name), path
+            own, busy = _children_s(), _busy_s()
+            seconds = _run(command if wrap is None else wrap(command), path, self.name)
+            others = (_busy_s() - busy) - (_children_s() - own)
+        processors = psutil.cpu_count() or 1
+        return ProgramRun(seconds, path, max(others / (seconds * processors), 0.0))
+
+
+def _children_s() -> float:
+    """Return the processor time of this process's ended children, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _busy_s() -> float:
+    """Return the busy time of all processors so far, in seconds."""
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system)
 
 
 def _run(command: Sequence[str], place: Path, name: str) -> float:

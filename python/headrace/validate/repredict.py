@@ -81,6 +81,11 @@ def repredict(result: str | PathLike[str], *, on_progress: ProgressCallback | No
     document = read_document(path)
     if document.get("kind") != "validation" or "machine" not in document:
         raise ScenarioError(f"{path}: not a saved twin: expected a file from headrace twin -o")
+    if "application" in document:
+        raise ScenarioError(
+            f"{path}: the twin of a program, whose captured run was not saved: predict the program"
+            " again with headrace twin DIR -- COMMAND"
+        )
     if "calibration" not in document:
         raise ScenarioError(
             f"{path}: the twin has no calibration, because it was saved with --machine or by an"

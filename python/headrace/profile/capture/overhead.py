@@ -22,12 +22,20 @@ import polars as pl
 
 from headrace.profile.paced_trace import read_paced
 
-REPETITIONS = 5
-"""Captured and uncaptured runs of each loop, interleaved."""
+REPETITIONS = 3
+"""Runs of each loop with and without capture, before and again after a program is captured."""
+FEW = 2
+"""Runs of the loop of calls for a profile, whose advice needs no interval."""
 ROUNDS = 1000
 """Rounds of the loop of file calls. Each makes five calls."""
+CALLS = 5 * ROUNDS
+SIZE = 512
+"""Bytes of each read and write of the loop. Its warm-up moves half of that."""
+PROGRAM = "/bin/true"
+"""The program that the loop of processes starts."""
 PROCESSES = 40
 """Processes that the loop of processes starts."""
+PREFIX = "headrace-tracer-"
 LONGEST_S = 60.0
 """Longest time of one run of a loop, in seconds."""
 CONFIDENCE = 0.9
@@ -39,16 +47,16 @@ def loop(count, open_, read, write, stat, close, name, data):
     start = time.perf_counter_ns()
     for _ in range(count):
         descriptor = open_(name, os.O_RDWR)
-        read(descriptor, 512)
+        read(descriptor, len(data))
         write(descriptor, data)
         stat(name)
         close(descriptor)
     return time.perf_counter_ns() - start
 calls = (os.open, os.read, os.write, os.stat, os.close)
-other, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-loop(20, *calls, other, bytes(512))
-seconds = loop(count, *calls, name, bytes(512))
-print(seconds, loop(count, *5 * ["".format], name, bytes(512)))
+name, count, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+loop(20, *calls, name, bytes(size // 2))
+seconds = loop(count, *calls, name, bytes(size))
+print(seconds, loop(count, *5 * ["".format], name, bytes(size)))
 """
 """Prints the nanoseconds of a loop of calls, and of the same loop with functions that make none."""
 
@@ -130,71 +138,106 @@ def estimate(values: Sequence[float]) -> Estimate:
     )
 
 
-def call_overhead(
-    wrap: Wrap, directory: Path | None = None, repetitions: int = REPETITIONS
-) -> CallOverhead:
-    """Measure the time that a capture method adds to one call.
+class OverheadMeasurement:
+    """Measures the time that a capture method adds, in interleaved runs with and without it."""
 
-    Parameters
-    ----------
-    wrap
-        Returns the command that captures a command in a file.
-    directory
-        Directory in which the loop's two files are made; by default one for temporary files.
-    repetitions
-        Number of captured and of uncaptured runs, 2 or more.
+    def __init__(self, wrap: Wrap, directory: Path | None = None) -> None:
+        """Prepare the measurement.
 
-    Raises
-    ------
-    OSError, ValueError, subprocess.SubprocessError
-        If the loop or its capture fails.
+        Parameters
+        ----------
+        wrap
+            Returns the command that captures a command in a file.
+        directory
+            Directory in which the loop's file is made; by default one for temporary files.
+        """
+        self._wrap = wrap
+        self._directory = directory
+        self._gaps: list[float] = []
+        self._durations: list[float] = []
+        self._plain: list[float] = []
+        self._processes: list[tuple[float, float]] = []
+        self._launches: list[float] = []
+
+    def measure_calls(self, repetitions: int) -> None:
+        """Run the loop of calls with and without capture.
+
+        Raises
+        ------
+        OSError, ValueError, subprocess.SubprocessError
+            If the loop or its capture fails.
+        """
+        with tempfile.TemporaryDirectory(prefix=PREFIX, dir=self._directory) as folder:
+            file, trace = (Path(folder).resolve() / it for it in ("file", "trace"))
+            file.write_bytes(bytes(4096))
+            command = [*_python(CALL_LOOP), str(file), str(ROUNDS), str(SIZE)]
+            for _ in range(repetitions):
+                plain, own = _output(command)
+                _output(self._wrap(command, trace))
+                calls = _loop_calls(read_paced(trace))
+                # The first gap began before the loop.
+                in_gaps = int(calls["gap_ns"][1:].sum()) / (calls.height - 1)
+                in_calls = int(calls["duration_ns"].sum()) / calls.height
+                self._plain.append(plain)
+                self._gaps.append((in_gaps - own / CALLS) / 1e9)
+                self._durations.append((in_calls - (plain - own) / CALLS) / 1e9)
+
+    def measure_processes(self, repetitions: int) -> None:
+        """Run the loop of processes with and without strace. Raises as `measure_calls`."""
+        command = [*_python(PROCESS_LOOP), str(PROCESSES), PROGRAM]
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+            trace = Path(folder) / "trace"
+            for _ in range(repetitions):
+                (plain,) = _output(command)
+                (captured,) = _output(self._wrap(command, trace))
+                per_process = (captured - plain) / PROCESSES / 1e9
+                self._processes.append((per_process, _calls_per_process(trace)))
+                start = time.perf_counter()
+                with subprocess.Popen([PROGRAM], start_new_session=True):
+                    # The constructor returns when the program has replaced its copy of this
+                    # process.
+                    self._launches.append(time.perf_counter() - start)
+
+    def call_overhead(self) -> CallOverhead:
+        """Return the time per call, after two or more runs of the loop of calls."""
+        spread = statistics.stdev(self._plain) / statistics.fmean(self._plain)
+        return CallOverhead(estimate(self._gaps), estimate(self._durations), spread)
+
+    def overhead(self) -> TracerOverhead:
+        """Return the time per call and process, after two or more runs of both loops."""
+        call = self.call_overhead()
+        added = [seconds - calls * call.total_s for seconds, calls in self._processes]
+        return TracerOverhead(call, estimate(added), statistics.median(self._launches))
+
+
+def tracer_cost(wrap: Wrap) -> float | None:
+    """Return the seconds that a capture method adds to the gap between two calls.
+
+    None if it cannot be measured. `wrap` returns the command that captures a command in a file.
     """
-    gaps, durations, plain_times = [], [], []
-    with tempfile.TemporaryDirectory(prefix="headrace-tracer-", dir=directory) as folder:
-        place = Path(folder).resolve()
-        other, file, trace = (place / it for it in ("other", "file", "trace"))
-        for path in (other, file):
-            path.write_bytes(bytes(4096))
-        command = [*_python(CALL_LOOP), str(other), str(file), str(ROUNDS)]
-        for _ in range(repetitions):
-            plain, own = _output(command)
-            _output(wrap(command, trace))
-            records = read_paced(trace).filter(pl.col("file") == str(file))
-            in_gaps, in_calls = (int(records[it].sum()) for it in ("gap_ns", "duration_ns"))
-            # The first gap began before the loop.
-            in_gaps -= int(records["gap_ns"][0])
-            plain_times.append(plain)
-            gaps.append((in_gaps - own) / records.height / 1e9)
-            durations.append((in_calls - (plain - own)) / records.height / 1e9)
-    spread = statistics.stdev(plain_times) / statistics.fmean(plain_times)
-    return CallOverhead(estimate(gaps), estimate(durations), spread)
-
-
-def tracer_overhead(wrap: Wrap, directory: Path, repetitions: int = REPETITIONS) -> TracerOverhead:
-    """Measure the time that strace adds to calls and processes.
-
-    Parameters, Raises: as `call_overhead`.
-    """
-    call = call_overhead(wrap, directory, repetitions)
-    program = "/bin/true"
-    command = [*_python(PROCESS_LOOP), str(PROCESSES), program]
-    added, launches = [], []
-    with tempfile.TemporaryDirectory(prefix="headrace-tracer-") as folder:
-        trace = Path(folder) / "trace"
-        for _ in range(repetitions):
-            (plain,) = _output(command)
-            (captured,) = _output(wrap(command, trace))
-            per_process = (captured - plain) / PROCESSES / 1e9
-            added.append(per_process - _calls_per_process(trace) * call.total_s)
-            start = time.perf_counter()
-            with subprocess.Popen([program], start_new_session=True):
-                # The constructor returns when the program has replaced its copy of this process.
-                launches.append(time.perf_counter() - start)
-    return TracerOverhead(call, estimate(added), statistics.median(launches))
+    measurement = OverheadMeasurement(wrap)
+    try:
+        measurement.measure_calls(FEW)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return max(measurement.call_overhead().gap_s.value, 0.0)
 
 
 def _python(script: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", script]
+
+
+def _loop_calls(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records of a captured loop, from its first read to its last write.
+
+    Raises ValueError if they are too few.
+    """
+    is_data = pl.col("operation").cast(pl.String).is_in(["read", "write"])
+    numbered = records.with_row_index("_row")
+    rows = numbered.filter(is_data & (pl.col("size") == SIZE))["_row"]
+    if len(rows) < ROUNDS:
+        raise ValueError(f"{len(rows)} captured reads and writes: expected {2 * ROUNDS}")
+    return records.slice(int(rows[0]), int(rows[-1]) - int(rows[0]) + 1)
 
 
 def _output(command: Sequence[str]) -> list[int]:
