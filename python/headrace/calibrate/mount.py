@@ -86,8 +86,15 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
 def _mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
-    found = Mount("unknown", (), device)
+    path = Path(directory).resolve()
+    found, above = Mount("unknown", (), device), None
     for it in mounted():
         if it.device == device:
             found = Mount(it.kind, it.options, device)
+        # The last mount at a path hides those before it.
+        if path.is_relative_to(it.at) and (above is None or it.at.is_relative_to(above.at)):
+            above = it
+    if found.kind == "unknown" and above is not None:
+        # Files of btrfs have device numbers of their subvolumes, which the list of mounts lacks.
+        return Mount(above.kind, above.options, device)
     return found

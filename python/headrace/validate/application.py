@@ -5,6 +5,7 @@ other time is taken as measured, less the time that the tracer added.
 """
 
 import math
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headrace import simulate
+from headrace import _core, simulate
 from headrace._core import RunError
 from headrace.calibrate import Calibration, calibrate, mount_of
 from headrace.calibrate.calibration import PASSES
@@ -142,10 +143,12 @@ def twin_of_program(
     RunError
         If programs cannot be traced, or the program fails or uses no file in its directory.
     OSError
-        If a directory cannot be made or removed.
+        If a directory cannot be made or removed, or belongs to another user and root works.
     """
     report = on_progress or (lambda *_: None)
     now = settings(mount_of(directory))
+    # Another user must not exchange files while root writes to them.
+    os.close(_core.open_directory(directory, strictly=True))
     environment = of_directory(directory)
     strace = METHODS["strace"]
     if (reason := strace.available()) is not None:
