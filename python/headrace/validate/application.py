@@ -249,8 +249,8 @@ def predict_run(
 ) -> Predicted:
     """Predict the run time of a captured program.
 
-    The interval has three independent parts: that of the simulated calls, from the calibration;
-    that of the tracer's time; and the spread of the processor's speed for all other time.
+    The interval has three independent parts: the errors of the calibration for the simulated calls,
+    the uncertainty of the tracer's time, and the spread of the processor's speed for the rest.
 
     Parameters
     ----------
