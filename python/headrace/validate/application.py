@@ -249,8 +249,9 @@ def predict_run(
 ) -> Predicted:
     """Predict the run time of a captured program.
 
-    The interval has three independent parts: the errors of the calibration for the simulated calls,
-    the uncertainty of the tracer's time, and the spread of the processor's speed for the rest.
+    The interval contains the errors of the calibration for the simulated calls. It also contains
+    the uncertainty of the tracer's time, and the spread of the processor's speed for all other
+    time.
 
     Parameters
     ----------
