@@ -36,7 +36,7 @@ class CapturedRun:
     tracer_s: float
     """Time of the tracer that was removed from gaps, over all processes."""
     tracer_half_width_s: float
-    """Half the width of its 90 % confidence interval."""
+    """Half the width of its 90 % interval."""
     durations_s: dict[str, float]
     """Recorded durations of the simulated calls by operation, without the tracer."""
 

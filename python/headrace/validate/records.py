@@ -89,7 +89,7 @@ class PartRecord(msgspec.Struct, frozen=True):
 
 
 class TracerRecord(msgspec.Struct, frozen=True):
-    """Time that the tracer adds, each with half the width of its 90 % confidence interval."""
+    """Time that the tracer adds, each with half the width of the 90 % interval for another run."""
 
     gap_s: tuple[float, float]
     """Added to the gap between two calls."""

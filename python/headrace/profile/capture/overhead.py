@@ -38,8 +38,8 @@ PROCESSES = 40
 PREFIX = "headrace-tracer-"
 LONGEST_S = 60.0
 """Longest time of one run of a loop, in seconds."""
-CONFIDENCE = 0.9
-"""Confidence of the intervals, that of predictions."""
+COVERAGE = 0.9
+"""Nominal coverage of the intervals, that of predictions."""
 
 CALL_LOOP = """
 import os, sys, time
@@ -82,7 +82,7 @@ LINE = re.compile(rb"^(?:(\d+) +)?(\d+\.\d+) (\+\+\+ exited|\+\+\+ killed|---|<\
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and half the width of its 90 % confidence interval."""
+    """A mean, and half the width of the 90 % prediction interval for another run."""
 
     value: float
     half_width: float = 0.0
@@ -129,13 +129,17 @@ class TraceLines:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean of two or more repetitions and half the width of its confidence interval."""
+    """Return the mean of two or more repetitions, and the interval for another run.
+
+    The load of the processors changes between runs, and with it the time of the tracer. A captured
+    program is another run.
+    """
     from scipy import stats
 
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1))
-    return Estimate(
-        statistics.fmean(values), quantile * statistics.stdev(values) / math.sqrt(len(values))
-    )
+    count = len(values)
+    quantile = float(stats.t.ppf((1 + COVERAGE) / 2, count - 1))
+    width = quantile * statistics.stdev(values) * math.sqrt(1 + 1 / count)
+    return Estimate(statistics.fmean(values), width)
 
 
 class OverheadMeasurement:
