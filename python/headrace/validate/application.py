@@ -294,7 +294,8 @@ def predict_run(
     others = math.hypot(captured.tracer_half_width_s, QUANTILE * overhead.call.speed_spread * rest)
     least, most = calls.interval
     interval = (
-        max(seconds - math.hypot(calls.seconds - least, others), 0.0),
+        # All other time is at least 0.
+        max(seconds - math.hypot(calls.seconds - least, others), least),
         seconds + math.hypot(most - calls.seconds, others),
     )
     return replace(calls, seconds=seconds, interval=interval)
