@@ -29,8 +29,8 @@ from headrace.environment import of_directory
 from headrace.fields import convert
 from headrace.measure.conditions import OTHERS
 from headrace.measure.report import ResultWarning
-from headrace.profile.capture import METHODS
 from headrace.profile.capture.overhead import REPETITIONS, OverheadMeasurement, TracerOverhead
+from headrace.profile.capture.strace import Strace
 from headrace.profile.paced_trace import write_paced
 from headrace.profile.prediction import Case
 from headrace.validate.captured_run import CapturedRun, read_captured
@@ -150,7 +150,7 @@ def twin_of_program(
     # Another user must not exchange files while root writes to them.
     os.close(_core.open_directory(directory, strictly=True))
     environment = of_directory(directory)
-    strace = METHODS["strace"]
+    strace = Strace(messages=True)
     if (reason := strace.available()) is not None:
         raise RunError(reason)
     runs = ProgramRuns.of_command(command, Path(directory), prepare, cold)

@@ -14,8 +14,8 @@ import polars as pl
 from headrace.profile.capture.overhead import TraceLines, TracerOverhead, read_lines
 from headrace.profile.paced_trace import read_paced
 
-MESSAGES = ("send", "receive")
-"""Operations between processes, which no file has."""
+MESSAGES = ("send", "receive", "pause")
+"""Operations between processes, and their pauses, which no file has."""
 STATE = ("seek", "lock", "unlock")
 """Operations that a local file system is not simulated for."""
 DATA = ("read", "write")
@@ -72,7 +72,7 @@ def read_captured(trace: Path, directory: Path, overhead: TracerOverhead) -> Cap
     ValueError
         If it has no calls on files.
     """
-    return split_run(read_paced(trace), read_lines(trace), directory, overhead)
+    return split_run(read_paced(trace, messages=True), read_lines(trace), directory, overhead)
 
 
 def split_run(
@@ -164,7 +164,7 @@ def _with_costs(records: pl.DataFrame, lines: TraceLines, overhead: TracerOverhe
         new = np.diff(passed, prepend=0)
         # The record's own duration is simulated.
         costs = new * gap + np.maximum(new - 1, 0) * call
-        if process != lines.first and len(times):
+        if process != lines.first and len(times) and str(own["operation"][0]) != "receive":
             # Its first gap began with the trace: the tracer delayed its start, too.
             before = np.searchsorted(every, times[0], side="left")
             started = np.searchsorted(starts, times[0], side="right") - 1
