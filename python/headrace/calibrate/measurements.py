@@ -16,7 +16,15 @@ from headrace._core import VERSION, RunError, ScenarioError
 from headrace.calibrate.checks import CHECKS, Check, predict_check
 from headrace.calibrate.estimators import ESTIMATORS, probes_for
 from headrace.calibrate.estimators.estimator import Estimator, known_settings
-from headrace.calibrate.fitted_parameter import FITTED_PARAMETERS, FittedParameter, fit
+from headrace.calibrate.fitted_parameter import (
+    CONDITION,
+    FITTED_PARAMETERS,
+    FitResult,
+    FittedParameter,
+    combine,
+    fit,
+    not_found_warning,
+)
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.parameter import Parameter, seconds_text
@@ -137,13 +145,15 @@ class Measurements:
         checks = {it.name: tuple(of.measured_s for of in it.rounds) for it in record.checks}
         count = max(map(len, rounds.values()), default=0)
         estimates = {**rounds, **checks}
-        for name in (*(it.name for it in all_probes(read)), *(case.name for case in CHECKS)):
+        optional = {it.name for of in FITTED_PARAMETERS for it in of.more_probes} - rounds.keys()
+        probes = [it for it in all_probes(read) if it.name not in optional]
+        for name in (*(it.name for it in probes), *(case.name for case in CHECKS)):
             if len(estimates.get(name, ())) != count or count == 0:
                 raise ScenarioError(
                     f"the probe {name!r} lacks times of some rounds, which this version needs:"
                     " measure again with headrace twin"
                 )
-        for probe in all_probes(read):
+        for probe in probes:
             if probe.made_by != "null" and min(rounds[probe.name]) <= 0:
                 raise ScenarioError(
                     f"the probe {probe.name!r} has a time of 0 s: expected more than 0 s"
@@ -159,7 +169,10 @@ class Measurements:
             ),
             checks,
             record.memory_given_back,
-            (*record.warnings, *_ignored_settings(record.settings)),
+            (
+                *(it for it in record.warnings if it.condition != CONDITION),
+                *_ignored_settings(record.settings),
+            ),
             record.host,
             record.environment,
         )
@@ -174,6 +187,7 @@ class Measurements:
         """
         parameters = [*self.read, *_estimate_parameters(self.times, self.read)]
         fitted_parameters = fitted_parameters_for(self.read)
+        results: list[tuple[FittedParameter, FitResult]] = []
         with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
             machine = Path(folder) / "machine.toml"
 
@@ -189,11 +203,18 @@ class Measurements:
                     on_progress(done, simulations, f"simulated: {fitted.probe.name}")
                 write()
                 applies = self.memory_given_back or not fitted.free_page_reporting_only
-                values = tuple(
-                    fit(fitted, machine, times[fitted.probe.name], own) if applies else 0.0
+                rounds = [
+                    [
+                        value
+                        for probe in fitted.probes
+                        if applies
+                        and probe.name in times
+                        and (value := fit(fitted, probe, machine, times[probe.name], own))
+                    ]
                     for times, own in self._rounds(parameters)
-                )
-                parameters.append(fitted_from_majority(fitted, values))
+                ]
+                results.append((fitted, combine(fitted, rounds)))
+                parameters.append(results[-1][1].parameter)
             write()
             own = [values for _, values in self._rounds(parameters)]
             checks = []
@@ -209,7 +230,7 @@ class Measurements:
             tuple(parameters),
             tuple(checks),
             self.started,
-            self.warnings,
+            (*self.warnings, *not_found_warning(results)),
             self,
             self.host,
             self.environment,
@@ -257,22 +278,8 @@ def all_probes(read: Sequence[Parameter]) -> list[Probe]:
     """Return all probes for a machine with these settings; checks are not included."""
     return [
         *probes_for(known_settings(read)),
-        *(fitted.probe for fitted in fitted_parameters_for(read)),
+        *(probe for fitted in fitted_parameters_for(read) for probe in fitted.probes),
     ]
-
-
-def fitted_from_majority(fitted: FittedParameter, values: tuple[float, ...]) -> Parameter:
-    """Return a fitted parameter from the values of all rounds.
-
-    The value is 0 if no more than half of the rounds show an effect: in the others something else
-    delayed the device.
-    """
-    method = fitted.method
-    seen = sum(value > 0 for value in values)
-    if 0 < seen <= len(values) / 2:
-        method += f"; set to 0, because only {seen} of {len(values)} rounds showed an effect"
-        values = (0.0,) * len(values)
-    return Parameter(fitted.field, values, "s", method)
 
 
 def _estimate_parameters(

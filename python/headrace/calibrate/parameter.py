@@ -27,6 +27,9 @@ class Parameter:
     pooled: float | None = None
     """Estimate from the Hodges-Lehmann estimates of the probe times. It is better than the estimate
     over the rounds' values if several times determine the parameter. None if there is none."""
+    interval: tuple[float, float] | None = None
+    """90 % interval over rounds and probes, in the parameter's unit. None if the range of the
+    rounds takes its place."""
 
     @property
     def value(self) -> Value:
@@ -63,14 +66,15 @@ class Parameter:
         """Return the record of the parameter."""
         numbers = [it for it in self.values if isinstance(it, (int, float))]
         rounds = list(self.values) if self.measured else []
+        ends = self.interval or ((min(numbers), max(numbers)) if rounds else None)
         return ParameterRecord(
             self.field,
             self.text(),
             self.method,
             self.unit,
             rounds,
-            least=self.text(min(numbers)) if rounds else UNSET,
-            most=self.text(max(numbers)) if rounds else UNSET,
+            least=self.text(ends[0]) if ends else UNSET,
+            most=self.text(ends[1]) if ends else UNSET,
             curve=list(self.curve) or UNSET,
         )
 

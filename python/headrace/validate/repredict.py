@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace import calibration_fields
 from headrace._core import RunError, ScenarioError
-from headrace.calibrate import Measurements
+from headrace.calibrate import Measurements, fitted_parameter
 from headrace.calibrate.measurements import ProgressCallback, check_once
 from headrace.calibrate.records import SavedCalibration
 from headrace.document_io import read_document
@@ -55,7 +55,11 @@ class SavedTwin(msgspec.Struct, frozen=True):
     warnings: list[ResultWarning]
 
 
-OF_PREDICTIONS = (calibration_fields.CONDITION, interval_width.CONDITION)
+OF_PREDICTIONS = (
+    calibration_fields.CONDITION,
+    interval_width.CONDITION,
+    fitted_parameter.CONDITION,
+)
 """Conditions of warnings that are recomputed."""
 
 
@@ -134,6 +138,6 @@ def _repredict(saved: SavedTwin, on_progress: ProgressCallback | None) -> Twin:
 
     warned = (*measured.warnings, *saved.warnings)
     warnings = [it for it in warned if it.condition not in OF_PREDICTIONS]
-    return twin_from_calibration(
-        measured.calibration(on_progress), cases, times, time_breakdown, warnings, on_progress
-    )
+    calibration = measured.calibration(on_progress)
+    warnings += [it for it in calibration.warnings if it.condition in OF_PREDICTIONS]
+    return twin_from_calibration(calibration, cases, times, time_breakdown, warnings, on_progress)
