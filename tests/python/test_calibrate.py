@@ -327,10 +327,10 @@ def test_a_fitted_parameter_that_may_be_0_is_reported() -> None:
     ):
         result = combine(FLUSH, rounds)
         assert result.parameter.value == pytest.approx(value)
-        assert all(it >= 0 for it in result.parameter.values)
+        assert min(result.parameter.values) >= 0
         assert result.at_most == at_most
         warnings = not_found_warning([(FLUSH, result)])
-        assert [it.condition for it in warnings] == ([CONDITION] if at_most else [])
+        assert [warning.condition for warning in warnings] == ([CONDITION] if at_most else [])
         if at_most:
             assert "machine.device.flush" in warnings[0].message
             assert f"at most {1e3 * at_most:g} ms" in warnings[0].message

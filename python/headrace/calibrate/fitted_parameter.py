@@ -56,7 +56,7 @@ class FittedParameter:
         return replace(
             self,
             probe=replace(self.probe, statistic="p50"),
-            more_probes=tuple(replace(it, statistic="p50") for it in self.more_probes),
+            more_probes=tuple(replace(probe, statistic="p50") for probe in self.more_probes),
         )
 
     @property
@@ -227,29 +227,32 @@ def combine(fitted: FittedParameter, rounds: Sequence[Sequence[Fit]]) -> FitResu
     rounds
         The fits of each round. A round may have none.
     """
-    fits = [it for of in rounds for it in of]
+    fits = [each for some in rounds for each in some]
     if not fits:
         return FitResult(Parameter(fitted.field, (0.0,) * len(rounds), "s", fitted.method))
-    share = hodges_lehmann([it.share for it in fits])
+    share = hodges_lehmann([each.share for each in fits])
     threshold = fitted.negligible_above
-    shown = sum(it.value > 0 and it.share < threshold for it in fits)
+    shown = sum(each.value > 0 and each.share < threshold for each in fits)
     if threshold < 1 and share >= threshold:
         method = fitted.method
         if shown:
             method += f"; set to 0, because only {shown} of {len(fits)} rounds showed an effect"
         nothing = Parameter(fitted.field, (0.0,) * len(rounds), "s", method)
-        most = max(it.value for it in fits)
+        most = max(each.value for each in fits)
         return FitResult(nothing, most if shown else None)
-    values = [it.value for it in fits]
+    values = [each.value for each in fits]
     least, most = hodges_lehmann_interval(values)
     interval = (max(least, 0.0), max(most, 0.0))
     whole = max(hodges_lehmann(values), 0.0)
     of_rounds = (
-        max(hodges_lehmann([it.value for it in of]), 0.0) if of else whole for of in rounds
+        max(hodges_lehmann([each.value for each in some]), 0.0) if some else whole
+        for some in rounds
     )
     method = f"{fitted.method}; interval {seconds_text(interval[0])} to {seconds_text(interval[1])}"
-    found = Parameter(fitted.field, tuple(of_rounds), "s", method, pooled=whole, interval=interval)
-    return FitResult(found, most if least <= 0 < most else None)
+    parameter = Parameter(
+        fitted.field, tuple(of_rounds), "s", method, pooled=whole, interval=interval
+    )
+    return FitResult(parameter, most if least <= 0 < most else None)
 
 
 def not_found_warning(
@@ -257,10 +260,10 @@ def not_found_warning(
 ) -> list[ResultWarning]:
     """Return one warning that names all fitted parameters whose interval includes 0."""
     texts = [
-        f"{fitted.field} = {found.parameter.text()}, at most {seconds_text(found.at_most)}:"
+        f"{fitted.field} = {result.parameter.text()}, at most {seconds_text(result.at_most)}:"
         f" predictions of {fitted.affects} are uncertain"
-        for fitted, found in results
-        if found.at_most is not None
+        for fitted, result in results
+        if result.at_most is not None
     ]
     if not texts:
         return []

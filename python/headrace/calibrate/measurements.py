@@ -145,9 +145,10 @@ class Measurements:
         checks = {it.name: tuple(of.measured_s for of in it.rounds) for it in record.checks}
         count = max(map(len, rounds.values()), default=0)
         estimates = {**rounds, **checks}
-        optional = {it.name for of in FITTED_PARAMETERS for it in of.more_probes} - rounds.keys()
-        probes = [it for it in all_probes(read) if it.name not in optional]
-        for name in (*(it.name for it in probes), *(case.name for case in CHECKS)):
+        further = {probe.name for fitted in FITTED_PARAMETERS for probe in fitted.more_probes}
+        missing = further - rounds.keys()
+        probes = [probe for probe in all_probes(read) if probe.name not in missing]
+        for name in (*(probe.name for probe in probes), *(case.name for case in CHECKS)):
             if len(estimates.get(name, ())) != count or count == 0:
                 raise ScenarioError(
                     f"the probe {name!r} lacks times of some rounds, which this version needs:"
@@ -170,7 +171,7 @@ class Measurements:
             checks,
             record.memory_given_back,
             (
-                *(it for it in record.warnings if it.condition != CONDITION),
+                *(warning for warning in record.warnings if warning.condition != CONDITION),
                 *_ignored_settings(record.settings),
             ),
             record.host,

@@ -139,5 +139,5 @@ def _repredict(saved: SavedTwin, on_progress: ProgressCallback | None) -> Twin:
     warned = (*measured.warnings, *saved.warnings)
     warnings = [it for it in warned if it.condition not in OF_PREDICTIONS]
     calibration = measured.calibration(on_progress)
-    warnings += [it for it in calibration.warnings if it.condition in OF_PREDICTIONS]
+    warnings += [warning for warning in calibration.warnings if warning.condition in OF_PREDICTIONS]
     return twin_from_calibration(calibration, cases, times, time_breakdown, warnings, on_progress)
