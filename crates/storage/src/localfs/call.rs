@@ -85,6 +85,9 @@ pub struct Call {
     /// A sync or synchronous write of the data, and of metadata that reading it needs (fdatasync,
     /// O_DSYNC).
     pub data_only: bool,
+    /// A sync whose own log force flushes the device's write cache: XFS flushes it again for any
+    /// other.
+    pub forces_log: bool,
 }
 
 impl Call {

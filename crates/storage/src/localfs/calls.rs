@@ -526,6 +526,7 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
         uncached: request.mode.is_direct(),
         synchronous: request.mode.is_synchronous(),
         data_only: request.mode.is_data_only(),
+        forces_log: false,
         piece: 0,
     }
 }
@@ -556,6 +557,7 @@ fn revocation_call(lock: &GivenUp) -> Call {
         uncached: false,
         synchronous: false,
         data_only: false,
+        forces_log: false,
         piece: 0,
         caller: Caller::Lock,
     }

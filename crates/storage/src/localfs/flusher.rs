@@ -11,7 +11,7 @@ use headrace_spec::{IoPriority, JournalMode, MainMemory, WriteBack};
 use super::balance::{Balance, Load, Throttling};
 use super::call::Caller;
 use super::extents::Range;
-use super::journal::BLOCK;
+use super::journal::{BLOCK, Changed, Metadata};
 use super::volume::Step;
 use crate::time_conversion::span;
 use crate::tokens::Transfer;
@@ -508,6 +508,10 @@ impl Step<'_> {
         let folio = self.large_folio(range.file);
         let waited = self.flusher.is_written(range, folio);
         self.servers_have(range);
+        if self.journal.take_unlogged(range.file) {
+            let block = Metadata::Inode(range.file);
+            self.change(range.file, block, Changed::Data, now);
+        }
         self.effects.woken.extend(waited);
         self.effects.woken.append(&mut self.flusher.waiters);
         self.flush(now);

@@ -17,10 +17,24 @@
 //! `checkpointing`). Elsewhere a commit that finds too little room empties all of it: with metadata
 //! alone that is rare and short.
 //!
-//! XFS writes records of what changed instead of blocks, straight with the flush.
+//! XFS writes records of what changed instead of blocks, straight with the flush (Linux 6.18,
+//! fs/xfs/xfs_log.c, xfs_log_cil.c, xfs_file.c):
 //!
-//! Not modelled: revoke records, the superblock before the first commit, fast commits,
-//! XFS's log buffers beyond one record for each commit.
+//! - A process that forces an active log buffer waits for the write of the buffer before it
+//!   (`xlog_force_lsn`). Processes that sync meanwhile join the buffer. One buffer of syncing
+//!   processes is in flight at a time; the first of its processes writes it.
+//! - Every other process of that buffer flushes the device's write cache once more after the write
+//!   (`xfs_file_fsync`, `log_flushed`). `/proc/diskstats` counts these flushes as writes of 0 bytes.
+//! - The next buffer goes out before those flushes: its process wakes up at the end of the write
+//!   (`ic_write_wait`), the others after the callbacks (`ic_force_wait`). The block layer then
+//!   defers the flushes to the end of that buffer's write (block/blk-flush.c).
+//! - The new size of a file is logged when its data is on the device.
+//! - A record larger than a log buffer is written in full buffers, at most eight at a time. Its
+//!   last buffer waits for them.
+//!
+//! Not modelled: revoke records, the superblock before the first commit, fast commits, changes
+//! that XFS has not pushed into a log buffer when that is written, background pushes of its log
+//! beside the writes of syncing processes.
 
 mod file_changes;
 mod waiters;
@@ -66,6 +80,14 @@ const NEEDED_BY_A_PAGE: u64 = 21;
 
 /// A record of XFS's log for a small change: three basic blocks, counted.
 const LOG_RECORD: u64 = 1536;
+
+/// A basic block of XFS's log, and the bytes of one changed item.
+const LOG_SECTOR: u64 = 512;
+const LOG_ITEM: u64 = 128;
+
+/// Size and number of XFS's log buffers (mount options logbsize and logbufs).
+const LOG_BUFFER: u64 = 32 << 10;
+const LOG_BUFFERS: usize = 8;
 
 /// A block of metadata.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -160,6 +182,10 @@ pub struct Journal {
     interval: Span,
     timer_is_set: bool,
     changes: FileChanges,
+    /// XFS: files whose new size and blocks are logged once their data is on the device.
+    unlogged: BTreeSet<u32>,
+    /// XFS: bytes of the commit's record that are not written yet, and its full buffers that are.
+    record_left: u64,
     waiters: Waiters,
     /// Bytes that were ever written into it, and of these those before its tail, of which
     /// the room is free.
@@ -212,6 +238,8 @@ impl Journal {
             interval: Span::ZERO,
             timer_is_set: false,
             changes: FileChanges::default(),
+            unlogged: BTreeSet::new(),
+            record_left: 0,
             waiters: Waiters::default(),
             written: 0,
             tail: 0,
@@ -290,6 +318,17 @@ impl Journal {
         self.changes.add_data(range.file, self.running.id);
     }
 
+    /// XFS logs the new size and blocks of a file once its data is on the device (Linux 6.18,
+    /// fs/xfs/xfs_aops.c: xfs_end_ioend).
+    pub fn log_when_written(&mut self, file: u32) {
+        self.unlogged.insert(file);
+    }
+
+    /// Data of a file is on the device. Returns true if a change of the file is to be logged now.
+    pub fn take_unlogged(&mut self, file: u32) -> bool {
+        self.unlogged.remove(&file)
+    }
+
     /// Returns true if a file's times are those of this tick of the clock.
     pub fn has_time(&self, file: u32, now: Time) -> bool {
         self.changes.has_time(file, now)
@@ -357,6 +396,13 @@ impl Journal {
         self.waiters.room()
     }
 
+    /// Returns true if a process that waits for a transaction from now on is the first one.
+    ///
+    /// In XFS that process forces the log buffer (Linux 6.18, fs/xfs/xfs_log.c: xlog_force_lsn).
+    pub fn is_first_waiter(&self, id: u64) -> bool {
+        id == self.running.id && !self.commit_wanted
+    }
+
     /// Somebody waits for a transaction; returns true if that is the running one.
     pub fn want(&mut self, id: u64) -> bool {
         let is_running = id == self.running.id;
@@ -397,14 +443,28 @@ impl Journal {
     }
 
     /// Writes the commit's blocks before its record: gives the addresses and sizes of the
-    /// transfers, a descriptor with what it names each.
+    /// transfers, a descriptor with what it names each. XFS writes the full buffers of its record
+    /// here, at most `LOG_BUFFERS` a time, until none is left.
     pub fn write_blocks(&mut self) -> Vec<(u64, u64)> {
+        if self.mode == JournalMode::Log {
+            return self.write_full_buffers();
+        }
         let (at, bytes) = self.descriptor_and_blocks();
         let address = self.base + at;
         match &self.committing {
             Some(transaction) if bytes > 0 => self.under_commit.begin(transaction, address),
             _ => Vec::new(),
         }
+    }
+
+    fn write_full_buffers(&mut self) -> Vec<(u64, u64)> {
+        let mut buffers = Vec::new();
+        while self.record_left > LOG_BUFFER && buffers.len() < LOG_BUFFERS {
+            // Each buffer begins with a header.
+            self.record_left -= LOG_BUFFER - LOG_SECTOR;
+            buffers.push((self.base + self.take(LOG_BUFFER), LOG_BUFFER));
+        }
+        buffers
     }
 
     /// Writes the commit record; gives its address and size.
@@ -521,6 +581,11 @@ impl Journal {
             self.promised += BLOCK;
         }
         self.began = self.written;
+        if self.mode == JournalMode::Log {
+            let items = self.running.blocks.len() as u64 * LOG_ITEM;
+            let more = items.next_multiple_of(LOG_SECTOR);
+            self.record_left = LOG_RECORD + more.saturating_sub(LOG_SECTOR);
+        }
         self.committing = Some(std::mem::replace(&mut self.running, next));
     }
 
@@ -541,10 +606,7 @@ impl Journal {
     /// Returns the address and size of the commit record.
     pub fn record(&mut self) -> (u64, u64) {
         let bytes = match (&self.committing, self.mode) {
-            (Some(transaction), JournalMode::Log) => {
-                let small = transaction.blocks.len() as u64 * 128;
-                LOG_RECORD + small.next_multiple_of(512).saturating_sub(512)
-            }
+            (Some(_), JournalMode::Log) => std::mem::take(&mut self.record_left),
             _ => BLOCK,
         };
         self.promised = 0;

@@ -2,7 +2,7 @@
 //! `journal` for what they write and in which order.
 
 use headrace_net::{Span, Time};
-use headrace_spec::IoPriority;
+use headrace_spec::{IoPriority, JournalMode};
 use headrace_trace::Operation;
 
 use super::call::{Call, Caller, Stage};
@@ -43,10 +43,13 @@ impl Step<'_> {
                 }
             }
             Stage::Working => {
-                call.stage = Stage::Committing;
                 let parts = self.journal.write_blocks();
                 if parts.is_empty() {
+                    call.stage = Stage::Committing;
                     return self.commit_step(call, now);
+                }
+                if self.journal.mode != JournalMode::Log {
+                    call.stage = Stage::Committing;
                 }
                 for (address, size) in parts {
                     let transfer = self.own_transfer(Operation::Write, address, size);
@@ -99,10 +102,14 @@ impl Step<'_> {
             }
             Stage::Returning => {
                 self.wake_writers();
-                if self.journal.is_wanted() {
-                    self.begin_commit();
+                if !self.journal.is_wanted() || !self.journal.can_commit() {
+                    return Next::End;
                 }
-                Next::End
+                // The next one begins before the processes of this one go on.
+                self.drop_placed();
+                self.journal.commit();
+                call.stage = Stage::Entered;
+                self.commit_step(call, now)
             }
         }
     }

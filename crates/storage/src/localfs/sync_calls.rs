@@ -48,6 +48,7 @@ impl Step<'_> {
                     .transaction_of(call.file, self.is_data_only(call))
                 {
                     Some(id) => {
+                        call.forces_log = self.journal.is_first_waiter(id);
                         self.want_commit(id);
                         call.stage = Stage::Settling;
                         Next::Wait(Wait::Commit(id))
@@ -61,9 +62,11 @@ impl Step<'_> {
                 }
             }
             Stage::Settling => {
-                if self.journal.mode != JournalMode::Data {
+                match self.journal.mode {
+                    JournalMode::Data => {}
+                    JournalMode::Log if !call.forces_log => return self.flush_after_log(call),
                     // The commit's own flush was the last.
-                    return Next::Return;
+                    _ => return Next::Return,
                 }
                 // It is in the journal; now to its place.
                 call.stage = Stage::Placing;
@@ -101,6 +104,20 @@ impl Step<'_> {
             return Next::Work(self.cpu.costs.transfer);
         }
         self.sync_step(call, now)
+    }
+
+    /// Flushes the device's write cache for a process that waited for the log force of another one
+    /// (Linux 6.18, fs/xfs/xfs_file.c: xfs_file_fsync). While a log write is in flight the block
+    /// layer defers this flush and shares one flush between both (block/blk-flush.c:
+    /// blk_kick_flush).
+    fn flush_after_log(&mut self, call: &mut Call) -> Next {
+        match self.journal.committing_id() {
+            Some(id) if self.journal.barriers => {
+                call.stage = Stage::Returning;
+                Next::Wait(Wait::Commit(id))
+            }
+            _ => self.settle(call),
+        }
     }
 
     /// Waits for transfers that the call has made.

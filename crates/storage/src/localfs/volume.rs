@@ -492,6 +492,7 @@ impl Step<'_> {
             uncached: false,
             synchronous: false,
             data_only: false,
+            forces_log: false,
             piece: 0,
         }
     }

@@ -346,11 +346,17 @@ impl Step<'_> {
         let longer = self.mount.sizes.grow(file, end);
         let range = self.pages.lru.pages(file, start, end);
         let placed = self.blocks.is_placed(file, range.start, range.end);
-        if placed && !longer {
-            // Only its times change, as often as the clock ticks.
-            if !self.journal.has_time(file, now) {
-                self.change(file, Metadata::Inode(file), Changed::Times, now);
-            }
+        let is_rewrite = placed && !longer;
+        let is_log = self.journal.mode == JournalMode::Log;
+        // The times change as often as the clock ticks.
+        if (is_rewrite || is_log) && !self.journal.has_time(file, now) {
+            self.change(file, Metadata::Inode(file), Changed::Times, now);
+        }
+        if is_rewrite {
+            return;
+        }
+        if is_log {
+            self.journal.log_when_written(file);
             return;
         }
         if !placed && !self.blocks.is_delayed() {

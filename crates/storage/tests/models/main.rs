@@ -63,4 +63,5 @@ mod striped_read;
 mod traces;
 mod unlike_hosts;
 mod workloads;
+mod xfs_log;
 mod zfs_targets;
