@@ -184,7 +184,7 @@ pub struct Journal {
     changes: FileChanges,
     /// XFS: files whose new size and blocks are logged once their data is on the device.
     unlogged: BTreeSet<u32>,
-    /// XFS: bytes of the commit's record that are not written yet, and its full buffers that are.
+    /// XFS: bytes of the commit's record that are not written yet.
     record_left: u64,
     waiters: Waiters,
     /// Bytes that were ever written into it, and of these those before its tail, of which
@@ -753,6 +753,20 @@ mod tests {
         assert_eq!(journal.record(), (4 * BLOCK, BLOCK));
         assert!(journal.committed().is_some());
         assert!(!journal.can_commit());
+    }
+
+    #[test]
+    fn a_large_record_of_xfs_is_written_in_full_buffers() {
+        // 400 items of 128 bytes beside two sectors: 52,224 bytes. A buffer of 32,768 has a header
+        // of 512, so 19,968 are left.
+        let mut journal = journal("log", "");
+        for block in 0..400 {
+            journal.change(Metadata::Inode(block * 16), Time::ZERO);
+        }
+        journal.commit();
+        assert_eq!(journal.write_blocks(), [(0, 32_768)]);
+        assert_eq!(journal.write_blocks(), []);
+        assert_eq!(journal.write_record(), (32_768, 19_968));
     }
 
     #[test]
