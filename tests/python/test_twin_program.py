@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ from headrace.profile.capture.overhead import (
     CallOverhead,
     Estimate,
     OverheadMeasurement,
+    ProcessorCosts,
     TracerOverhead,
     estimate,
     read_lines,
@@ -29,8 +31,8 @@ from headrace.profile.capture.overhead import (
 from headrace.profile.paced_trace import with_gaps
 from headrace.trace.frames import SCHEMA
 from headrace.validate.application import load_warnings, predict_run
-from headrace.validate.captured_run import CapturedRun, split_run
-from headrace.validate.program_run import ProgramRun, ProgramRuns, evict
+from headrace.validate.captured_run import CapturedRun, split_run, with_processor_use
+from headrace.validate.program_run import ProcessorUse, ProgramRun, ProgramRuns, evict
 from traceable import modelled
 
 US = 1000
@@ -40,8 +42,9 @@ WRITES = "import os\nfor n in range(9): open(f'{n}', 'wb').write(bytes(5000))\no
 
 
 def overhead(gap_us: float = 0, duration_us: float = 0, process_us: float = 0) -> TracerOverhead:
-    call = CallOverhead(Estimate(gap_us / 1e6), Estimate(duration_us / 1e6), 0.0)
-    return TracerOverhead(call, Estimate(process_us / 1e6), 0.0)
+    none = Estimate(0.0)
+    call = CallOverhead(Estimate(gap_us / 1e6), Estimate(duration_us / 1e6), none, 0.0)
+    return TracerOverhead(call, Estimate(process_us / 1e6), ProcessorCosts(1e-6, 1e-3), 0.0)
 
 
 def lines_of(path: Path, *rows: tuple[str, int, str]) -> Path:
@@ -105,6 +108,34 @@ def split(tmp_path: Path, added: TracerOverhead) -> CapturedRun:
         ("7", 600, "+++ exited with 0 +++"),
     )
     return split_run(records(*ROWS), read_lines(trace), PLACE, added)
+
+
+def test_computing_is_that_of_the_gaps_or_of_the_processors_whichever_is_surer(
+    tmp_path: Path,
+) -> None:
+    run = split(tmp_path, overhead())
+    gaps = run.computing_s + run.tail_s
+    assert gaps == pytest.approx(560e-6)
+    # Without any uncertainty of the tracer the gaps count.
+    assert with_processor_use(run, ProcessorUse(1.0, 0), overhead()).records.equals(run.records)
+    # With a large one it is the processor time: 2 ms, 100 page faults, other calls of 40 us.
+    unsure = replace(run, measured_half_width_s=1e3)
+    counted = with_processor_use(unsure, ProcessorUse(2e-3, 100), overhead())
+    assert counted.computing_s + counted.tail_s == pytest.approx(2.14e-3, rel=1e-3)
+    assert counted.measured_half_width_s == pytest.approx(1.645 * 0.01, rel=0.01)
+    # Gaps of several processes contain waits for a processor; two more processes take 2 ms.
+    others = pl.concat([run.records, run.records.with_columns(process=pl.lit("8"))])
+    several = replace(run, records=others, programs=3)
+    counted = with_processor_use(several, ProcessorUse(2e-3, 100), overhead())
+    assert counted.computing_s + counted.tail_s == pytest.approx(4.14e-3, rel=1e-3)
+
+
+def test_the_processors_use_under_a_tracer_is_that_of_the_program(tmp_path: Path) -> None:
+    program = [*PYTHON, "x = bytes(50_000_000); [n * n for n in range(3_000_000)]"]
+    plain = ProgramRuns.of_command([sys.executable, *program[1:]], tmp_path, None, False)
+    run = plain.run(lambda words: ["sh", "-c", '"$@"; exit $?', "sh", *words])
+    assert 0.01 < run.use.user_s < 60
+    assert run.use.faults > 12_000
 
 
 def test_calls_outside_the_directory_become_gaps(tmp_path: Path) -> None:
@@ -179,7 +210,7 @@ def test_a_prediction_has_calls_and_measured_time(tmp_path: Path) -> None:
     least, most = predicted.interval
     assert run.computing_s < least < predicted.seconds < most
     none = run.records.clear()
-    empty = CapturedRun(none, 1.0, 5, 0.0, 0.0, 0.0, {})
+    empty = CapturedRun(none, 1.0, 5, 0.0, 0.0, 0.0, 1, {})
     with pytest.raises(RunError, match="used no file in its working directory"):
         predict_run(empty, overhead(), machine, tmp_path, cold=False)
 
@@ -190,7 +221,8 @@ def test_estimates_have_intervals() -> None:
 
 
 def test_a_busy_machine_gives_a_warning() -> None:
-    idle, busy = (ProgramRun(1.0, PLACE, share) for share in (0.01, 0.5))
+    use = ProcessorUse(0.1, 10)
+    idle, busy = (ProgramRun(1.0, PLACE, share, use) for share in (0.01, 0.5))
     assert load_warnings(idle, [idle]) == []
     assert [it.condition for it in load_warnings(busy, [busy])] == ["others-computed"] * 2
 

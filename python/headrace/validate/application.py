@@ -33,7 +33,12 @@ from headrace.profile.capture.overhead import REPETITIONS, OverheadMeasurement, 
 from headrace.profile.capture.strace import Strace
 from headrace.profile.paced_trace import write_paced
 from headrace.profile.prediction import Case
-from headrace.validate.captured_run import CapturedRun, read_captured
+from headrace.validate.captured_run import (
+    QUANTILE,
+    CapturedRun,
+    read_captured,
+    with_processor_use,
+)
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, Predicted, predict
 from headrace.validate.program_run import ProgramRun, ProgramRuns
@@ -48,8 +53,6 @@ GROUP = "application"
 """Group of the point."""
 COMPUTING, START_AND_END = "computing", "start and end"
 """Parts of the predicted time that are not simulated."""
-QUANTILE = 1.645
-"""Half the width of a 90 % interval of a normal distribution, in standard deviations."""
 NO_PHASES = scenario("application", 'block = "1 MiB"', 1)
 """A workload for the check of a machine file, which is no scenario without one."""
 
@@ -186,6 +189,7 @@ def twin_of_program(
         overhead = measurement.overhead()
         try:
             captured = read_captured(trace, captured_run.directory, overhead)
+            captured = with_processor_use(captured, captured_run.use, overhead)
         except ValueError as error:
             raise RunError(f"{runs.name}: its calls cannot be evaluated: {error}") from None
         report(3, steps, f"simulated: {runs.name}")
@@ -291,7 +295,9 @@ def predict_run(
     if calls.interval is None:
         return replace(calls, seconds=seconds)
     rest = seconds - calls.seconds
-    others = math.hypot(captured.tracer_half_width_s, QUANTILE * overhead.call.speed_spread * rest)
+    others = math.hypot(
+        captured.measured_half_width_s, QUANTILE * overhead.call.speed_spread * rest
+    )
     least, most = calls.interval
     interval = (
         # All other time is at least 0.

@@ -499,6 +499,12 @@ fn sockets_futexes_and_threads_are_messages_if_they_are_kept() {
         "1 7.000100 read(5<TCP:[1.2.3.4:5->6.7.8.9:10]>, \"\"..., 9) = 3 <0.000001>",
         "1 7.000110 read(6<socket:[99]>, \"\"..., 9) = 3 <0.000001>",
         "1 7.000120 futex(0x7f08, FUTEX_WAIT_PRIVATE, 7, NULL) = -1 EAGAIN (Resource temporarily unavailable) <0.000001>",
+        // A signal interrupts a wait, which goes on.
+        "1 7.000130 read(7<pipe:[5]>, 0x7f, 9) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.000020>",
+        "1 7.000160 read(7<pipe:[5]>, \"\"..., 9) = 9 <0.000003>",
+        // Before bytes are sent a poll waits for room alone.
+        "1 7.000170 poll([{fd=8, events=POLLOUT}], 1, -1) = 1 ([{fd=8, revents=POLLOUT}]) <0.000020>",
+        "1 7.000200 write(8<pipe:[6]>, \"\"..., 9) = 9 <0.000003>",
     ];
     let expected = [
         "0, 0, 1, send, start of 2, 1",
@@ -512,6 +518,8 @@ fn sockets_futexes_and_threads_are_messages_if_they_are_kept() {
         "80, 0, 1/2, send, end of 2, 1",
         "100, 1, 1, receive, TCP:[6.7.8.9:10->1.2.3.4:5], 3",
         "110, 1, 1, pause, time, 0",
+        "130, 33, 1, receive, pipe:[5], 9",
+        "200, 0, 1, send, pipe:[6], 9",
     ];
     assert_eq!(messages(&lines), expected.map(message));
 }

@@ -42,7 +42,7 @@ COVERAGE = 0.9
 """Nominal coverage of the intervals, that of predictions."""
 
 CALL_LOOP = """
-import os, sys, time
+import os, resource, sys, time
 def loop(count, open_, read, write, stat, close, name, data):
     start = time.perf_counter_ns()
     for _ in range(count):
@@ -55,13 +55,16 @@ def loop(count, open_, read, write, stat, close, name, data):
 calls = (os.open, os.read, os.write, os.stat, os.close)
 name, count, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 loop(20, *calls, name, bytes(size // 2))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
 seconds = loop(count, *calls, name, bytes(size))
-print(seconds, loop(count, *5 * ["".format], name, bytes(size)))
+user = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+print(seconds, loop(count, *5 * ["".format], name, bytes(size)), round(1e9 * user))
 """
-"""Prints the nanoseconds of a loop of calls, and of the same loop with functions that make none."""
+"""Prints the nanoseconds of a loop of calls, those of the same loop with functions that make none,
+and the user time of the first."""
 
 PROCESS_LOOP = """
-import os, sys, time
+import os, resource, sys, time
 count, program = int(sys.argv[1]), sys.argv[2]
 def loop(count):
     start = time.perf_counter_ns()
@@ -69,9 +72,33 @@ def loop(count):
         os.waitpid(os.posix_spawn(program, [program], {}), 0)
     return time.perf_counter_ns() - start
 loop(2)
-print(loop(count))
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = loop(count)
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+faults = after.ru_minflt - before.ru_minflt
+print(seconds, round(1e9 * (after.ru_utime - before.ru_utime)), faults)
 """
-"""Prints the nanoseconds of a loop that starts processes and waits for each."""
+"""Prints the nanoseconds of a loop that starts processes and waits for each, those in which the
+processes computed, and the number of their page faults."""
+
+FAULTS = 4096
+"""Pages that the loop of page faults touches."""
+FAULT_LOOP = """
+import mmap, sys, time
+pages = int(sys.argv[1])
+def loop():
+    memory = mmap.mmap(-1, 4096 * pages)
+    memory.madvise(getattr(mmap, "MADV_NOHUGEPAGE", 15))
+    ones = bytes(pages)
+    start = time.perf_counter_ns()
+    memory[::4096] = ones
+    first = time.perf_counter_ns()
+    memory[::4096] = ones
+    return 2 * first - start - time.perf_counter_ns()
+loop()
+print(loop())
+"""
+"""Prints the nanoseconds of page faults: of touching new pages, less touching them again."""
 
 Wrap: TypeAlias = Callable[[list[str], Path], list[str]]
 """Returns the command that captures a command in a file."""
@@ -96,6 +123,8 @@ class CallOverhead:
     """Added to the gap between two calls."""
     duration_s: Estimate
     """Added to the recorded duration of a call."""
+    user_s: Estimate
+    """Added to the user time of the program: it finds its caches cold after each stop."""
     speed_spread: float
     """Relative standard deviation of the uncaptured loop's time over the repetitions."""
 
@@ -112,8 +141,19 @@ class TracerOverhead:
     call: CallOverhead
     process_s: Estimate
     """Added to the start and end of a process, beyond its calls."""
+    own: "ProcessorCosts"
     launch_s: float
     """Time that this process takes to start a program, until the program's code runs."""
+
+
+@dataclass(frozen=True)
+class ProcessorCosts:
+    """Time of the kernel for what no traced call shows, without a tracer, in seconds."""
+
+    fault_s: float
+    """A page fault."""
+    process_s: float
+    """Start and end of a process, without its page faults."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +199,11 @@ class OverheadMeasurement:
         self._directory = directory
         self._gaps: list[float] = []
         self._durations: list[float] = []
+        self._users: list[float] = []
         self._plain: list[float] = []
         self._processes: list[tuple[float, float]] = []
+        self._faults: list[float] = []
+        self._starts: list[float] = []
         self._launches: list[float] = []
 
     def measure_calls(self, repetitions: int) -> None:
@@ -176,24 +219,33 @@ class OverheadMeasurement:
             file.write_bytes(bytes(4096))
             command = [*_python(CALL_LOOP), str(file), str(ROUNDS), str(SIZE)]
             for _ in range(repetitions):
-                plain, own = _output(command)
-                _output(self._wrap(command, trace))
+                plain, own, user = _output(command)
+                captured_user = _output(self._wrap(command, trace))[2]
                 calls = _loop_calls(read_paced(trace))
                 # The first gap began before the loop.
                 in_gaps = int(calls["gap_ns"][1:].sum()) / (calls.height - 1)
                 in_calls = int(calls["duration_ns"].sum()) / calls.height
                 self._plain.append(plain)
+                self._users.append((captured_user - user) / CALLS / 1e9)
                 self._gaps.append((in_gaps - own / CALLS) / 1e9)
                 self._durations.append((in_calls - (plain - own) / CALLS) / 1e9)
 
     def measure_processes(self, repetitions: int) -> None:
-        """Run the loop of processes with and without strace. Raises as `measure_calls`."""
+        """Run the loop of processes with and without strace, and that of page faults.
+
+        Raises as `measure_calls`.
+        """
         command = [*_python(PROCESS_LOOP), str(PROCESSES), PROGRAM]
         with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
             trace = Path(folder) / "trace"
             for _ in range(repetitions):
-                (plain,) = _output(command)
-                (captured,) = _output(self._wrap(command, trace))
+                plain, computing, faults = _output(command)
+                captured, *_ = _output(self._wrap(command, trace))
+                (touched,) = _output([*_python(FAULT_LOOP), str(FAULTS)])
+                fault_s = max(touched, 0) / FAULTS / 1e9
+                started = (plain - computing) / 1e9 - faults * fault_s
+                self._faults.append(fault_s)
+                self._starts.append(max(started, 0.0) / PROCESSES)
                 per_process = (captured - plain) / PROCESSES / 1e9
                 self._processes.append((per_process, _calls_per_process(trace)))
                 start = time.perf_counter()
@@ -205,13 +257,15 @@ class OverheadMeasurement:
     def call_overhead(self) -> CallOverhead:
         """Return the time per call, after two or more runs of the loop of calls."""
         spread = statistics.stdev(self._plain) / statistics.fmean(self._plain)
-        return CallOverhead(estimate(self._gaps), estimate(self._durations), spread)
+        gap, duration, user = map(estimate, (self._gaps, self._durations, self._users))
+        return CallOverhead(gap, duration, user, spread)
 
     def overhead(self) -> TracerOverhead:
         """Return the time per call and process, after two or more runs of both loops."""
         call = self.call_overhead()
         added = [seconds - calls * call.total_s for seconds, calls in self._processes]
-        return TracerOverhead(call, estimate(added), statistics.median(self._launches))
+        own = ProcessorCosts(statistics.median(self._faults), statistics.median(self._starts))
+        return TracerOverhead(call, estimate(added), own, statistics.median(self._launches))
 
 
 def tracer_cost(wrap: Wrap) -> float | None:

@@ -103,13 +103,7 @@ impl State {
                 }
             }
             Message::Futex => return self.futex(done),
-            Message::Poll if done.value > 0 => {
-                let end = self.now.time_ns.saturating_add(self.now.duration_ns);
-                let start = self.now.time_ns;
-                let process = self.processes.get_mut(&self.now.process)?;
-                let before = process.polled.map_or(start, |(before, _)| before);
-                process.polled = Some((before, end));
-            }
+            Message::Poll if done.value > 0 => self.wait_until(self.now.duration_ns),
             Message::Poll | Message::Sleep => self.pause(),
             Message::Socket(_) | Message::Child => {}
         }
@@ -141,8 +135,21 @@ impl State {
         self.left_out(&kinds::OTHER_CALL, done)
     }
 
-    /// A call of a process follows a poll: a read of a message has waited since the poll began,
-    /// anything else lets the poll be a pause.
+    /// The process at hand has waited in a call for something that a later one takes: in a poll, or
+    /// in a call that a signal has interrupted.
+    pub(super) fn wait_until(&mut self, duration_ns: i64) {
+        let start = self.now.time_ns;
+        let end = start.saturating_add(duration_ns);
+        let process = self.processes.get_mut(&self.now.process);
+        if let Some(process) = process.filter(|_| self.keeps_messages) {
+            let before = process.polled.map_or(start, |(before, _)| before);
+            process.polled = Some((before, end));
+        }
+    }
+
+    /// A call of a process follows a poll: a read of a message has waited since the poll began.
+    /// Before a message is sent the poll waited for its receiver to make room, which is not followed.
+    /// Anything else lets the poll be a pause.
     pub(super) fn end_poll(&mut self, process: u32, operation: Operation) {
         let Some(entry) = self.processes.get_mut(&self.now.process) else {
             return;
@@ -154,6 +161,9 @@ impl State {
             let until = self.now.time_ns.saturating_add(self.now.duration_ns);
             self.now.time_ns = start;
             self.now.duration_ns = until.saturating_sub(start);
+            return;
+        }
+        if operation == Operation::Send {
             return;
         }
         let file = self.files.intern("time");

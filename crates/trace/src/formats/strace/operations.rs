@@ -45,6 +45,7 @@ impl State {
         let (arguments, outcome) = syntax::call(rest)?;
         self.learn_directory(arguments.get(0));
         let Some(value) = outcome.value else {
+            self.wait_until(outcome.duration_ns.unwrap_or_default());
             self.count_call(&kinds::NOT_RETURNED, name, rest);
             return Some(());
         };
@@ -66,6 +67,9 @@ impl State {
         };
         self.now.flags = failure(&done) | Flags::NO_DURATION.when(outcome.duration_ns.is_none());
         if done.failed() && call.is_on_descriptor() {
+            if memchr::memmem::find(outcome.text, b"EINTR").is_some() {
+                self.wait_until(self.now.duration_ns);
+            }
             return self.left_out(&kinds::FAILED, &done);
         }
         match call {
