@@ -114,6 +114,10 @@ class SingleTransfer:
     """Latency of the device that does not depend on the size."""
     per_second: float
     """Rate of the device, in bytes per second."""
+    limit_rate: float = math.inf
+    """Limit of a control group, in bytes per second."""
+    limit_operations: float = math.inf
+    """Limit of a control group, in transfers per second."""
 
     def interval(
         self, work: NDArray[np.float64], sharing: "Sharing", block: int, processes: int
@@ -121,8 +125,9 @@ class SingleTransfer:
         """Return the interval between completions for several processes, in seconds.
 
         The bottleneck determines it (Denning and Buzen 1978: asymptotic bounds), with at most
-        `sharing.depth` concurrent transfers. A device that completes in bulk serves all outstanding
-        transfers first. It then idles while processors and the rest of the latency take their time.
+        `sharing.depth` concurrent transfers. The limits of a control group are such a bound. A
+        device that completes in bulk serves all outstanding transfers first. It then idles while
+        processors and the rest of the latency take their time.
 
         Parameters
         ----------
@@ -138,12 +143,14 @@ class SingleTransfer:
         moved = block / self.per_second
         device = self.fixed + moved
         on_processors = self.on_processor / min(self.cores, processes)
+        limit = max(block / self.limit_rate, 1 / self.limit_operations)
         if sharing.bulk:
             together = work + moved + (self.on_processor + self.fixed - work) / processes
-            return np.maximum(together, on_processors)
+            return np.maximum(together, max(on_processors, limit))
         bounds = (
             device / min(sharing.depth, processes),
             on_processors,
+            limit,
             (self.on_processor + device) / processes,
         )
         return np.maximum(work + moved, max(bounds))
@@ -174,17 +181,21 @@ def _single_transfer(times: Times, known: Known, direction: str) -> SingleTransf
     fixed, largest = map(float, costs((np.ones(len(sizes)), sizes), in_device, whole))
     if FASTEST * largest < LARGE:
         return None
-    return SingleTransfer(
-        processor, known.get("machine.cpu.cores", math.inf), fixed, LARGE / largest
-    )
+    rate, operations = (known.get(limit, math.inf) for limit in _limits(direction))
+    cores = known.get("machine.cpu.cores", math.inf)
+    return SingleTransfer(processor, cores, fixed, LARGE / largest, rate, operations)
+
+
+def _limits(direction: str) -> tuple[str, str]:
+    """Return the fields of a control group's limits: bytes and transfers per second."""
+    return f"machine.device.{direction}_rate", f"machine.device.{direction}_operations"
 
 
 def unlimited(known: Container[str]) -> Iterator[str]:
-    """Yield the directions that no control group limits. A limit would determine the interval
-    between transfers."""
+    """Yield the directions that no control group limits. In others, some transfers wait for
+    the next throttling slice."""
     for direction in DIRECTIONS:
-        limits = (f"machine.device.{direction}_{what}" for what in ("rate", "operations"))
-        if not any(limit in known for limit in limits):
+        if not any(limit in known for limit in _limits(direction)):
             yield direction
 
 
@@ -193,7 +204,7 @@ def _sharing(times: Times, known: Known) -> dict[str, float]:
 
     The Bayesian information criterion decides, with one more parameter (Schwarz 1978).
     """
-    ways = {way: _single_transfer(times, known, way) for way in unlimited(known)}
+    ways = {way: _single_transfer(times, known, way) for way in DIRECTIONS}
     transfers = {way: one for way, one in ways.items() if one is not None}
     if not transfers:
         return {}
@@ -211,7 +222,6 @@ def _sharing(times: Times, known: Known) -> dict[str, float]:
 def _solve(times: Times, known: Known) -> dict[str, float]:
     """Estimate latency, rate and service time. A direction is left out if large transfers took
     hardly longer than small ones: something else delayed the small ones."""
-    free = list(unlimited(known))
     sharing = Sharing.from_known(known)
     found = {}
     for direction, latency, rate, alone in (
@@ -221,12 +231,11 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         one = _single_transfer(times, known, direction)
         if one is None:
             continue
-        work = 0.0
-        if direction in free:
-            works, errors = one.errors(times, direction, sharing)
-            # The smallest of equally good values: no work is assumed without evidence.
-            work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
-            found[f"machine.device.{alone}"] = work
+        works, errors = one.errors(times, direction, sharing)
+        # The smallest of equally good values: no work is assumed without evidence. Where a limit
+        # determines all times, that is none.
+        work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
+        found[f"machine.device.{alone}"] = work
         found[f"machine.device.{latency}"] = one.fixed - work
         found[f"machine.device.{rate}"] = one.per_second
     return found
