@@ -36,7 +36,7 @@ RATE, OPERATIONS = 150, 2000
 LIMITED = "-limited"
 NAMES = [f"{kind}{disk}" for kind in KINDS for disk in ("", LIMITED)]
 IMAGE_MIB = 6 << 10
-CALIBRATION_ROUNDS = 3
+CALIBRATION_ROUNDS = 2
 HEADRACE = [sys.executable, "-m", "headrace"]
 
 
