@@ -7,10 +7,17 @@ use headrace_trace::{
     Error, FORMATS, Input, Output, Reader, Record, Summarizer, create_in, open_input,
 };
 
-/// Reads an input as the format that it begins like; if it begins like none, in every format.
+/// Reads an input as the format that it begins like, without and with messages between processes;
+/// if it begins like none, in every format.
 pub fn check(data: &[u8]) {
     match open(data, None) {
-        Ok(reader) => read(reader),
+        Ok(reader) => {
+            read(reader);
+            if let Ok(mut reader) = open(data, None) {
+                reader.keep_messages();
+                read(reader);
+            }
+        }
         Err(_) => FORMATS
             .iter()
             .filter_map(|format| open(data, Some(format.name)).ok())

@@ -160,7 +160,7 @@ impl State {
         if operation == Operation::Receive {
             let until = self.now.time_ns.saturating_add(self.now.duration_ns);
             self.now.time_ns = start;
-            self.now.duration_ns = until.saturating_sub(start);
+            self.now.duration_ns = until.saturating_sub(start).max(0);
             return;
         }
         if operation == Operation::Send {
@@ -169,7 +169,7 @@ impl State {
         let file = self.files.intern("time");
         self.order.put(Record {
             time_ns: start,
-            duration_ns: end.saturating_sub(start),
+            duration_ns: end.saturating_sub(start).max(0),
             offset: 0,
             size: 0,
             process,
