@@ -7,8 +7,9 @@ from runs import Experiment
 from headrace.profile.advice import block_io, overlap, separate_disks
 from headrace.profile.advice.change import Change, Context
 from headrace.profile.capture import METHODS
+from headrace.profile.capture.overhead import tracer_cost
 from headrace.profile.document import Verdict
-from headrace.profile.paced_trace import cut, read_paced, tracer_cost
+from headrace.profile.paced_trace import cut, read_paced
 from headrace.profile.phase_advice import Application, phase_case
 from headrace.profile.prediction import simulate
 

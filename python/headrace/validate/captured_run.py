@@ -143,11 +143,11 @@ def with_processor_use(
 ) -> CapturedRun:
     """Return a captured run whose computing agrees with the use of the processors.
 
-    The time between simulated calls is known in two ways: as gaps, less the time of the tracer,
-    which is uncertain where calls are many and short; and as the sum of the program's own
-    computing, its page faults, the starts of its processes, and its other calls. Each counts by the
-    inverse of its variance. The gaps of several processes and threads contain waits for a processor
-    as well, so the sum alone counts for them.
+    The time between simulated calls is known in two ways. Gaps, less the time of the tracer, are
+    uncertain where calls are many and short. The sum of the program's computing, page faults,
+    started processes and other calls is uncertain by a share. Each counts by the inverse of its
+    variance. The gaps of several processes and threads contain waits for a processor as well, so
+    the sum alone counts for them.
 
     Parameters
     ----------

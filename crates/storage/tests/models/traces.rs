@@ -681,9 +681,10 @@ proptest! {
         while reader.next_batch(100, &mut records).unwrap() > 0 {}
         let is_asked = |it: &headrace_trace::Record| {
             let groups = [Group::Local, Group::Process];
-            !groups.contains(&it.operation.group())
-                && !(it.operation.group() == Group::Data && it.failed())
-                && !(it.operation.carries_bytes() && it.size == 0)
+            let group = it.operation.group();
+            let is_failed = group == Group::Data && it.failed();
+            let is_empty = it.operation.carries_bytes() && it.size == 0;
+            !groups.contains(&group) && !is_failed && !is_empty
         };
         prop_assume!(records.iter().any(is_asked));
         let sets = [&*format!("workload.0.replay={replay}"), &*format!("workload.0.flags={flags}")];
