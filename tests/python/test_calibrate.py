@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from command import command, without_need
 from headrace import RunError, calibrate, calibration_fields, simulate
-from headrace.calibrate import settings
+from headrace.calibrate import other_load, settings
 from headrace.calibrate.calibration import CalibrationRun
 from headrace.calibrate.case import (
     COLD,
@@ -22,6 +23,7 @@ from headrace.calibrate.case import (
     scenario_for_machine,
 )
 from headrace.calibrate.case import transfers as workload_of
+from headrace.calibrate.checks import CHECKS
 from headrace.calibrate.estimators import ESTIMATORS, calls, device, probes_for, transfers
 from headrace.calibrate.estimators.copy_cost import Calls, change_points
 from headrace.calibrate.estimators.pages import new_costs
@@ -81,6 +83,52 @@ def test_the_queue_depth_of_a_device_is_found_where_it_has_one(
     # Where a control group limits the device, its limits are what the curves show.
     limited = {f"machine.device.{way}_operations": 1000.0 for way in ("read", "write")}
     assert device.ESTIMATOR.common(times, known | limited) == {}
+
+
+def test_a_busy_machine_is_refused_and_a_busy_round_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = iter([0.5, 0.0, 0.1, 0.3, 0.6, 0.05])
+    monkeypatch.setattr(other_load.OtherLoad, "share", lambda _: next(shares))
+    monkeypatch.setattr(other_load, "LOOK_S", 0.0)
+    with pytest.raises(RunError, match="other programs use 50% of the processors: .* --busy"):
+        other_load.check_idle()
+    other_load.check_idle()
+    run = CalibrationRun.__new__(CalibrationRun)
+    run._load, run._others = other_load.OtherLoad(), []
+    run._times, run._checks = [], []
+    run._of_round, run._checks_of_round = {}, {number: [1.0] for number in range(len(CHECKS))}
+    for _ in range(2):
+        run.end_round()
+        run._checks_of_round = {number: [1.0] for number in range(len(CHECKS))}
+    assert run.has_busy_round()
+    run.end_round()
+    run.drop_busiest_round()
+    assert run._others == [0.1, 0.3] and len(run._times) == len(run._checks) == 2
+    run._checks_of_round = {number: [1.0] for number in range(len(CHECKS))}
+    run.end_round()
+    run.drop_busiest_round()
+    assert run._others == [0.1, 0.05] and not run.has_busy_round()
+    assert other_load.describe(run._others) == (
+        "Other programs used 5% to 10% of the processors during the rounds."
+    )
+    assert other_load.busy_warnings(run._others) == []
+    (warning,) = other_load.busy_warnings([0.1, 0.3])
+    assert warning.condition == "busy-machine"
+    assert "up to 30% of the processors, in 1 of 2 rounds more than 20%" in warning.message
+
+
+def test_the_load_of_others_is_their_user_time() -> None:
+    load = other_load.OtherLoad()
+    code = "import time\nend = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    # A child's time is this process's own.
+    share = load.share()
+    assert 0 <= share <= 1
+    with subprocess.Popen([sys.executable, "-c", code]):
+        time.sleep(0.5)
+        # That of a running child is not yet.
+        assert load.share() > 0.1
 
 
 def test_concurrent_transfers_count_below_the_limits_of_a_control_group(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         *(
             "calibrate",
             str(below),
+            "--busy",
             "--rounds",
             "2",
             "--passes",

@@ -11,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import get_args
 
-from headrace._core import RunError
+from headrace._core import RunError, open_directory
 from headrace.calibrate.case import Resource, check_room, run_workload
 from headrace.calibrate.checks import CHECKS
 from headrace.calibrate.cpu_affinity import cpu_for_run, pin_to_cpu
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.measurements import Calibration, Measurements, ProgressCallback, all_probes
 from headrace.calibrate.mount import mount_of
+from headrace.calibrate.other_load import MOST, OtherLoad, check_idle
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.run_report import RunReport
 from headrace.calibrate.settings import settings
@@ -38,9 +39,13 @@ def calibrate(
     *,
     rounds: int = 5,
     passes: int = PASSES,
+    busy: bool = True,
     on_progress: ProgressCallback | None = None,
 ) -> Calibration:
     """Calibrate the machine and the file system under a directory.
+
+    A round in which other programs used much of the processors is measured again. That happens at
+    most as often as there are rounds, and the quietest rounds count.
 
     Settings are read from the kernel. All probes are measured once in each round. For CPU-bound
     probes one repetition is the Hodges-Lehmann estimate over the passes of a round.
@@ -53,6 +58,8 @@ def calibrate(
         Number of rounds.
     passes
         Passes per round for CPU-bound probes.
+    busy
+        Calibrate a busy machine, too, and repeat no round.
     on_progress
         Called before each measurement.
 
@@ -61,12 +68,23 @@ def calibrate(
     ScenarioError
         If simulations do not support the file system under the directory.
     RunError
-        If no round yields a required parameter; also as `headrace.measure.measure_strict` does.
+        If other programs use much of the processors before the first round, unless `busy`. If no
+        round yields a required parameter; also as `headrace.measure.measure_strict` does.
     """
     probing = CalibrationRun(directory)
     probing.state_need(rounds, passes)
+    if not busy:
+        # Another user's directory is refused first.
+        os.close(open_directory(directory, strictly=True))
+        check_idle()
     for _ in run_rounds(probing.steps, directory, rounds, passes, on_progress):
         probing.end_round()
+    for _ in range(0 if busy else rounds):
+        if not probing.has_busy_round():
+            break
+        for _ in run_rounds(probing.steps, directory, 1, passes, on_progress):
+            probing.end_round()
+        probing.drop_busiest_round()
     return probing.calibration(on_progress)
 
 
@@ -184,6 +202,8 @@ class CalibrationRun:
         self._of_round: dict[str, list[float]] = {}
         self._checks_of_round: dict[int, list[float]] = {}
         self._collector = WarningCollector()
+        self._load = OtherLoad()
+        self._others: list[float] = []
         # A workload shared by several probes runs once.
         by_workload: dict[tuple[str, str], list[Probe]] = {}
         for probe in probes:
@@ -229,11 +249,22 @@ class CalibrationRun:
 
     def end_round(self) -> None:
         """Reduce the passes of the current round to one value per probe and check."""
+        self._others.append(self._load.share())
         self._times.append({name: hodges_lehmann(times) for name, times in self._of_round.items()})
         self._checks.append(
             [hodges_lehmann(self._checks_of_round[number]) for number in range(len(CHECKS))]
         )
         self._of_round, self._checks_of_round = {}, {}
+
+    def has_busy_round(self) -> bool:
+        """Return True if others used much of the processors in one of the rounds."""
+        return max(self._others, default=0.0) > MOST
+
+    def drop_busiest_round(self) -> None:
+        """Forget the round in which others used most of the processors."""
+        busiest = self._others.index(max(self._others))
+        for rounds in (self._others, self._times, self._checks):
+            rounds.pop(busiest)
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
         """Estimate the parameters from the rounds measured so far."""
@@ -254,4 +285,5 @@ class CalibrationRun:
             memory_is_given_back(),
             self._collector.all(),
             environment=self._environment,
+            others=tuple(self._others),
         )

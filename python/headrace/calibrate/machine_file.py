@@ -1,10 +1,11 @@
 """Write a calibrated machine as a machine file, which a scenario includes with `system`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from headrace._core import VERSION
 from headrace.calibrate.checks import Check
+from headrace.calibrate.other_load import describe
 from headrace.calibrate.parameter import Parameter
 
 
@@ -15,6 +16,7 @@ def machine_file(
     checks: Iterable[Check],
     started: datetime,
     host: str,
+    others: Sequence[float] = (),
 ) -> str:
     """Return the text of a machine file.
 
@@ -32,6 +34,8 @@ def machine_file(
         Start of the calibration.
     host
         Name of the machine.
+    others
+        Share of the processors that other programs used in each round; empty if it is unknown.
     """
     parameters = list(parameters)
     date = started.isoformat(timespec="seconds")
@@ -39,6 +43,7 @@ def machine_file(
         f"# The {file_system} under {directory} on {host}, as headrace calibrate",
         f"# found it on {date} with Headrace {VERSION}. A scenario takes it by",
         '#   system = "this-file.toml"',
+        *([f"# {describe(others)}"] if others else []),
         f'system = "{file_system}"',
     ]
     section = None

@@ -27,6 +27,8 @@ from headrace.calibrate.fitted_parameter import (
 )
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.machine_file import machine_file
+from headrace.calibrate.other_load import CONDITION as BUSY
+from headrace.calibrate.other_load import busy_warnings
 from headrace.calibrate.parameter import Parameter, seconds_text
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.records import (
@@ -88,8 +90,15 @@ class Calibration:
     @property
     def toml(self) -> str:
         """Text of the machine file."""
+        others = self.measured.others if self.measured is not None else ()
         return machine_file(
-            self.directory, self.file_system, self.parameters, self.checks, self.started, self.host
+            self.directory,
+            self.file_system,
+            self.parameters,
+            self.checks,
+            self.started,
+            self.host,
+            others,
         )
 
 
@@ -113,6 +122,9 @@ class Measurements:
     """Name of the machine."""
     environment: Environment | None = None
     """Where and when the calibration ran; None in files of earlier versions."""
+    others: tuple[float, ...] = ()
+    """Share of the processors that other programs used, one value per round; empty in files of
+    earlier versions."""
 
     def add_to(self, record: CalibrationRecord) -> MeasuredCalibration:
         """Return a calibration's record with that from which its parameters can be estimated
@@ -124,6 +136,7 @@ class Measurements:
             settings=[it.field for it in self.read],
             memory_given_back=self.memory_given_back,
             probes=[ProbeRecord(it, [of[it] for of in self.times]) for it in names],
+            others=list(self.others),
         )
 
     @classmethod
@@ -171,11 +184,12 @@ class Measurements:
             checks,
             record.memory_given_back,
             (
-                *(warning for warning in record.warnings if warning.condition != CONDITION),
+                *(it for it in record.warnings if it.condition not in (CONDITION, BUSY)),
                 *_ignored_settings(record.settings),
             ),
             record.host,
             record.environment,
+            tuple(record.others),
         )
 
     def calibration(self, on_progress: ProgressCallback | None = None) -> Calibration:
@@ -231,7 +245,7 @@ class Measurements:
             tuple(parameters),
             tuple(checks),
             self.started,
-            (*self.warnings, *not_found_warning(results)),
+            (*self.warnings, *not_found_warning(results), *busy_warnings(self.others)),
             self,
             self.host,
             self.environment,

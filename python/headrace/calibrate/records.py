@@ -90,6 +90,8 @@ class MeasuredCalibration(CalibrationRecord, frozen=True, kw_only=True):
     memory_given_back: bool
     """True on a virtual machine that reports free pages to its host."""
     probes: list[ProbeRecord]
+    others: list[float] = []
+    """Share of the processors that other programs used in each round; empty if it is unknown."""
 
 
 class SavedRound(msgspec.Struct, frozen=True):
@@ -123,6 +125,7 @@ class SavedCalibration(msgspec.Struct, frozen=True, kw_only=True):
     checks: list[SavedCheck]
     warnings: list[ResultWarning]
     environment: Environment | None = None
+    others: list[float] = []
 
     def __post_init__(self) -> None:
         environment.check("environment", self.environment)

@@ -56,6 +56,13 @@ def calibrate(
         str | None,
         typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
     ] = None,
+    busy: Annotated[
+        bool,
+        typer.Option(
+            "--busy",
+            help="Calibrate although other programs use the processors, and repeat no round.",
+        ),
+    ] = False,
     trace: Trace = False,
     trace_to: TraceTo = None,
     space: Space = None,
@@ -74,9 +81,10 @@ def calibrate(
     """Calibrate a machine and a file system for simulations.
 
     The file system is that of DIR. Settings are read from the kernel; parameters are measured by
-    small benchmarks. Scenarios name the file as their `system`. Needs write access to DIR, and root
-    for --trace. With --server, it measures the network to the servers of a file system, and their
-    service times.
+    small benchmarks. Scenarios name the file as their `system`. A machine whose processors are busy
+    with other programs is refused, and a busy round is repeated. Needs write access to DIR, and
+    root for --trace. With --server, it measures the network to the servers of a file system, and
+    their service times.
     """
     from headrace import calibrate as calibration
 
@@ -102,7 +110,11 @@ def calibrate(
             )
         else:
             found = calibration.calibrate(
-                directory, rounds=rounds, passes=passes or calibration.PASSES, on_progress=told
+                directory,
+                rounds=rounds,
+                passes=passes or calibration.PASSES,
+                busy=busy,
+                on_progress=told,
             )
     if trace:
         with steps("trace") as told:

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.calibrate.other_load import describe
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.units import duration, figure, milliseconds, percent, whole
@@ -35,7 +36,9 @@ def calibration(document: Document) -> RenderableType:
             f"{100 * it['error']:+.1f}",
         )
     kernel = _in_kernel(document["kernel"]) if "kernel" in document else []
-    return Group(read, Text(), measured, Text(), checks, *kernel, *_notes(document))
+    others = document.get("others")
+    load = [Text(), Text(describe(others))] if others else []
+    return Group(read, Text(), measured, Text(), checks, *kernel, *load, *_notes(document))
 
 
 def _in_kernel(kernel: Document) -> list[RenderableType]:
