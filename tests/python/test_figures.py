@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.patches import StepPatch
 from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL, Command
-from headrace.report import study_tables
+from headrace.report import plots, study_tables
 from headrace.report.figures import Figures, latency, percentile, study, throughput, utilisation
 from headrace.report.figures.style import short
 from headrace.simulate.frames import SERIES, stations
@@ -174,3 +175,23 @@ def test_percentiles_of_zero_are_drawn() -> None:
     axes = percentile.draw("zeros", frame).axes[0]
     assert np.asarray(axes.lines[0].get_ydata()).tolist() == [0.0, 0.0, 3.0]
     assert axes.get_yscale() == "symlog" and axes.get_yticks()[0] == 0.0
+
+
+@pytest.mark.parametrize(("least", "most"), [(300, 900), (0.02, 5000), (12, 14)])
+def test_logarithmic_axes_are_labelled_with_numbers(
+    least: float, most: float, tmp_path: Path
+) -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.loglog([least, most], [least, most])
+    plots.save_figures(tmp_path, {"x": figure})
+    drawn = [
+        label.get_text()
+        for axis in (axes.xaxis, axes.yaxis)
+        for minor in (False, True)
+        for label in axis.get_ticklabels(minor=minor)
+    ]
+    labels = [label for label in drawn if label]
+    assert labels
+    for label in labels:
+        assert float(label.replace(",", "")) > 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterMathtext
 
 from headrace.design.growth import PurchasePlan, PurchaseUnit
 from headrace.design.worksheet import CapacityNeed
@@ -45,9 +46,28 @@ RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
 
 
+class PlainLogFormatter(LogFormatterMathtext):
+    """Labels of a logarithmic axis as numbers, at the ticks where matplotlib has formulas."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a tick; empty where it has none."""
+        return f"{x:,.10g}" if super().__call__(x, pos) else ""
+
+
+def label_plainly(drawn: Figure) -> None:
+    """Replace formulas in the labels of logarithmic axes by numbers: texts are no formulas."""
+    for axes in drawn.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+                axis.set_major_formatter(PlainLogFormatter())
+            if isinstance(axis.get_minor_formatter(), LogFormatterMathtext):
+                axis.set_minor_formatter(PlainLogFormatter())
+
+
 def write_figure(drawn: Figure, path: Path, metadata: dict[str, Any] | None = None) -> None:
     """Write a figure in the format of the file's name. Raises OSError if it cannot."""
     picture = io.BytesIO()
+    label_plainly(drawn)
     # A pixel image is written back and forth, which a pipe does not allow.
     with warnings.catch_warnings():
         # Matplotlib warns about missing letters and about long names.

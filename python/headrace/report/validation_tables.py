@@ -67,7 +67,8 @@ MOST = 20
 def validation(document: Document) -> RenderableType:
     """A row for each point, and the errors of each group."""
     columns = ["", "measured ms", "least", "most", "predicted ms", "from", "to", "error %"]
-    points = FittedTable("Time in calls", 1, columns, ["from", "to", "least", "most"])
+    title = "Run time" if "application" in document else "Time in calls"
+    points = FittedTable(title, 1, columns, ["from", "to", "least", "most"])
     group = None
     for point in document["points"]:
         if group is not None and point["group"] != group:
