@@ -206,10 +206,11 @@ mod tests {
         ours.sort_unstable();
         named.sort_unstable();
         assert_eq!(ours, named);
-        // What a trace can ask for, too, but for what only changes a process's state or
-        // reserves room.
+        // What a trace can ask for, too, but for what only changes a process's state,
+        // passes between processes or reserves room.
         for operation in headrace_trace::Operation::ALL {
-            let left_out = ["seek", "allocate"].contains(&operation.name());
+            let is_message = operation.group() == headrace_trace::Group::Process;
+            let left_out = is_message || ["seek", "allocate"].contains(&operation.name());
             assert_eq!(
                 number(operation.name()).is_none(),
                 left_out,
