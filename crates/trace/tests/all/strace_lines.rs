@@ -502,6 +502,9 @@ fn sockets_futexes_and_threads_are_messages_if_they_are_kept() {
         // A signal interrupts a wait, which goes on.
         "1 7.000130 read(7<pipe:[5]>, 0x7f, 9) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.000020>",
         "1 7.000160 read(7<pipe:[5]>, \"\"..., 9) = 9 <0.000003>",
+        // One that waits for a signal was a pause.
+        "1 7.000164 rt_sigsuspend([], 8) = ? ERESTARTNOHAND (To be restarted if no handler) <0.000002>",
+        "1 7.000167 wait4(2, NULL, 0, NULL) = 2 <0.000001>",
         // Before bytes are sent a poll waits for room alone.
         "1 7.000170 poll([{fd=8, events=POLLOUT}], 1, -1) = 1 ([{fd=8, revents=POLLOUT}]) <0.000020>",
         "1 7.000200 write(8<pipe:[6]>, \"\"..., 9) = 9 <0.000003>",
@@ -519,7 +522,21 @@ fn sockets_futexes_and_threads_are_messages_if_they_are_kept() {
         "100, 1, 1, receive, TCP:[6.7.8.9:10->1.2.3.4:5], 3",
         "110, 1, 1, pause, time, 0",
         "130, 33, 1, receive, pipe:[5], 9",
+        "164, 2, 1, pause, time, 0",
+        "167, 1, 1, receive, end of 2, 1",
         "200, 0, 1, send, pipe:[6], 9",
     ];
     assert_eq!(messages(&lines), expected.map(message));
+}
+
+#[test]
+fn a_negative_duration_is_none() {
+    let lines = [
+        "1 7.000000 fsync(3</f>) = 0 <-0.000010>",
+        "1 7.000100 fsync(3</f>) = 0 <0.000010>",
+    ];
+    let mut reader = open_bytes("t", lines.join("\n") + "\n", None).unwrap();
+    let records = drain(reader.as_mut(), 9).unwrap();
+    let durations: Vec<i64> = records.iter().map(|record| record.duration_ns).collect();
+    assert_eq!(durations, [0, 10_000]);
 }

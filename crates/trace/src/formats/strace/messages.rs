@@ -135,6 +135,14 @@ impl State {
         self.left_out(&kinds::OTHER_CALL, done)
     }
 
+    /// A signal has interrupted a call: it was a pause, or goes on in a later call.
+    pub(super) fn interrupted(&mut self, call: Call) {
+        match call {
+            Call::Message(Message::Sleep) => self.pause(),
+            _ => self.wait_until(self.now.duration_ns),
+        }
+    }
+
     /// The process at hand has waited in a call for something that a later one takes: in a poll, or
     /// in a call that a signal has interrupted.
     pub(super) fn wait_until(&mut self, duration_ns: i64) {

@@ -45,7 +45,8 @@ impl State {
         let (arguments, outcome) = syntax::call(rest)?;
         self.learn_directory(arguments.get(0));
         let Some(value) = outcome.value else {
-            self.wait_until(outcome.duration_ns.unwrap_or_default());
+            self.now.duration_ns = outcome.duration_ns.unwrap_or_default();
+            self.interrupted(call);
             self.count_call(&kinds::NOT_RETURNED, name, rest);
             return Some(());
         };

@@ -446,7 +446,7 @@ pub(super) fn digits(text: &[u8]) -> &[u8] {
 }
 
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
     digits.iter().try_fold(0_u64, |value, digit| {
