@@ -13,6 +13,15 @@ struct Channel {
     waiting: VecDeque<(u32, u64)>,
 }
 
+/// What a trace has of a channel.
+#[derive(Default)]
+struct Total {
+    sent: u64,
+    received: u64,
+    /// Number of records that receive something.
+    receives: u64,
+}
+
 /// The channels of a trace, and the processes that wait at them.
 ///
 /// A channel holds from the start what the trace receives and does not show as sent. If all
@@ -20,8 +29,8 @@ struct Channel {
 #[derive(Default)]
 pub struct Channels {
     channels: HashMap<u32, Channel>,
-    /// Sums over the trace by channel: sent and received.
-    totals: HashMap<u32, (u64, u64)>,
+    /// Sums over the trace by channel.
+    totals: HashMap<u32, Total>,
     /// Processes that go on.
     woken: VecDeque<u32>,
     /// Processes that neither wait nor have finished.
@@ -33,10 +42,13 @@ pub struct Channels {
 impl Channels {
     /// Takes in a record of a message before the run.
     pub fn count(&mut self, record: &Record) {
-        let (sent, received) = self.totals.entry(record.file).or_default();
+        let total = self.totals.entry(record.file).or_default();
         match record.operation {
-            Operation::Send => *sent = sent.saturating_add(record.size),
-            Operation::Receive => *received = received.saturating_add(record.size),
+            Operation::Send => total.sent = total.sent.saturating_add(record.size),
+            Operation::Receive => {
+                total.received = total.received.saturating_add(record.size);
+                total.receives += u64::from(record.size > 0);
+            }
             _ => {}
         }
     }
@@ -46,11 +58,17 @@ impl Channels {
         self.totals.is_empty()
     }
 
+    /// Number of records that receive from a channel to which nothing is sent.
+    pub fn unsent(&self) -> u64 {
+        let without = self.totals.values().filter(|total| total.sent == 0);
+        without.map(|total| total.receives).sum()
+    }
+
     /// Begins a run of so many processes.
     pub fn begin(&mut self, processes: usize) {
         self.running = processes;
-        for (&file, &(sent, received)) in &self.totals {
-            let before = received.saturating_sub(sent);
+        for (&file, total) in &self.totals {
+            let before = total.received.saturating_sub(total.sent);
             self.channels.entry(file).or_default().available = before;
         }
     }

@@ -106,6 +106,12 @@ pub trait Application: Send {
         self.threads()
     }
 
+    /// Returns true if the workload ends with its processes: they may compute or wait behind its last
+    /// request.
+    fn ends_with_its_processes(&self) -> bool {
+        false
+    }
+
     /// A process that waits and may go on, because of what another has done: asked
     /// after each [`Application::next`] until there is none.
     fn woken(&mut self) -> Option<u32> {

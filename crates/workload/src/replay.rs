@@ -365,6 +365,11 @@ impl TraceReplayApplication {
         let names = FileNames::at_the_start(&uses);
         let processes = reader.processes().len();
         channels.begin(processes);
+        let unsent = channels.unsent();
+        if unsent > 0 {
+            let reason = "no process of the trace sends it: it waits for nothing";
+            LeftOut::new("model", Operation::Receive.name(), reason, unsent).add(&mut left_out);
+        }
         Ok(TraceReplayApplication {
             spec: spec.clone(),
             waiting: (0..processes).map(|_| VecDeque::new()).collect(),
@@ -592,6 +597,10 @@ impl Application for TraceReplayApplication {
 
     fn threads(&self) -> bool {
         self.computes() || !self.channels.are_unused()
+    }
+
+    fn ends_with_its_processes(&self) -> bool {
+        !self.channels.are_unused()
     }
 
     fn woken(&mut self) -> Option<u32> {
@@ -917,7 +926,10 @@ mod tests {
         let part = [MESSAGES[0], MESSAGES[2], MESSAGES[6], MESSAGES[10]];
         let (seen, application) = timeline(Replay::Closed, &part);
         assert_eq!(seen, ["0.0 0 open", "0.0 0 close"]);
-        assert!(application.left_out().is_empty());
+        let [unsent] = &application.left_out()[..] else {
+            panic!("{:?}", application.left_out())
+        };
+        assert_eq!((unsent.what.as_str(), unsent.count), ("receive", 2));
         // Each receives first what the other sends last.
         let crossed = [
             "0.0 a receive x 1 0.1",

@@ -159,6 +159,10 @@ impl Application for StartAndDelay {
         self.inner.needs_all_processes()
     }
 
+    fn ends_with_its_processes(&self) -> bool {
+        self.inner.ends_with_its_processes()
+    }
+
     fn woken(&mut self) -> Option<u32> {
         self.inner.woken()
     }

@@ -24,6 +24,8 @@ pub struct Workloads {
     parts: Vec<Part>,
     /// The group of every client.
     groups: Vec<u8>,
+    /// Processes that have finished, where the run ends with them.
+    finished: usize,
 }
 
 struct Part {
@@ -77,6 +79,7 @@ impl Workloads {
         Workloads {
             parts: Vec::new(),
             groups,
+            finished: 0,
         }
     }
 
@@ -100,6 +103,19 @@ impl Workloads {
             volume,
             waiting: BTreeMap::new(),
         });
+    }
+
+    /// Returns true if the run ends with the processes, not with their last request.
+    fn end_with_processes(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| part.application.ends_with_its_processes())
+    }
+
+    /// A process has finished. Returns true if it was the last one.
+    fn finish(&mut self) -> bool {
+        self.finished += 1;
+        let processes: usize = self.parts.iter().map(|part| part.clients.len()).sum();
+        self.finished >= processes
     }
 
     /// Number of requests in all, if that is known.
@@ -330,6 +346,7 @@ pub fn processes(
     let (out, complete) = (page.output("request"), page.input("complete"));
     let total = workloads.total_requests();
     let threads = workloads.threads();
+    let end_with_processes = workloads.end_with_processes() && total.is_some();
     let ready = page.place::<Process>("ready");
     let thinking = page.place::<Request>("asking");
     let done = page.place::<Request>("done");
@@ -376,6 +393,11 @@ pub fn processes(
         .puts_one_of([barrier, finished.into()])
         .or_puts(thinking)
         .later();
+    let over_with_processes = over.filter(|_| end_with_processes);
+    let next = match over_with_processes {
+        Some(over) => next.may_put(over),
+        None => next,
+    };
     let next = match waiting {
         Some(waiting) => next.or_puts(waiting).may_pass(waiting, ready),
         None => next,
@@ -402,6 +424,14 @@ pub fn processes(
             }
             Ok(Step::Finished) => {
                 firing.put(finished, process);
+                if end_with_processes && workloads.finish() {
+                    match over_with_processes {
+                        Some(over) => {
+                            firing.put(over, ());
+                        }
+                        None => firing.stop(),
+                    }
+                }
             }
             Err(message) => firing.fail(message),
         }
@@ -458,7 +488,8 @@ pub fn processes(
         if let Some(message) = recorder.overflow() {
             firing.fail(message);
         }
-        let last = total.is_some_and(|total| recorder.since_start() >= total);
+        let all = total.is_some_and(|total| recorder.since_start() >= total);
+        let last = all && !end_with_processes;
         let counts = now > warm_up || warm_up == Time::ZERO;
         if let Some(over) = over
             && last

@@ -165,11 +165,15 @@ pub fn simulate(
     let stop = StopReport::new(stopped, scenario, recorder, &system.net, system.latency);
     let gauges = system.net.gauges();
     let workloads = system.net.store(system.workloads, 0);
+    // Some of it shows only in the run.
+    let known = |entry: &LeftOut| !system.left_out.contains(entry);
+    let left_out: Vec<LeftOut> = workloads.left_out().into_iter().filter(known).collect();
     let at_end = report::AtEnd {
         caches: caches(&gauges, &before),
         unwritten: unwritten(&gauges),
         warnings: run_warnings::warnings(&gauges, &before, workloads),
     };
+    system.left_out.extend(left_out);
     Ok(Outcome {
         report: report::report(&system, recorder, scenario, stop, at_end, wall_seconds),
         series: recorder.series().clone(),

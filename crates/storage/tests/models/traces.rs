@@ -703,3 +703,42 @@ proptest! {
         prop_assert_eq!(counted, records.len() as u64);
     }
 }
+
+/// A parent writes, starts a child and waits for it; then it computes. The run ends with its exit.
+#[test]
+fn a_paced_replay_ends_with_its_processes() {
+    let trace = "\
+        1 100.000000 openat(AT_FDCWD</d>, \"f\", O_WRONLY|O_CREAT, 0666) = 3</d/f> <0.000001>\n\
+        1 100.000100 write(3</d/f>, \"\"..., 10) = 10 <0.000001>\n\
+        1 100.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000001>\n\
+        1 100.300000 wait4(-1,  <unfinished ...>\n\
+        2 100.000300 getpid() = 2 <0.000001>\n\
+        2 100.500300 clock_nanosleep(CLOCK_REALTIME, 0, {}, NULL) = 0 <0.250000>\n\
+        2 100.750300 +++ exited with 0 +++\n\
+        1 100.750400 <... wait4 resumed>[{}], 0, NULL) = 2 <0.450400>\n\
+        1 101.750400 +++ exited with 0 +++\n";
+    let file = trace_file(trace, ".strace");
+    let text = format!(
+        "{MACHINE}\n[[workload]]\nkind = \"trace\"\nfile = \"{}\"\nreplay = \"paced\"\n\
+         gaps = \"compute\"\n",
+        file.path().display()
+    );
+    // By hand, on one core: 0.3 s of the parent to its wait and 0.5 s of the child, whose pause of
+    // 0.25 s and the parent's second follow.
+    let report = run(&text, &[]).report;
+    crate::running::close(report.simulated_seconds, 2.05, 2e-3);
+    assert_eq!(report.operations["write"].count, 1);
+}
+
+/// Both processes receive first what the other sends last: one goes on, which is counted.
+#[test]
+fn messages_that_cross_are_counted() {
+    let text = "0,a,receive,x,0,1,0.1,,\n1,a,send,y,0,1,0,,\n0,b,receive,y,0,1,0.1,,\n\
+                1,b,send,x,0,1,0,,\n2,b,close,/f0,0,0,0,,\n";
+    let report = replayed(MACHINE, text, &[]).report;
+    let mut left_out = report
+        .left_out
+        .iter()
+        .filter(|entry| entry.what == "receive");
+    assert_eq!(left_out.next().map(|entry| entry.count), Some(1));
+}
