@@ -138,6 +138,14 @@ def test_the_processors_use_under_a_tracer_is_that_of_the_program(tmp_path: Path
     assert run.use.faults > 12_000
 
 
+def test_a_program_may_remove_its_directory_or_leave_a_writer_there(tmp_path: Path) -> None:
+    removes = ("sh", "-c", 'echo a > f; here=$PWD; cd /; rm -r "$here"')
+    ProgramRuns.of_command(removes, tmp_path, None, False).run()
+    writes = "(for n in $(seq 300); do echo x > n$n; done) > /dev/null 2>&1 &"
+    ProgramRuns.of_command(("sh", "-c", writes), tmp_path, None, False).run()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_calls_outside_the_directory_become_gaps(tmp_path: Path) -> None:
     run = split(tmp_path, overhead())
     operations = [str(it) for it in run.records["operation"]]

@@ -71,7 +71,7 @@ class Application:
     def record(self) -> ApplicationRecord:
         """Return the record of the program."""
         call, process = self.overhead.call, self.overhead.process_s
-        simulated = self.captured.records.height
+        simulated = self.captured.simulated_calls
         return ApplicationRecord(
             list(self.runs.command),
             self.runs.prepare,
@@ -279,7 +279,7 @@ def predict_run(
     ScenarioError
         As `predict` does.
     """
-    if captured.records.is_empty():
+    if captured.simulated_calls == 0:
         raise RunError(
             "the program used no file in its working directory, so there is nothing to simulate:"
             " name files relative to that directory, and make its input with --prepare"
@@ -294,7 +294,7 @@ def predict_run(
     seconds = calls.report.elapsed + captured.tail_s + overhead.launch_s
     if calls.interval is None:
         return replace(calls, seconds=seconds)
-    rest = seconds - calls.seconds
+    rest = max(seconds - calls.seconds - captured.pauses_s, 0.0)
     others = math.hypot(
         captured.measured_half_width_s, QUANTILE * overhead.call.speed_spread * rest
     )

@@ -59,6 +59,19 @@ class CapturedRun:
         return self.records["process"].n_unique() > 1 and not is_known
 
     @property
+    def simulated_calls(self) -> int:
+        """Number of simulated calls on files."""
+        operations = self.records["operation"].cast(pl.String)
+        return self.records.height - int(operations.is_in(list(MESSAGES)).sum())
+
+    @property
+    def pauses_s(self) -> float:
+        """Longest sum of the pauses of a process, whatever the speed of the processors."""
+        pauses = self.records.filter(pl.col("operation").cast(pl.String) == "pause")
+        longest = pauses.group_by("process").agg(pl.col("duration_ns").sum())["duration_ns"].max()
+        return float(longest) / 1e9 if isinstance(longest, int) else 0.0
+
+    @property
     def computing_s(self) -> float:
         """Gaps between the simulated calls, over all processes."""
         return int(self.records["gap_ns"].sum()) / 1e9
@@ -105,7 +118,7 @@ def split_run(
     pauses = pl.when(pl.col("operation").cast(pl.String) == "pause").then(call_ns).otherwise(0.0)
     freed_pauses = (pl.col("duration_ns") - pauses).clip(lower_bound=0).round().cast(pl.Int64)
     records = records.with_columns(duration_ns=freed_pauses)
-    chosen, last = _until_last_call(_merge_others(records, mask))
+    chosen, last = _until_exit(_merge_others(records, mask), lines)
     removed_durations = pl.col("duration_ns") - call_ns
     others = records.filter(~mask).select(removed_durations.clip(lower_bound=0).sum()).item()
     counted = _with_costs(chosen, lines, overhead)
@@ -205,13 +218,12 @@ def _merge_others(records: pl.DataFrame, mask: pl.Expr) -> pl.DataFrame:
     return kept.with_columns(gap_ns=pl.col("_before") - previous).drop("_before")
 
 
-def _until_last_call(records: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Return the records up to the end of the last call on a file, and that end in nanoseconds: the
-    simulation ends there, too."""
-    is_call = ~pl.col("operation").cast(pl.String).is_in(list(MESSAGES))
-    end = records.filter(is_call).select((pl.col("time_ns") + pl.col("duration_ns")).max()).item()
-    last = int(end or 0)
-    return records.filter(pl.col("time_ns") <= last), last
+def _until_exit(records: pl.DataFrame, lines: TraceLines) -> tuple[pl.DataFrame, int]:
+    """Return the records up to the exit of the program, and the end of the last one in nanoseconds:
+    the simulation ends there, too. Other processes may outlive the program."""
+    before = records.filter(pl.col("time_ns") <= lines.ends.get(lines.first, math.inf))
+    end = before.select((pl.col("time_ns") + pl.col("duration_ns")).max()).item()
+    return before, int(end or 0)
 
 
 def _with_costs(records: pl.DataFrame, lines: TraceLines, overhead: TracerOverhead) -> pl.DataFrame:

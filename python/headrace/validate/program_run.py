@@ -1,5 +1,6 @@
 """Runs of a program in fresh working directories."""
 
+import errno
 import os
 import resource
 import shlex
@@ -26,6 +27,8 @@ PREFIX = "headrace-twin-"
 """Beginning of the names of working directories."""
 LINES = 10
 """Last lines of standard error that the error of a failed program has."""
+ATTEMPTS, PAUSE_S = 5, 0.1
+"""Attempts to remove a working directory in which a process still writes, and the time between."""
 LONGEST_NAME = 60
 """Longest name of a command in tables and figures."""
 
@@ -122,7 +125,7 @@ class ProgramRuns:
         finally:
             with defer_signals():
                 if path is not None:
-                    shutil.rmtree(path)
+                    remove(path)
 
     def run(self, wrap: Callable[[list[str]], list[str]] | None = None) -> ProgramRun:
         """Run the program once in a fresh working directory.
@@ -221,6 +224,35 @@ def _last_lines(errors: IO[bytes]) -> str:
     lines = errors.read().decode(errors="replace").splitlines()[-LINES:]
     text = " | ".join(line.strip() for line in lines if line.strip())
     return f": {text}" if text else "; its standard error is empty"
+
+
+def remove(directory: Path) -> None:
+    """Remove a working directory, unless the program has removed it.
+
+    Raises
+    ------
+    RunError
+        If something of it cannot be removed, or a process that the program left still writes there.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            shutil.rmtree(directory)
+        except FileNotFoundError:
+            # A name that another process removed at the same time, or the directory itself.
+            if not directory.exists():
+                return
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY or attempt == ATTEMPTS - 1:
+                reason = os.strerror(error.errno or errno.EIO).lower()
+                if error.errno == errno.ENOTEMPTY:
+                    reason = "a process that the program left behind still writes there"
+                raise RunError(
+                    f"{directory}: the working directory was not removed: {reason}: remove it by"
+                    " hand"
+                ) from None
+        else:
+            return
+        time.sleep(PAUSE_S)
 
 
 def evict(directory: Path) -> None:
