@@ -522,7 +522,7 @@ def test_what_is_measured_next_is_told_and_an_interruption_leaves_nothing(tmp_pa
 def test_what_fails_is_told_with_where_and_in_which_measurement(tmp_path: Path) -> None:
     directory = modelled(tmp_path)
     # No file of more than 4 KiB: sh counts in blocks of 512 bytes, bash in such of 1,024.
-    limited = f'ulimit -f 4; exec "{sys.executable}" -m headrace calibrate "{directory}"'
+    limited = f'ulimit -f 4; exec "{sys.executable}" -m headrace calibrate --busy "{directory}"'
     done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = without_need(done.stderr).splitlines()
