@@ -24,12 +24,13 @@ class ScenarioField:
             on_change=lambda: self._fill(str(self._preset.value)),
         ).classes("w-full")
         self._preset.props("outlined dense stack-label")
-        self._text = ui.textarea("Scenario (TOML)").classes("w-full font-mono")
+        # A value that is set later is sent once more behind the page, over what a user has typed.
+        self._text = ui.textarea("Scenario (TOML)", value=_scenario_of("ior-easy"))
+        self._text.classes("w-full font-mono")
         self._text.props("outlined autogrow stack-label").props["hint"] = (
             "The system of the scenario is ignored: the same text can be simulated."
         )
         self._text.on_value_change(lambda: setattr(self._text, "error", None))
-        self._fill("ior-easy")
 
     def part(self) -> FormPart:
         """Return the scenario of the request. Raises RefusedRequest."""
@@ -42,6 +43,8 @@ class ScenarioField:
         return FormPart({self._parameter: f"input:{NAME}"}, {NAME: text})
 
     def _fill(self, preset: str) -> None:
-        self._text.value = (
-            f'name = "{preset}"\n\n[clients]\ncount = 1\n\n[[workload]]\npreset = "{preset}"\n'
-        )
+        self._text.value = _scenario_of(preset)
+
+
+def _scenario_of(preset: str) -> str:
+    return f'name = "{preset}"\n\n[clients]\ncount = 1\n\n[[workload]]\npreset = "{preset}"\n'
