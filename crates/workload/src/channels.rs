@@ -96,7 +96,7 @@ impl Channels {
         }
         entry.waiting.push_back((rank, size));
         self.stop();
-        true_if_woken(&mut self.woken, rank)
+        take_woken(&mut self.woken, rank)
     }
 
     /// A process has come to its end.
@@ -135,7 +135,7 @@ impl Channels {
 }
 
 /// Takes a process that was woken at once from the list.
-fn true_if_woken(woken: &mut VecDeque<u32>, rank: u32) -> bool {
+fn take_woken(woken: &mut VecDeque<u32>, rank: u32) -> bool {
     let place = woken.iter().position(|woken| *woken == rank);
     place.is_some_and(|place| woken.remove(place).is_some())
 }

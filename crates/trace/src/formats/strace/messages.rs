@@ -103,7 +103,7 @@ impl State {
                 }
             }
             Message::Futex => return self.futex(done),
-            Message::Poll if done.value > 0 => self.wait_until(self.now.duration_ns),
+            Message::Poll if done.value > 0 => self.hold_wait(self.now.duration_ns),
             Message::Poll | Message::Sleep => self.pause(),
             Message::Socket(_) | Message::Child => {}
         }
@@ -139,13 +139,13 @@ impl State {
     pub(super) fn interrupted(&mut self, call: Call) {
         match call {
             Call::Message(Message::Sleep) => self.pause(),
-            _ => self.wait_until(self.now.duration_ns),
+            _ => self.hold_wait(self.now.duration_ns),
         }
     }
 
     /// The process at hand has waited in a call for something that a later one takes: in a poll, or
     /// in a call that a signal has interrupted.
-    pub(super) fn wait_until(&mut self, duration_ns: i64) {
+    pub(super) fn hold_wait(&mut self, duration_ns: i64) {
         let start = self.now.time_ns;
         let end = start.saturating_add(duration_ns);
         let process = self.processes.get_mut(&self.now.process);

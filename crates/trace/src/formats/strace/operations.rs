@@ -69,7 +69,7 @@ impl State {
         self.now.flags = failure(&done) | Flags::NO_DURATION.when(outcome.duration_ns.is_none());
         if done.failed() && call.is_on_descriptor() {
             if memchr::memmem::find(outcome.text, b"EINTR").is_some() {
-                self.wait_until(self.now.duration_ns);
+                self.hold_wait(self.now.duration_ns);
             }
             return self.left_out(&kinds::FAILED, &done);
         }
