@@ -184,7 +184,7 @@ class Measurements:
             checks,
             record.memory_given_back,
             (
-                *(it for it in record.warnings if it.condition not in (CONDITION, BUSY)),
+                *(old for old in record.warnings if old.condition not in (CONDITION, BUSY)),
                 *_ignored_settings(record.settings),
             ),
             record.host,

@@ -197,7 +197,7 @@ def _application(document: Document) -> list[RenderableType]:
         f"The tracer added {figure(added)} \N{MICRO SIGN}s per call;"
         f" {duration(tracer['removed_s'])} were removed from the time between simulated calls.",
     )
-    return [Text(), table, *(line for it in lines for line in (Text(), Text(plain(it))))]
+    return [Text(), table, *(part for line in lines for part in (Text(), Text(plain(line))))]
 
 
 BOTH = ("measured_s", "simulated_s")

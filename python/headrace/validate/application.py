@@ -205,7 +205,7 @@ def twin_of_program(
     application = Application(runs, captured, captured_run.seconds, overhead, predicted)
     return Twin(
         text,
-        (Point(runs.name, GROUP, tuple(it.seconds for it in measured), predicted),),
+        (Point(runs.name, GROUP, tuple(run.seconds for run in measured), predicted),),
         (
             *(() if calibration is None else calibration.warnings),
             *convert(missing_parameters(loaded), list[ResultWarning]),
@@ -229,7 +229,7 @@ def _measure(measurement: OverheadMeasurement) -> None:
 def load_warnings(captured: ProgramRun, measured: Sequence[ProgramRun]) -> list[ResultWarning]:
     """Return a warning if other programs used the processors during the runs of a program."""
     warnings = []
-    share = max((it.others for it in measured), default=0.0)
+    share = max((run.others for run in measured), default=0.0)
     if captured.others >= OTHERS:
         warnings.append(
             f"other programs and kernel threads used {captured.others:.0%} of the processors during"

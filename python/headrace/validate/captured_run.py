@@ -18,6 +18,7 @@ from headrace.validate.program_run import ProcessorUse
 
 MESSAGES = ("send", "receive", "pause")
 """Operations between processes, and their pauses, which no file has."""
+IS_MESSAGE = pl.col("operation").cast(pl.String).is_in(MESSAGES)
 STATE = ("seek", "lock", "unlock")
 """Operations that a local file system is not simulated for."""
 DATA = ("read", "write")
@@ -54,15 +55,13 @@ class CapturedRun:
     @property
     def waits(self) -> bool:
         """True if the gaps of processes include waits for each other, which no message shows."""
-        operations = self.records["operation"].cast(pl.String)
-        is_known = operations.is_in(list(MESSAGES)).any()
-        return self.records["process"].n_unique() > 1 and not is_known
+        has_messages = self.simulated_calls < self.records.height
+        return self.records["process"].n_unique() > 1 and not has_messages
 
     @property
     def simulated_calls(self) -> int:
         """Number of simulated calls on files."""
-        operations = self.records["operation"].cast(pl.String)
-        return self.records.height - int(operations.is_in(list(MESSAGES)).sum())
+        return self.records.filter(~IS_MESSAGE).height
 
     @property
     def pauses_s(self) -> float:
@@ -199,9 +198,7 @@ def simulated(directory: Path) -> pl.Expr:
     moves = ~operation.is_in(DATA) | (pl.col("size") > 0)
     words = flags.str.split("|")
     succeeded = ~words.list.contains("failed") & ~words.list.contains("range")
-    return operation.is_in(MESSAGES) | (
-        inside & moves & succeeded & ~operation.is_in([*STATE, *MESSAGES])
-    )
+    return IS_MESSAGE | (inside & moves & succeeded & ~operation.is_in(STATE))
 
 
 def _inside(name: pl.Expr, directory: Path) -> pl.Expr:
@@ -230,10 +227,15 @@ def _with_costs(records: pl.DataFrame, lines: TraceLines, overhead: TracerOverhe
     """Return records with the time that the tracer added before each, `_cost_ns`."""
     gap, call = 1e9 * overhead.call.gap_s.value, 1e9 * overhead.call.duration_s.value
     every = np.sort(lines.calls["time_ns"].to_numpy())
-    starts = np.sort(lines.calls.group_by("process").agg(pl.col("time_ns").min())["time_ns"])
+    calls = {
+        process: np.sort(own["time_ns"].to_numpy())
+        for (process,), own in lines.calls.group_by("process")
+    }
+    starts = np.sort([times[0] for times in calls.values()])
+    none = np.zeros(0, dtype=np.int64)
     parts = []
     for (process,), own in records.group_by("process", maintain_order=True):
-        times = np.sort(lines.calls.filter(pl.col("process") == process)["time_ns"].to_numpy())
+        times = calls.get(process, none)
         # Calls of the process up to and including each record.
         passed = np.searchsorted(times, own["time_ns"].to_numpy(), side="right")
         new = np.diff(passed, prepend=0)

@@ -215,7 +215,7 @@ class OverheadMeasurement:
             If the loop or its capture fails.
         """
         with tempfile.TemporaryDirectory(prefix=PREFIX, dir=self._directory) as folder:
-            file, trace = (Path(folder).resolve() / it for it in ("file", "trace"))
+            file, trace = (Path(folder).resolve() / name for name in ("file", "trace"))
             file.write_bytes(bytes(4096))
             command = [*_python(CALL_LOOP), str(file), str(ROUNDS), str(SIZE)]
             for _ in range(repetitions):
@@ -309,7 +309,7 @@ def _output(command: Sequence[str]) -> list[int]:
         timeout=LONGEST_S,
         env={**os.environ, "LC_ALL": "C"},
     )
-    return [int(it) for it in done.stdout.split()]
+    return list(map(int, done.stdout.split()))
 
 
 def _calls_per_process(trace: Path) -> float:
