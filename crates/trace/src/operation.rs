@@ -101,7 +101,7 @@ operations! {
     /// Send to another process: the record's file names a pipe, a socket, a futex, or the start or
     /// end of a process, and its size is the number of bytes or wake-ups.
     Send, "send", Process, false;
-    /// Receive from another process what it has sent, and wait for it.
+    /// Receive bytes or wake-ups from another process; blocks until they are sent.
     Receive, "receive", Process, false;
     /// Let time pass: a sleep, or a wait for something outside the trace.
     Pause, "pause", Process, false;

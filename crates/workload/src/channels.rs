@@ -9,7 +9,7 @@ use headrace_trace::{Operation, Record};
 struct Channel {
     /// Sent and not received.
     available: u64,
-    /// Processes that wait, with what each takes, in the order in which they came.
+    /// Blocked processes in order of arrival, with the size that each receives.
     waiting: VecDeque<(u32, u64)>,
 }
 
@@ -64,7 +64,7 @@ impl Channels {
         without.map(|total| total.receives).sum()
     }
 
-    /// Begins a run of so many processes.
+    /// Begins a run with this number of processes.
     pub fn begin(&mut self, processes: usize) {
         self.running = processes;
         for (&file, total) in &self.totals {
@@ -87,7 +87,7 @@ impl Channels {
         }
     }
 
-    /// Takes from a channel; false if the process has to wait for what it receives.
+    /// Receives from a channel. Returns false if the process blocks until enough is sent.
     pub fn receive(&mut self, rank: u32, channel: u32, size: u64) -> bool {
         let entry = self.channels.entry(channel).or_default();
         if entry.waiting.is_empty() && size <= entry.available {

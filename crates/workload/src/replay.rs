@@ -6,8 +6,8 @@
 //! Reads and writes have the open flags O_DIRECT and O_SYNC of the last open of their file by their
 //! process, else by any process, or of their own record. A rename moves a file to its other name.
 //!
-//! A process waits for what it receives from another, and computes or waits in the gaps between its
-//! records. Requests at recorded times wait for nothing.
+//! A process that receives from another blocks until the sender has sent. In the gaps between its
+//! records a process computes or waits. Requests at recorded times wait for nothing.
 //!
 //! Left out, and counted: what only changes a process's own state, transfers of no bytes, and
 //! `sync_file_range`, which waits for nothing. Counted as simulated in part: the range

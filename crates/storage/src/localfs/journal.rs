@@ -443,7 +443,7 @@ impl Journal {
     }
 
     /// Writes the commit's blocks before its record: gives the addresses and sizes of the
-    /// transfers, a descriptor with what it names each. XFS writes the full buffers of its record
+    /// transfers: each descriptor with its blocks. XFS writes the full buffers of its record
     /// here, at most `LOG_BUFFERS` a time, until none is left.
     pub fn write_blocks(&mut self) -> Vec<(u64, u64)> {
         if self.mode == JournalMode::Log {

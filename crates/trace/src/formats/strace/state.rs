@@ -292,7 +292,7 @@ impl State {
             flags: self.now.flags,
             other: self.now.other.unwrap_or(Record::NO_FILE),
         });
-        // A message comes when its wait has ended, and nobody else waits for its record.
+        // A message is recorded at the end of its wait. Other records are not held for it.
         if late && operation.group() != Group::Process {
             self.count(&kinds::UNORDERED, b"");
         }
