@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from nicegui import run, ui
+from nicegui.events import GenericEventArguments
 
 from headrace.web.access.requests import user_of
 from headrace.web.access.users import User
@@ -52,6 +53,23 @@ def submit_button(
 
     button.on("click", handle, [], js_handler="(event) => { if (event.detail < 2) emit(); }")
     return button
+
+
+def on_typed(
+    field: ui.input | ui.textarea, event: str, handler: Callable[[], Awaitable[None]]
+) -> None:
+    """Call a handler with what is typed into a field in its value, at an event such as `change`.
+
+    The event carries the text. What is typed before the page is connected is sent after, in no
+    order: the field's own message with its value can come behind the event.
+    """
+
+    async def handle(arguments: GenericEventArguments) -> None:
+        field.set_value(arguments.args)
+        await handler()
+
+    # Events of the field itself have its value in place of an event.
+    field.on(event, handle, js_handler="(event) => emit(event.target?.value ?? event)")
 
 
 async def submit_and_follow(request: JobRequest, user: User, page: str = "/jobs") -> None:

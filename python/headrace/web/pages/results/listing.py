@@ -10,6 +10,7 @@ from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
 from headrace.store.record import KINDS
 from headrace.web.access.users import User
+from headrace.web.page import on_typed
 from headrace.web.pages.results.figures import figure_text
 from headrace.web.site import site
 
@@ -147,7 +148,7 @@ async def build(
             "outline"
         )
     for element in (text, labelled, after):
-        element.on("change", changed)
+        on_typed(element, "change", changed)
         element.on("clear", changed)
     for select in (kinds, named):
         select.on_value_change(changed)

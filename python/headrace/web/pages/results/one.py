@@ -13,6 +13,7 @@ from headrace.store.listing import ShownResult
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
+from headrace.web.page import on_typed
 from headrace.web.result_views import show_result
 from headrace.web.results import SERVER_LABELS, change_labels, may_change, remove
 from headrace.web.site import site
@@ -121,13 +122,17 @@ def _labels(user: User, entry: ShownResult) -> None:
                     return
                 await change({key.strip(): value.strip()})
 
-            new.on("keydown.enter", add)
+            on_typed(new, "keydown.enter", add)
             ui.button("Add", on_click=add).props("outline dense")
 
     chips()
     note = ui.textarea("Note", value=labels.get("note", "")).classes("w-full").props("autogrow")
+
+    async def keep_note() -> None:
+        await change({"note": note.value or None})
+
     if changeable:
-        note.on("change", lambda: change({"note": note.value or None}))
+        on_typed(note, "change", keep_note)
     else:
         note.props("readonly")
 
