@@ -14,72 +14,17 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "twin"))
 
 from command_line import parse_arguments
-from file_systems import SCENARIO
+from places import NAMES, Place, running_place
 from programs import PROGRAMS, SYNCHRONOUS, Program
 
-from headrace.lab import running_testbed
-
-KINDS = ("ext4", "xfs")
-RATE, OPERATIONS = 150, 2000
-LIMITED = "-limited"
-NAMES = [f"{kind}{disk}" for kind in KINDS for disk in ("", LIMITED)]
-IMAGE_MIB = 6 << 10
 CALIBRATION_ROUNDS = 2
-HEADRACE = [sys.executable, "-m", "headrace"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A directory on a file system, and the words that run a command there."""
-
-    directory: Path
-    prefix: tuple[str, ...] = ()
-
-    def headrace(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of Headrace there, whose failure is no error."""
-        command = [*self.prefix, *HEADRACE, *arguments]
-        return subprocess.run(command, check=False, text=True, capture_output=True)
-
-
-@contextmanager
-def unlimited(kind: str) -> Iterator[Place]:
-    """Mount a new file system on a loop device whose image has all of its blocks."""
-    with tempfile.TemporaryDirectory(prefix="headrace-applications-", dir="/var/tmp") as folder:
-        image, mount = Path(folder) / "image", Path(folder) / "mount"
-        mount.mkdir()
-        zeros = ["dd", "if=/dev/zero", f"of={image}", "bs=1M", f"count={IMAGE_MIB}", "status=none"]
-        subprocess.run(zeros, check=True)
-        subprocess.run([f"mkfs.{kind}", "-q", str(image)], check=True)
-        subprocess.run(["mount", "-o", "loop", str(image), str(mount)], check=True)
-        try:
-            yield Place(mount)
-        finally:
-            subprocess.run(["umount", str(mount)], check=True)
-
-
-@contextmanager
-def limited(kind: str, out: Path) -> Iterator[Place]:
-    """Start a testbed with a file system on a limited disk."""
-    name = f"applications-{kind}"
-    scenario = out / f"{name}.toml"
-    scenario.write_text(
-        SCENARIO.format(name=name, system=kind, rate=RATE, operations=OPERATIONS, more="")
-    )
-    with running_testbed(scenario) as lab:
-        prefix = (*HEADRACE, "lab", "exec", str(scenario), "client-0", "--")
-        yield Place(lab.mount_point, prefix)
 
 
 def measure(place: Place, machine: Path, program: Program, rounds: int, saved: Path) -> None:
@@ -93,7 +38,6 @@ def measure(place: Place, machine: Path, program: Program, rounds: int, saved: P
 
 def measure_all(name: str, out: Path, rounds: int) -> None:
     """Calibrate one system, and predict and measure the programs that have no result yet."""
-    kind = name.removesuffix(LIMITED)
     missing = {
         program: saved
         for program in PROGRAMS
@@ -101,7 +45,7 @@ def measure_all(name: str, out: Path, rounds: int) -> None:
     }
     if not missing:
         return
-    with limited(kind, out) if name.endswith(LIMITED) else unlimited(kind) as place:
+    with running_place(name, out) as place:
         machine = out / f"{name}.machine.toml"
         if not machine.exists():
             print(f"{name}: calibrating", file=sys.stderr, flush=True)
