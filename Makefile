@@ -74,10 +74,10 @@ lint: rust-tools build
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
 
-# LIMIT: seconds for a case. PAPERS=1: the papers too.
+# LIMIT: seconds for a case. PAPERS=1: the papers too. FACES=1: what users see, in place of results.
 unchanged: build
 	@test -n '$(BASE)' || { echo 'BASE is missing: make unchanged BASE=main' >&2; exit 2; }
-	@$(PY) tools/unchanged.py '$(BASE)' $(if $(LIMIT),--limit $(LIMIT)) $(if $(PAPERS),--papers)
+	@$(PY) tools/unchanged.py '$(BASE)' $(if $(LIMIT),--limit $(LIMIT)) $(if $(PAPERS),--papers) $(if $(FACES),--faces)
 
 bench: build
 	@$(PY) benches/kernel/compare.py

@@ -3,6 +3,7 @@
     python tools/unchanged.py BASE                  # the working tree against revision BASE
     python tools/unchanged.py BASE --limit 600      # with the scenarios that take minutes
     python tools/unchanged.py BASE --papers         # and the papers
+    python tools/unchanged.py BASE --faces          # instead of results, what users see of them
 
 BASE is built once, in target/unchanged/REVISION. Both versions run the scenarios and papers
 of BASE. Results are equal if their JSON documents are, without the fields of WALL_CLOCK
@@ -30,6 +31,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import faces
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / "target" / "unchanged"
@@ -231,10 +234,29 @@ def built(revision: str) -> tuple[Version, Path]:
     return version, source
 
 
-def table(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Yield the lines of the table, and a last one with the counts."""
-    width = max(len(it.case.name) for it in comparisons)
-    for it in comparisons:
+def compare_faces(base: Version, tree: Version, source: Path, jobs: int) -> list[Comparison]:
+    """Compare what both versions show (faces.py): a case is a text."""
+    with (
+        tempfile.TemporaryDirectory(prefix="headrace-faces-") as folder,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        # Both work below the same path, which outputs may have.
+        for version, name in ((base, "before"), (tree, "after")):
+            work = Path(folder) / "version"
+            faces.write(faces.Shown(version.python, source), work, pool)
+            work.rename(Path(folder) / name)
+        return [
+            Comparison(Case(name, ()), "DIFFERENT" if lines else "equal", tuple(lines))
+            for name, lines in faces.differences(
+                Path(folder) / "before" / "faces", Path(folder) / "after" / "faces"
+            )
+        ]
+
+
+def table(comparisons: Sequence[Comparison], shown: Sequence[Comparison]) -> Iterator[str]:
+    """Yield the lines of some comparisons, and a last one with the counts of all."""
+    width = max((len(it.case.name) for it in shown), default=0)
+    for it in shown:
         first, *rest = it.details or ("",)
         yield f"{it.case.name:{width}}  {it.verdict:9}  {first}".rstrip()
         yield from (f"{'':{width}}  {'':9}  {line}" for line in rest)
@@ -258,6 +280,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--papers", action="store_true", help="compare the papers too")
     parser.add_argument(
+        "--faces", action="store_true", help="compare help, output, files and pages instead"
+    )
+    parser.add_argument(
         "--only", nargs="+", metavar="NAME", help="cases whose names contain one of these"
     )
     parser.add_argument(
@@ -269,19 +294,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    tree = Version("the working tree", ROOT / "python")
+    if options.faces:
+        comparisons = compare_faces(base, tree, source, options.jobs)
+        changed = [it for it in comparisons if it.verdict != "equal"]
+        print("\n".join(table(comparisons, changed)))
+        return 1 if changed else 0
     cases = scenarios(source) + (papers(source) if options.papers else [])
     if options.only:
         cases = [case for case in cases if any(name in case.name for name in options.only)]
     if not cases:
         print("no case has such a name", file=sys.stderr)
         return 2
-    tree = Version("the working tree", ROOT / "python")
     cache = source.parent / "results"
     with ThreadPoolExecutor(options.jobs) as pool:
         comparisons = list(
             pool.map(lambda case: compare(case, base, tree, options.limit, cache), cases)
         )
-    print("\n".join(table(comparisons)))
+    print("\n".join(table(comparisons, comparisons)))
     return 1 if any(it.verdict == "DIFFERENT" for it in comparisons) else 0
 
 
