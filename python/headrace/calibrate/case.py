@@ -205,5 +205,6 @@ DIRECT = f"{COLD}, direct = true, huge_pages = true"
 virtual disk needs a descriptor per segment; each 4 KiB segment after the first cost 2.8 us."""
 SYNCHRONOUS = f"{WARM}, synchronous = true"
 RANDOM = {"order": '"uniform"'}
+OWN_FILES = {"access": '"file-per-process"'}
 NAMES = 'kind = "mdtest"'
 """Marks a metadata workload."""

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 from msgspec import UNSET
 
 from headrace._core import VERSION, RunError, ScenarioError
-from headrace.calibrate.checks import CHECKS, Check, predict_check
+from headrace.calibrate.checks import ADDED, CHECKS, Check, predict_check
 from headrace.calibrate.estimators import ESTIMATORS, probes_for
 from headrace.calibrate.estimators.estimator import Estimator, known_settings
 from headrace.calibrate.fitted_parameter import (
@@ -161,7 +161,8 @@ class Measurements:
         further = {probe.name for fitted in FITTED_PARAMETERS for probe in fitted.more_probes}
         missing = further - rounds.keys()
         probes = [probe for probe in all_probes(read) if probe.name not in missing]
-        for name in (*(probe.name for probe in probes), *(case.name for case in CHECKS)):
+        needed = [it.name for it in CHECKS if it.name not in ADDED or it.name in checks]
+        for name in (*(probe.name for probe in probes), *needed):
             if len(estimates.get(name, ())) != count or count == 0:
                 raise ScenarioError(
                     f"the probe {name!r} lacks times of some rounds, which this version needs:"
@@ -212,7 +213,8 @@ class Measurements:
                 )
                 machine.write_text(text, encoding="utf-8")
 
-            simulations = len(fitted_parameters) + len(CHECKS)
+            cases = [case for case in CHECKS if case.name in self.checks]
+            simulations = len(fitted_parameters) + len(cases)
             for done, fitted in enumerate(fitted_parameters):
                 if on_progress is not None:
                     on_progress(done, simulations, f"simulated: {fitted.probe.name}")
@@ -233,7 +235,7 @@ class Measurements:
             write()
             own = [values for _, values in self._rounds(parameters)]
             checks = []
-            for number, case in enumerate(CHECKS):
+            for number, case in enumerate(cases):
                 if on_progress is not None:
                     on_progress(
                         len(fitted_parameters) + number, simulations, f"simulated: {case.name}"

@@ -11,14 +11,13 @@ from headrace.calibrate.case import (
     MIB,
     NAMES,
     NEW,
+    OWN_FILES,
     RANDOM,
     SYNCHRONOUS,
     WARM,
     Case,
     transfers,
 )
-
-OWN_FILES = {"access": '"file-per-process"'}
 
 
 def _cached() -> list[Case]:
