@@ -91,9 +91,21 @@ class Shown:
         return f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
 
 
-def write(version: Shown, folder: Path, pool: Executor) -> None:
-    """Write all faces of a version as text files into a folder."""
+def all_cases() -> dict[str, Any]:
+    """Return the commands, pages and documents of faces.toml."""
     cases = tomllib.loads(CASES.read_text(encoding="utf-8"))
+    return cases | {"document": sorted(DOCUMENTS.glob("*.json"))}
+
+
+def write(version: Shown, cases: Mapping[str, Any], folder: Path, pool: Executor) -> None:
+    """Write faces of a version as text files into a folder.
+
+    Args:
+        version: The version.
+        cases: As `all_cases` returns them.
+        folder: New folder, in which `faces` has the texts.
+        pool: Where commands run.
+    """
     work = folder / "work"
     faces = folder / "faces"
     work.mkdir(parents=True)
@@ -102,8 +114,8 @@ def write(version: Shown, folder: Path, pool: Executor) -> None:
         for case in cases["command"]
         for width in WIDTHS
     ]
-    jobs.append(pool.submit(_helps, version, folder, faces))
-    jobs.append(pool.submit(_stored, version, cases["page"], work / "stored", faces))
+    jobs += [pool.submit(_help, version, it, work, faces) for it in cases["help"]]
+    jobs.append(pool.submit(_stored, version, cases, work / "stored", faces))
     for job in jobs:
         job.result()
 
@@ -137,8 +149,8 @@ def _keep_files(out: Path, faces: Path, work: Path) -> None:
             _write(faces / "files" / f"{file.relative_to(out)}.txt", text, work)
 
 
-def _helps(version: Shown, folder: Path, faces: Path) -> None:
-    """Keep the help of all commands."""
+def _help(version: Shown, command: str, folder: Path, faces: Path) -> None:
+    """Keep the help of a command, and of all below it."""
 
     def walk(words: tuple[str, ...]) -> None:
         output = version.output((*words, "--help"), folder, HELP_WIDTH)
@@ -148,14 +160,14 @@ def _helps(version: Shown, folder: Path, faces: Path) -> None:
                 if name := re.match(r"  (\S+)", line):
                     walk((*words, name.group(1)))
 
-    walk(())
+    walk(tuple(command.split()))
 
 
-def _stored(version: Shown, pages: Sequence[str], work: Path, faces: Path) -> None:
+def _stored(version: Shown, cases: Mapping[str, Any], work: Path, faces: Path) -> None:
     """Keep what is shown of stored results: by commands, and by pages."""
     out = _with_inputs(version, work)
     names = {}
-    for document in sorted(DOCUMENTS.glob("*.json")):
+    for document in cases["document"]:
         version.output(("results", "import", str(document)), work, HELP_WIDTH)
         listed = version.output(("results", "list", "--json"), work, HELP_WIDTH)
         entries = json.loads(listed.split("\n", 1)[1])["results"]
@@ -170,7 +182,7 @@ def _stored(version: Shown, pages: Sequence[str], work: Path, faces: Path) -> No
         output = version.output(("results", "export", identifier, "-o", str(csv)), work, HELP_WIDTH)
         _write(here / "csv.txt", csv.read_text() if csv.exists() else output, work, names)
     with _server(version, work) as url:
-        addresses = [*pages, *(f"/results/{identifier}" for identifier in names)]
+        addresses = [*cases["page"], *(f"/results/{identifier}" for identifier in names)]
         for address in addresses:
             face = _named(address, names).strip("/").replace("/", " ") or "start"
             with urllib.request.urlopen(url + address, timeout=LONGEST_S) as answer:

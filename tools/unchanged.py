@@ -25,7 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -234,8 +234,10 @@ def built(revision: str) -> tuple[Version, Path]:
     return version, source
 
 
-def compare_faces(base: Version, tree: Version, source: Path, jobs: int) -> list[Comparison]:
-    """Compare what both versions show (faces.py): a case is a text."""
+def compare_faces(
+    base: Version, tree: Version, source: Path, cases: Mapping[str, Any], jobs: int
+) -> list[Comparison]:
+    """Compare what both versions show (faces.py): a comparison is of one text."""
     with (
         tempfile.TemporaryDirectory(prefix="headrace-faces-") as folder,
         ThreadPoolExecutor(jobs) as pool,
@@ -243,7 +245,7 @@ def compare_faces(base: Version, tree: Version, source: Path, jobs: int) -> list
         # Both work below the same path, which outputs may have.
         for version, name in ((base, "before"), (tree, "after")):
             work = Path(folder) / "version"
-            faces.write(faces.Shown(version.python, source), work, pool)
+            faces.write(faces.Shown(version.python, source), cases, work, pool)
             work.rename(Path(folder) / name)
         return [
             Comparison(Case(name, ()), "DIFFERENT" if lines else "equal", tuple(lines))
@@ -296,7 +298,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     tree = Version("the working tree", ROOT / "python")
     if options.faces:
-        comparisons = compare_faces(base, tree, source, options.jobs)
+        comparisons = compare_faces(base, tree, source, faces.all_cases(), options.jobs)
         changed = [it for it in comparisons if it.verdict != "equal"]
         print("\n".join(table(comparisons, changed)))
         return 1 if changed else 0

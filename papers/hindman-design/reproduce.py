@@ -20,7 +20,6 @@ import numpy as np
 from headrace.design.capacity import capacity_of
 from headrace.design.facility import racks_for
 from headrace.design.figure import by_key
-from headrace.design.quantities import DAY, HOUR, YEAR
 from headrace.design.reliability import ask
 from headrace.design.reliability.answer import Answer
 from headrace.design.reliability.disk_classes import PRESETS
@@ -45,6 +44,7 @@ from headrace.design.reliability.question import (
 )
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array as DesignedArray
+from headrace.quantities import DAY, HOUR, YEAR
 from headrace.report.figures.style import COLOURS
 from headrace.report.paper import Paper, Row, main, percent
 

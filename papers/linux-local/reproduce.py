@@ -20,8 +20,9 @@ from typing import Any
 import matplotlib
 
 import headrace as hr
+from headrace.quantities import binary_size
 from headrace.report.paper import Paper, Row, main
-from headrace.report.prediction import Prediction, size
+from headrace.report.prediction import Prediction
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -51,7 +52,7 @@ class Predicted(Prediction):
     def row(self) -> Row:
         case = self.case
         system = "/".join(part for part in (case["fs"], case["journal"], case["disk"]))
-        block = size(case["block_bytes"])
+        block = binary_size(case["block_bytes"])
         return Row(
             f"{case['group']}: {case['case']} {block}, {system}",
             self.measured,

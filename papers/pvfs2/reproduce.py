@@ -21,8 +21,9 @@ import matplotlib
 import polars as pl
 
 import headrace as hr
+from headrace.quantities import binary_size
 from headrace.report.paper import Paper, Row, main
-from headrace.report.prediction import Prediction, size
+from headrace.report.prediction import Prediction
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -63,7 +64,7 @@ class Predicted(Prediction):
         case = self.case
         clients = f"{case['clients']} client{'s' if case['clients'] > 1 else ''}"
         return Row(
-            f"{case['op']}, {clients}, {size(case['block'])}",
+            f"{case['op']}, {clients}, {binary_size(case['block'])}",
             self.measured,
             f"{self.ours:.4g} s (without processor {self.without:.4g} s)",
             self.error_text,
@@ -104,7 +105,7 @@ def reproduce(paper: Paper) -> list[Row]:
     sets = calibrate().sets()
     predictions = [
         paper.step(
-            f"{case['clients']} clients, {size(case['block'])}, {case['op']}",
+            f"{case['clients']} clients, {binary_size(case['block'])}, {case['op']}",
             partial(predict, case, sets),
         )
         for case in cases().iter_rows(named=True)

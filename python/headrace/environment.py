@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from headrace import ranks
 from headrace.fields import WrongField, amount, an_object, or_null, text
 from headrace.mountinfo import Mounted, mounted
-from headrace.report.units import size
+from headrace.quantities import size
 
 
 class Environment(TypedDict, total=False):

@@ -15,8 +15,8 @@ from command import command, without_need
 from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
+from headrace.quantities import short_size
 from headrace.report import study_tables
-from headrace.report.units import short_size
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,12 +16,12 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.cost import cost, cost_violations, missing_prices
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.worksheet import Budget, CapacityNeed, Facility, Worksheet
+from headrace.quantities import number
 from headrace.report.figure_tables import (
     arithmetic,
     figure_rows,
     figure_table,
     figures_document,
-    number,
     value_text,
 )
 from test_design_capacity import DISK, NETWORK, NODE, design

@@ -16,9 +16,9 @@ from conftest import Command
 from headrace.cli.app import run
 from headrace.design.lifetimes.fits import fit_lifetimes, fit_model, poisson_interval
 from headrace.design.lifetimes.records import read_records
-from headrace.design.quantities import HOUR
 from headrace.design.reliability.laws import parse_lifetime
 from headrace.design.reliability.question import Weibull
+from headrace.quantities import HOUR
 
 
 def observed(shape: float, scale: float, disks: int, seed: int) -> pl.DataFrame:

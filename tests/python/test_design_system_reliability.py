@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import test_design_capacity as sample
 from headrace.design.figure import by_key
-from headrace.design.quantities import HOUR, YEAR
 from headrace.design.reliability import reliability_violations, system_reliability
 from headrace.design.reliability.rebuild_load import rebuild_share
 from headrace.design.system import Array, ArrayKind, Code, Design
 from headrace.design.worksheet import Budget, CapacityNeed, Recovery, Worksheet
+from headrace.quantities import HOUR, YEAR
 from headrace.report.figure_tables import arithmetic, figure_rows
 
 DISK = msgspec.structs.replace(sample.DISK, write_rate=1.8e8, failure_factor=2.0)

@@ -14,8 +14,8 @@ from polars.testing import assert_frame_equal
 import headrace as hr
 from conftest import SMALL
 from headrace._core import replication_seed
+from headrace.quantities import amounts
 from headrace.report.figures.style import NotebookFigure
-from headrace.report.units import amounts
 from headrace.sweeps import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
 from headrace.sweeps.axis import between
 from headrace.sweeps.designs import design

@@ -18,8 +18,8 @@ from rich.console import Console, RenderableType
 
 import headrace.measure as measure
 from headrace.measure import micro
+from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
 from headrace.report import load_sweep_tables, measurement_tables, study_tables
-from headrace.report.units import duration, figure, megabytes, milliseconds, percent, size, whole
 
 MIXED = """
 [clients]

@@ -1,5 +1,6 @@
 """tools/unchanged.py: results of two versions, compared bit by bit."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -101,3 +102,43 @@ def test_documents_are_compared_to_the_bit(before: object, after: object, found:
     differences = list(unchanged.differences(before, after))
     assert len(differences) == len(found)
     assert all(one.startswith(it) for one, it in zip(differences, found, strict=True))
+
+
+
+CHANGES = {
+    "help/headrace run.txt": ("cli/run_scenario.py", "Write every request", "Write requests"),
+    "a run/60.txt": ("report/tables.py", '"busy %"', '"used %"'),
+    "a run/200.txt": ("report/tables.py", '"busy %"', '"used %"'),
+    "a run/files/utilisation.svg.txt": ("report/figures/utilisation.py", "Utilisation of", "Use of"),
+    "results/stored/100.txt": ("report/tables.py", '"busy %"', '"used %"'),
+    "results/stored/csv.txt": ("store/export_csv.py", '"started"', '"begun"'),
+    "pages/results stored.txt": ("web/pages/results/one.py", "Change and run again", "Change"),
+    "pages/help.txt": ("web/pages/help/__init__.py", "Help", "Aid"),
+}
+"""A face, and a change that it shows: a file, a text of it and another one."""
+
+
+def test_a_change_of_each_face_is_found(tmp_path: Path, source: Path) -> None:
+    run = headrace.run(headrace.load(source / "scenarios" / "small.toml"))
+    document = tmp_path / "stored.json"
+    document.write_text(json.dumps(run.document))
+    line = "run scenarios/small.toml --no-store --plot out"
+    cases = {
+        "command": [{"name": "a run", "line": line}],
+        "help": ["run"],
+        "page": ["/help"],
+        "document": [document],
+    }
+    base = unchanged.Version("base", Path(headrace.__file__).parents[1])
+    same = package(tmp_path / "same")
+    alike = unchanged.compare_faces(base, same, source, cases, 2)
+    assert [it.details for it in alike if it.verdict != "equal"] == []
+    assert set(CHANGES) <= {it.case.name for it in alike}
+    other = package(tmp_path / "other")
+    for name, before, after in set(CHANGES.values()):
+        file = other.python / "headrace" / name
+        text = file.read_text()
+        assert before in text, name
+        file.write_text(text.replace(before, after))
+    found = unchanged.compare_faces(base, other, source, cases, 2)
+    assert set(CHANGES) <= {it.case.name for it in found if it.verdict == "DIFFERENT"}

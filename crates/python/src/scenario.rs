@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use headrace_spec::{
-    Bytes, ClassOption, Error, LayoutKind, Loaded, SchedulerKind, Seconds, WorkloadKind,
+    Bytes, ClassOption, Error, LayoutKind, Loaded, Rate, SchedulerKind, Seconds, Span, WorkloadKind,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -323,6 +323,19 @@ fn parse_seconds(text: &str) -> PyResult<f64> {
     seconds.map(|it| it.0).map_err(PyValueError::new_err)
 }
 
+/// A rate such as "1 Gbit/s", as a scenario has it, in bytes per second.
+#[pyfunction]
+fn parse_rate(text: &str) -> PyResult<f64> {
+    let rate: Result<Rate, String> = text.parse();
+    rate.map(|it| it.0).map_err(PyValueError::new_err)
+}
+
+/// A time of any length such as "1,000,000 h", as a design has it, in seconds.
+#[pyfunction]
+fn parse_span(text: &str) -> PyResult<f64> {
+    Span::seconds(text).map_err(PyValueError::new_err)
+}
+
 /// Makes scenarios known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyLoaded>()?;
@@ -330,5 +343,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(parse_bytes, module)?)?;
-    module.add_function(wrap_pyfunction!(parse_seconds, module)?)
+    module.add_function(wrap_pyfunction!(parse_seconds, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_span, module)?)
 }

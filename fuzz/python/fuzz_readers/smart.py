@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from headrace.design.quantities import YEAR
+from headrace.quantities import YEAR
 from headrace.design.smart.reports import DamagedReport, Report, read_reports
 from headrace.design.smart.risk import fleet_risk
 

@@ -24,9 +24,9 @@ from headrace.calibrate.case import (
 )
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.limiting_resource import limiting_resource
-from headrace.calibrate.parameter import seconds_text
 from headrace.calibrate.records import CheckRecord, CheckRound
 from headrace.calibrate.run_report import simulated
+from headrace.quantities import measured_time
 
 CHECKS: tuple[Case, ...] = (
     Case("cached reads of 48 KiB", "cache", transfers(48 * MIB, 48 * KIB, ["read"], WARM, {})),
@@ -144,7 +144,7 @@ class Check:
         sample of one round, so rounds are not pooled."""
         return "\n\n".join(
             f'[[check]]\nname = "{self.name}"\nbound = "{self.resource}"\n'
-            f'measured = "{seconds_text(measured)}"\npredicted = "{seconds_text(predicted)}"'
+            f'measured = "{measured_time(measured)}"\npredicted = "{measured_time(predicted)}"'
             for measured, predicted in self.rounds
         )
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from headrace.calibrate.case import COLD, NEW, SYNCHRONOUS, WARM, scenario_for_machine
 from headrace.calibrate.estimators import device, flushing
 from headrace.calibrate.hodges_lehmann import hodges_lehmann, hodges_lehmann_interval
-from headrace.calibrate.parameter import Parameter, seconds_text
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe, calls
 from headrace.calibrate.run_report import simulated
 from headrace.measure.report import ResultWarning
+from headrace.quantities import measured_time
 
 MAX_SIMULATIONS = 40
 """Upper limit of simulations in the search of one value."""
@@ -248,7 +249,9 @@ def combine(fitted: FittedParameter, rounds: Sequence[Sequence[Fit]]) -> FitResu
         max(hodges_lehmann([each.value for each in some]), 0.0) if some else whole
         for some in rounds
     )
-    method = f"{fitted.method}; interval {seconds_text(interval[0])} to {seconds_text(interval[1])}"
+    method = (
+        f"{fitted.method}; interval {measured_time(interval[0])} to {measured_time(interval[1])}"
+    )
     parameter = Parameter(
         fitted.field, tuple(of_rounds), "s", method, pooled=whole, interval=interval
     )
@@ -260,7 +263,7 @@ def not_found_warning(
 ) -> list[ResultWarning]:
     """Return one warning that names all fitted parameters whose interval includes 0."""
     texts = [
-        f"{fitted.field} = {result.parameter.text()}, at most {seconds_text(result.at_most)}:"
+        f"{fitted.field} = {result.parameter.text()}, at most {measured_time(result.at_most)}:"
         f" predictions of {fitted.affects} are uncertain"
         for fitted, result in results
         if result.at_most is not None

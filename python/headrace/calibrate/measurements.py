@@ -29,7 +29,7 @@ from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.machine_file import machine_file
 from headrace.calibrate.other_load import CONDITION as BUSY
 from headrace.calibrate.other_load import busy_warnings
-from headrace.calibrate.parameter import Parameter, seconds_text
+from headrace.calibrate.parameter import Parameter
 from headrace.calibrate.probe import Probe
 from headrace.calibrate.records import (
     CalibrationRecord,
@@ -40,6 +40,7 @@ from headrace.calibrate.records import (
 from headrace.environment import Environment
 from headrace.fields import to_document
 from headrace.measure.report import ResultWarning
+from headrace.quantities import measured_time
 
 REMOVED_SETTINGS = frozenset({"machine.copying.l1"})
 """Settings that earlier versions read from the kernel and saved."""
@@ -350,7 +351,7 @@ def _estimate_parameters(
                 method += f"; from {len(estimates)} of {len(rounds)} rounds"
             points = estimator.curves.get(field, {})
             curve = tuple(
-                f"{name}: {seconds_text(middles[probe.name])}" for name, probe in points.items()
+                f"{name}: {measured_time(middles[probe.name])}" for name, probe in points.items()
             )
             solved.append(Parameter(field, values, unit, method, curve, pooled))
     return solved

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from headrace._core import parse_bytes, parse_seconds
 from headrace.calibrate.hodges_lehmann import hodges_lehmann
 from headrace.calibrate.records import ParameterRecord, Unit, Value
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size, measured_time
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Parameter:
             return given
         match self.unit:
             case "s":
-                return seconds_text(float(given))
+                return measured_time(float(given))
             case "B":
                 return binary_size(int(given))
             case "B/s":
@@ -103,11 +103,3 @@ class Parameter:
         """Format the value as TOML."""
         text = self.text()
         return text if self.unit == "" or isinstance(self.value, bool) else f'"{text}"'
-
-
-def seconds_text(value: float) -> str:
-    """Format a duration in seconds for a scenario."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= scale:
-            return f"{value / scale:.6g} {unit}"
-    return f"{value / 1e-9:.6g} ns"

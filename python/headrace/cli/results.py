@@ -279,8 +279,8 @@ def plot(
 ) -> None:
     """Draw response time against achieved load of load sweeps."""
     from headrace import store
+    from headrace.quantities import numbered
     from headrace.report.client_host_curves import curves
-    from headrace.report.units import numbered
 
     check_directory(output)
     there = store.open()

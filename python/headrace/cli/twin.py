@@ -14,7 +14,7 @@ from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
-from headrace.report.units import duration
+from headrace.quantities import duration
 
 if TYPE_CHECKING:
     from headrace.validate import Predicted

@@ -17,8 +17,7 @@ from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.storage_plan import StoragePlan, check_plan, plan_of
 from headrace.design.system import Array, Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.report.figure_tables import precise_size_text, size_text
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size, precise_size, size
 
 DEFINITION = "definition"
 HINDMAN = "Hindman 2011, section 2.3"
@@ -181,8 +180,8 @@ def _file_system(plan: StoragePlan, array: Figure) -> list[Figure]:
         unit="B",
         formula="data of the arrays - overhead",
         inputs=(
-            Input("data of the arrays", size_text(array.value), array.title),
-            Input("overhead", size_text(overhead.value), overhead.title),
+            Input("data of the arrays", size(array.value), array.title),
+            Input("overhead", size(overhead.value), overhead.title),
         ),
         source=DEFINITION,
     )
@@ -203,7 +202,7 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
         inputs=(
             Input(
                 "size of a vdev",
-                size_text(pool.vdev_size),
+                size(pool.vdev_size),
                 "disks without spare space, less 13.5 MiB each for labels and partitions",
             ),
             Input(
@@ -260,8 +259,8 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
         unit="B",
         formula="data of the arrays - capacity for files",
         inputs=(
-            Input("data of the arrays", precise_size_text(array.value), array.title),
-            Input("capacity for files", precise_size_text(left.value), left.title),
+            Input("data of the arrays", precise_size(array.value), array.title),
+            Input("capacity for files", precise_size(left.value), left.title),
         ),
         source=DEFINITION,
     )
@@ -270,7 +269,7 @@ def _pool(plan: StoragePlan, array: Figure) -> list[Figure]:
 
 def _usable(plan: StoragePlan, files: Figure) -> Figure:
     """Return the usable capacity behind copies or a code, and the space of checksums."""
-    given = Input("capacity for files", size_text(files.value), files.title)
+    given = Input("capacity for files", size(files.value), files.title)
     factor, formula, inputs = 1.0 / plan.copies, "capacity for files / copies", [given]
     source = "Hindman 2011, section 2.2"
     if plan.code is not None:
@@ -308,7 +307,7 @@ def capacity_wanted(need: CapacityNeed) -> Figure:
         unit="B",
         formula="initial need x (1 + reserve)",
         inputs=(
-            Input("initial need", size_text(need.usable), "worksheet: capacity.usable"),
+            Input("initial need", size(need.usable), "worksheet: capacity.usable"),
             Input("reserve", f"{need.reserve:g}", "worksheet: capacity.reserve"),
         ),
         source=HINDMAN,
@@ -323,7 +322,7 @@ def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tupl
     files = file_violations(found.values(), worksheet)
     if usable >= wanted * (1 - 1e-9):
         return files
-    wanted_text, got = size_text(wanted), size_text(usable)
+    wanted_text, got = size(wanted), size(usable)
     share = f"{100 * worksheet.capacity.reserve:g} %"
     return (
         Violation(
@@ -342,8 +341,8 @@ def _input(plan: StoragePlan, name: str, field: str) -> Input:
 
 def _disk(plan: StoragePlan) -> Input:
     source = plan.sources.get("disk_capacity", "declared: default")
-    return Input("capacity of a disk", size_text(plan.disk_capacity), source)
+    return Input("capacity of a disk", size(plan.disk_capacity), source)
 
 
 def _of(figure: Figure) -> Input:
-    return Input(figure.title, size_text(figure.value), f"figure: {figure.title}")
+    return Input(figure.title, size(figure.value), f"figure: {figure.title}")

@@ -18,13 +18,10 @@ from headrace.design.recommendation.facts import (
     zone_bytes,
 )
 from headrace.design.worksheet import Worksheet
-from headrace.report.units import figure, percent, size
+from headrace.quantities import HOURS_A_MONTH, YEAR, figure, percent, size
 
 REBOOT = 300.0
 """Seconds of a server's restart. Declared: five minutes."""
-HOURS_MONTH = 730.5
-"""Hours of a month: 8766 / 12."""
-YEAR = 365.25 * DAY
 TOLERANCE = 1e-9
 """Relative difference that is rounding."""
 
@@ -205,7 +202,7 @@ def _monthly_power(
     budget = worksheet.budget
     if budget.monthly_power is None or budget.electricity is None:
         return
-    cost = least.power / 1000.0 * HOURS_MONTH * budget.electricity
+    cost = least.power / 1000.0 * HOURS_A_MONTH * budget.electricity
     if _exceeds(cost, budget.monthly_power):
         yield Violation(
             "budget.monthly_power",

@@ -13,13 +13,11 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
 from headrace.design.worksheet import Budget, Worksheet
-from headrace.report.figure_tables import number, quantity, size_text
+from headrace.quantities import HOURS_A_MONTH, number, quantity, size
 
 HINDMAN = "Hindman 2011, section 2.9"
 DEFINITION = "definition"
-HOURS_YEAR = 8760.0
 MONTHS_YEAR = 12.0
-HOURS_MONTH = HOURS_YEAR / MONTHS_YEAR
 DISK_HOURS, NODE_HOURS = 1.0, 4.0
 """Hours of an engineer for a failed disk and a failed server: declared."""
 MONITORING_HOURS = 4.0
@@ -160,7 +158,7 @@ def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Workshe
 
 def _rate(it: Part) -> float:
     """Return the failures a month of the parts of a kind."""
-    return it.count * HOURS_MONTH * 3600 / it.mttf if it.mttf else 0.0
+    return it.count * HOURS_A_MONTH * 3600 / it.mttf if it.mttf else 0.0
 
 
 def _failures(found: Sequence[Part]) -> Figure:
@@ -229,7 +227,7 @@ def _power(total: Figure, worksheet: Worksheet) -> list[Figure]:
     month = Figure(
         key="power-month",
         title="power and cooling a month",
-        value=total.value / 1e3 * HOURS_MONTH * price,
+        value=total.value / 1e3 * HOURS_A_MONTH * price,
         unit="money/month",
         formula="power with cooling / 1000 W x 730 h x price of a kWh",
         inputs=(_of(total), Input("price of a kWh", f"{price:g}", "worksheet: budget.electricity")),
@@ -327,7 +325,7 @@ def _totals(
     )
     figures = [total]
     if usable.value > 0:
-        terabytes = Input("usable capacity", size_text(usable.value), usable.title)
+        terabytes = Input("usable capacity", size(usable.value), usable.title)
         per_tb = Figure(
             key="cost-per-tb",
             title="total for a usable TB",

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from headrace.design.worksheet import DataClass
+from headrace.quantities import size
 
 Benefit = Literal[
     "read-ahead",
@@ -46,7 +47,7 @@ class ClassOfData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def sizes(self) -> str:
         """Range of the sizes of its files: "1 MB to 100 MB"."""
-        low, high = (None if it is None else f"{it / 1e6:g} MB" for it in self._limits)
+        low, high = (None if it is None else size(it) for it in self._limits)
         if low and high:
             return f"{low} to {high}"
         return f"above {low}" if low else f"below {high}" if high else "any"

@@ -14,7 +14,7 @@ from headrace.design.reliability.requirements import reliability_violations
 from headrace.design.reliability.system import system_reliability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
-from headrace.report.figure_tables import number, quantity
+from headrace.quantities import number, quantity
 
 _ANY_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
 

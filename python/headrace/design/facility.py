@@ -9,7 +9,7 @@ from headrace.design.inventory import Part, parts
 from headrace.design.power import Load, Supply, power_figures
 from headrace.design.system import Design
 from headrace.design.worksheet import Facility
-from headrace.report.figure_tables import number, quantity, size_text
+from headrace.quantities import number, quantity, size
 
 DEFINITION = "definition"
 RACK_WEIGHT = 125.0
@@ -54,7 +54,7 @@ def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
     raw = design.disks * design.disk.capacity
     figures = [*power_figures(loads, supply), *_space(design, found, facility)]
     power, units = by_key(figures)["power"], by_key(figures)["rack-units"]
-    terabytes = Input("raw capacity", size_text(raw), "raw capacity")
+    terabytes = Input("raw capacity", size(raw), "raw capacity")
     figures.append(
         Figure(
             key="power-per-tb",
@@ -114,11 +114,11 @@ def _blocks(design: Design, found: Sequence[Part]) -> list[float]:
     """Return the rack units of each block that stays in one rack: a server with its shelves."""
     blocks = []
     for it in found:
-        size = it.rack_units
+        height = it.rack_units
         if it.kind == "node" and design.shelf is not None:
-            size += design.shelves_per_node * design.shelf.rack_units
-        if it.kind != "shelf" and size:
-            blocks += [size] * it.count
+            height += design.shelves_per_node * design.shelf.rack_units
+        if it.kind != "shelf" and height:
+            blocks += [height] * it.count
     return blocks
 
 

@@ -7,7 +7,7 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.design.local_space import EXT4_RATIOS, EXT4_SOURCE, LDISKFS_RATIOS, LDISKFS_SOURCE
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.worksheet import Worksheet
-from headrace.report.figure_tables import number, size_text
+from headrace.quantities import number, size
 
 METADATA_RATIO = 512 + 1536
 """Bytes of a metadata target of Lustre for each inode: ldiskfs_make_lustre()."""
@@ -32,7 +32,7 @@ def most_files(plan: StoragePlan) -> Figure | None:
     formula = "arrays x data of an array / bytes for an inode / inodes of a file"
     inputs = [
         Input("arrays", str(arrays), "nodes x arrays of a node"),
-        Input("data of an array", size_text(array), "data disks x capacity of a disk"),
+        Input("data of an array", size(array), "data disks x capacity of a disk"),
         Input("bytes for an inode", f"{ratio} B", source),
         Input("inodes of a file", str(spread), "copies, or nodes of the code"),
     ]
@@ -43,7 +43,7 @@ def most_files(plan: StoragePlan) -> Figure | None:
         inputs += [
             Input(
                 "metadata targets",
-                size_text(plan.metadata_capacity),
+                size(plan.metadata_capacity),
                 "metadata servers x a mirror of two disks (declared)",
             ),
             Input("bytes for a metadata inode", f"{METADATA_RATIO} B", LDISKFS_SOURCE),

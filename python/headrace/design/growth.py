@@ -20,7 +20,7 @@ from headrace.design.inventory import parts
 from headrace.design.raw_need import whole_units
 from headrace.design.system import Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.report.figure_tables import number, size_text
+from headrace.quantities import YEAR, number, size
 
 HINDMAN = "Hindman 2011, section 2.3"
 FULL = 0.8
@@ -204,7 +204,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + reserve)",
             inputs=(
-                Input("initial need", size_text(need.usable), "capacity.usable"),
+                Input("initial need", size(need.usable), "capacity.usable"),
                 Input("reserve", f"{need.reserve:g}", "capacity.reserve"),
             ),
             source=HINDMAN,
@@ -216,7 +216,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
             unit="B",
             formula="initial need x (1 + growth)^years",
             inputs=(
-                Input("initial need", size_text(need.usable), "capacity.usable"),
+                Input("initial need", size(need.usable), "capacity.usable"),
                 Input("growth", f"{growth:g}", "capacity.growth"),
                 Input("years", f"{need.years:g}", "capacity.years"),
             ),
@@ -262,7 +262,7 @@ def _full(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     return Figure(
         key=f"racks-full-{plan.key}",
         title=f"racks are full after ({plan.title})",
-        value=(plan.racks_full or 0.0) * 8760 * 3600,
+        value=(plan.racks_full or 0.0) * YEAR,
         unit="s",
         formula="first purchase beyond racks x units of a rack",
         inputs=(
@@ -328,7 +328,7 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         )
     if not layout.disk_capacity > 0:
         raise ValueError(f"disk capacity {layout.disk_capacity:g} B: expected more than 0")
-    size = Input("capacity of a disk", size_text(layout.disk_capacity), "given")
+    disk_capacity = Input("capacity of a disk", size(layout.disk_capacity), "given")
     now = Figure(
         key="rack-capacity",
         title="raw capacity of the rack",
@@ -338,7 +338,7 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         inputs=(
             Input("nodes", str(layout.nodes), "given"),
             Input("disks", str(layout.disks), "given"),
-            size,
+            disk_capacity,
         ),
         source=HINDMAN,
     )
@@ -351,7 +351,7 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         inputs=(
             Input("nodes of a full rack", str(layout.nodes_per_rack), "given"),
             Input("slots", str(layout.slots), "given"),
-            size,
+            disk_capacity,
         ),
         source=HINDMAN,
     )
@@ -362,8 +362,8 @@ def rack_growth(layout: RackLayout) -> tuple[Figure, ...]:
         unit="1",
         formula="full rack / rack now",
         inputs=(
-            Input("full rack", size_text(most.value), most.title),
-            Input("rack now", size_text(now.value), now.title),
+            Input("full rack", size(most.value), most.title),
+            Input("rack now", size(now.value), now.title),
         ),
         source=HINDMAN,
     )

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import msgspec
 
 from headrace.design.figure import Input
-from headrace.report.figure_tables import size_text
+from headrace.quantities import size
 
 LocalFileSystem = Literal["none", "ext4", "xfs", "ldiskfs", "zfs"]
 """File system on the arrays of a server. ldiskfs is that of Lustre's object storage targets."""
@@ -86,9 +86,7 @@ def space(name: LocalFileSystem, device: float) -> Space:
         ValueError: The device is too small for a file system.
     """
     if name != "none" and device < LEAST_DEVICE:
-        raise ValueError(
-            f"{name} on {size_text(device)}: expected at least {size_text(LEAST_DEVICE)}"
-        )
+        raise ValueError(f"{name} on {size(device)}: expected at least {size(LEAST_DEVICE)}")
     if name == "ext4":
         return _extended(device, EXT4_RATIOS, EXT4_JOURNAL, EXT4_SOURCE)
     if name == "ldiskfs":
@@ -113,10 +111,10 @@ def _extended(
         overhead=reserved + inodes + journal + bitmaps,
         formula="reserved blocks + inode tables + journal + bitmaps",
         inputs=(
-            Input("reserved blocks", size_text(reserved), "5 % for root, mke2fs(8) -m"),
-            Input("inode tables", size_text(inodes), f"{INODE} B for each {ratio} B, {source}"),
-            Input("journal", size_text(journal), source),
-            Input("bitmaps", size_text(bitmaps), "8 KiB for each 128 MiB, ext4 disk layout"),
+            Input("reserved blocks", size(reserved), "5 % for root, mke2fs(8) -m"),
+            Input("inode tables", size(inodes), f"{INODE} B for each {ratio} B, {source}"),
+            Input("journal", size(journal), source),
+            Input("bitmaps", size(bitmaps), "8 KiB for each 128 MiB, ext4 disk layout"),
         ),
         source=source,
         note="5 % are reserved for root; mke2fs -m 0 or tune2fs -m 0 gives them to users",
@@ -130,9 +128,9 @@ def _xfs(device: float) -> Space:
         overhead=references + inodes + log,
         formula="extent sharing reserve + inode reserve + log",
         inputs=(
-            Input("extent sharing reserve", size_text(references), f"1/168 of it, {XFS_SOURCE}"),
-            Input("inode reserve", size_text(inodes), f"1/1008 of it, {XFS_SOURCE}"),
-            Input("log", size_text(log), "1/2048 of it, at most 2038 MiB, mkfs.xfs(8)"),
+            Input("extent sharing reserve", size(references), f"1/168 of it, {XFS_SOURCE}"),
+            Input("inode reserve", size(inodes), f"1/1008 of it, {XFS_SOURCE}"),
+            Input("log", size(log), "1/2048 of it, at most 2038 MiB, mkfs.xfs(8)"),
         ),
         source=XFS_SOURCE,
         note="with reflink=1 and rmapbt=0; rmapbt=1 reserves 1 % more",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headrace.design.figure import Figure, Input, by_key
-from headrace.report.figure_tables import number, quantity
+from headrace.quantities import number, quantity
 
 POWER_SOURCE = "Hindman 2011, section 2.8.1"
 COOLING_SOURCE = "Hindman 2011, section 2.8.2"

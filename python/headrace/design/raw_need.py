@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from headrace.design.figure import Figure, Input
 from headrace.design.storage_plan import check_disk_capacity
 from headrace.design.system import Array, Code
-from headrace.report.figure_tables import size_text
+from headrace.quantities import size
 
 HINDMAN = "Hindman 2011, section 2.2"
 
@@ -41,7 +41,7 @@ def raw_needed(
     over_disks = 1.0 if array is None else 1 / array.efficiency
     formula, inputs = (
         "usable capacity",
-        [Input("usable capacity", size_text(usable), sources.get("usable", ""))],
+        [Input("usable capacity", size(usable), sources.get("usable", ""))],
     )
     if code is None:
         formula += " x copies"
@@ -95,9 +95,9 @@ def disks_needed(raw: Figure, disk_capacity: float, array: Array | None = None) 
         unit="1",
         formula="ceil(raw capacity / (disks of an array x capacity of a disk)) x disks of an array",
         inputs=(
-            Input("raw capacity", size_text(raw.value), raw.title),
+            Input("raw capacity", size(raw.value), raw.title),
             Input("disks of an array", str(whole), "" if array is None else array.kind),
-            Input("capacity of a disk", size_text(disk_capacity), ""),
+            Input("capacity of a disk", size(disk_capacity), ""),
         ),
         source="definition",
     )

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from headrace.design.quantities import YEAR
 from headrace.design.reliability.laws import found_probability
 from headrace.design.reliability.question import Exponential, Weibull
+from headrace.quantities import YEAR
 
 Pooling = Literal["global", "per-shelf"]
 MOST_SPARES = 100_000

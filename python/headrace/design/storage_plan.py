@@ -6,7 +6,7 @@ import msgspec
 
 from headrace.design.local_space import LocalFileSystem
 from headrace.design.system import Array, Code, Design, FileSystem
-from headrace.report.units import numbered
+from headrace.quantities import numbered
 
 LOCAL: dict[FileSystem, LocalFileSystem] = {
     "lustre": "ldiskfs",

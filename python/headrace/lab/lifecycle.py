@@ -18,7 +18,7 @@ from headrace.lab.planner import plan
 from headrace.lab.programs import require, run
 from headrace.lab.state import Lab, name_of
 from headrace.lab.steps import Controllers, Folder, Group, Limit, LoopDevice, Namespaces
-from headrace.report.units import short_size
+from headrace.quantities import short_size
 from headrace.simulate.scenario import load_with_sets
 
 ALWAYS = ("losetup", "mount", "unshare", "nsenter", "ip")

@@ -25,7 +25,7 @@ from headrace.measure.report import CataloguedRate, CataloguedTime, Latency, Rep
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step
-from headrace.report.units import numbered
+from headrace.quantities import numbered
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
 """Function that returns the scenario for a rate and a number of ranks."""

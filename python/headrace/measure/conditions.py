@@ -8,7 +8,7 @@ import psutil
 
 from headrace.measure.calls import NULL
 from headrace.measure.report import CounterMeans, OperationFigures, ResultWarning
-from headrace.report.units import size
+from headrace.quantities import size
 
 STEAL = 0.02
 OTHERS = 0.10

@@ -16,7 +16,7 @@ from headrace.measure.report import Catalogued, CataloguedRate, CataloguedTime, 
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
 from headrace.measure.sweep_steps import Step, StepOf
-from headrace.report.units import numbered
+from headrace.quantities import numbered
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
 """The scenario in which operations come at a rate."""

@@ -19,7 +19,7 @@ from headrace.measure.resume import (
     other_options_error,
     with_checksum,
 )
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size
 
 PORT = 7417
 """Default port; IANA has not assigned it."""

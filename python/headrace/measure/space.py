@@ -12,7 +12,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from headrace import _core, ranks
-from headrace.report.units import duration, numbered, size, whole
+from headrace.quantities import duration, numbered, size, whole
 
 EXAMPLE = 'expected a part of the free space or a size, such as "25 %" or "2 GB"'
 BYTES_PER_SECOND, NAMES_PER_SECOND = 100e6, 1000.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace._core import FunctionFailure
 from headrace.net.results import NetResult
+from headrace.quantities import written_time
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +45,7 @@ class Tokens:
         copy = "" if self.copy is None else f" [{self.copy}]"
         state = "" if self.ready else " (not ready)"
         if self.arrives is not None:
-            state = f" (arrives at {time_text(self.arrives)})"
+            state = f" (arrives at {written_time(self.arrives)})"
         return f"{self.place}{copy}: {number}{self.text}{state}"
 
 
@@ -69,7 +70,7 @@ class Fired:
         copy = "" if self.copy is None else f" [{self.copy}]"
         binding = ", ".join(f"{name} = {_shown(value)}" for name, value in self.binding.items())
         known = f" ({binding})" if binding else ""
-        return f"{time_text(self.time)}  {self.transition}{copy}{known}"
+        return f"{written_time(self.time)}  {self.transition}{copy}{known}"
 
 
 @dataclass(frozen=True)
@@ -304,7 +305,7 @@ class Play:
         return Animation(self.name, self.structure, step_frames(self, steps, progress))
 
     def __repr__(self) -> str:
-        return f"<play of {self._model.name} at {time_text(self.time)}>"
+        return f"<play of {self._model.name} at {written_time(self.time)}>"
 
     def _repr_html_(self) -> str:
         """Draw the marking."""
@@ -315,18 +316,6 @@ class Play:
 
 if TYPE_CHECKING:
     from headrace.report.net_player.steps import Animation
-
-
-UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
-"""Units of times, as documents have them."""
-
-
-def time_text(seconds: float) -> str:
-    """Return a time in the unit in which it reads best."""
-    for unit, name in UNITS:
-        if seconds >= unit:
-            return f"{seconds / unit:.9g} {name}"
-    return "0 s"
 
 
 def _shown(value: Any) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headrace.report.units import amounts, figure, megabytes, milliseconds
+from headrace.quantities import amounts, figure, megabytes, milliseconds
 from headrace.sweeps.result import FIGURES
 
 COST = "cost"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace.document_io import display_name, parse_toml, read_text
-from headrace.report.units import amounts
+from headrace.quantities import amounts
 from headrace.simulate.scenario import UNITS, Scenario
 from headrace.sweeps.axis import quantity
 

@@ -14,7 +14,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
-from headrace.report.units import amounts
+from headrace.quantities import amounts
 from headrace.simulate.scenario import Scenario
 from headrace.sweeps.axis import Axis, Continuum, continuum
 from headrace.sweeps.designs import Point, full, merged

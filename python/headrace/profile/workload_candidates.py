@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from headrace.document_io import toml_value
 from headrace.profile.characteristics import Characteristics
+from headrace.quantities import binary_size
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ def ior(trace: Characteristics) -> Workload | None:
     fields = {
         "kind": "ior",
         "files": each,
-        "block": _bytes(block),
-        "transfer": _bytes(transfer),
+        "block": binary_size(block),
+        "transfer": binary_size(transfer),
         "order": order,
         "access": "file-per-process" if own else "shared",
         "phases": phases,
@@ -101,9 +102,9 @@ def pipeline(trace: Characteristics) -> Workload | None:
     request = min(_common_size(trace, "read"), source.bytes_read)
     fields = {
         "kind": "pipeline",
-        "input": _bytes(source.bytes_read),
-        "output": _bytes(target.bytes_written),
-        "request": _bytes(request),
+        "input": binary_size(source.bytes_read),
+        "output": binary_size(target.bytes_written),
+        "request": binary_size(request),
         **({"sync": True} if trace.syncs.count else {}),
         **({"in_place": True} if in_place else {}),
         **_think(trace, reads, "compute_per_request"),
@@ -131,10 +132,10 @@ def operation_mix(trace: Characteristics) -> Workload | None:
         "files": max(trace.heat.files, 1),
     }
     if lengths:
-        fields["file_sizes"] = {_bytes(size): files for size, files in lengths.items()}
+        fields["file_sizes"] = {binary_size(size): files for size, files in lengths.items()}
     for operation in ("read", "write"):
         if sizes := _sizes(trace, operation):
-            fields[f"{operation}_sizes"] = {_bytes(it): count for it, count in sizes.items()}
+            fields[f"{operation}_sizes"] = {binary_size(it): count for it, count in sizes.items()}
     if _order(trace) == "sequential":
         fields["random_from"] = "1 PiB"
     hot = trace.heat.top_tenth_requests
@@ -160,7 +161,7 @@ def tree_copy(trace: Characteristics) -> Workload | None:
         return None
     directories = min(max(_count(trace, "mkdir"), 1), creates)
     lengths = {
-        _bytes(max(round(it.mean_bytes), 1)): it.files
+        binary_size(max(round(it.mean_bytes), 1)): it.files
         for it in sorted(trace.file_lengths, key=lambda it: it.to_bytes)
     }
     fields = {
@@ -168,7 +169,7 @@ def tree_copy(trace: Characteristics) -> Workload | None:
         "directories": directories,
         "files": max(round(creates / directories), 1),
         "file_sizes": lengths,
-        "request": _bytes(max(it.bytes for it in trace.common_sizes)),
+        "request": binary_size(max(it.bytes for it in trace.common_sizes)),
     }
     lacks = ("think times", "operations that are not part of a copy")
     return Workload(_toml(fields), 1, trace.records, lacks)
@@ -237,13 +238,6 @@ def _think(trace: Characteristics, requests: int, name: str = "think") -> dict[s
     if trace.span_s is None or seconds < 1e-9:
         return {}
     return {name: f"{round(seconds * 1e9)} ns"}
-
-
-def _bytes(number: int) -> str:
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if number % size == 0:
-            return f"{number // size} {unit}"
-    return f"{number} B"
 
 
 def _toml(fields: Mapping[str, object]) -> str:

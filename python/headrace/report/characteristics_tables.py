@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import duration, percent, size, whole
 from headrace.report.fitted_table import FittedTable
-from headrace.report.units import duration, percent, size, whole
 
 
 def characteristics(document: Mapping[str, Any]) -> RenderableType:

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element, tostring
 from headrace.design.data_classes import data_classes
 from headrace.design.recommendation.facts import time_text
 from headrace.design.worksheet import ClientGroup, Worksheet, Zone
+from headrace.quantities import size
 from headrace.report.layered_layout import place
 from headrace.report.layering import Flow as LayerFlow
 from headrace.report.layering import assign_layers
@@ -36,7 +37,6 @@ from headrace.report.net_drawing import (
 )
 from headrace.report.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
 from headrace.report.text_size import printable, shorten
-from headrace.report.units import size
 
 Kind = Literal["zone", "clients", "outside"]
 

@@ -11,29 +11,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headrace.design.figure import Figure, Unit, by_key
-from headrace.design.quantities import DAY, HOUR, YEAR
+from headrace.design.figure import Figure, by_key
+from headrace.quantities import quantity
 from headrace.report.plain_text import plain, plain_line
-from headrace.report.units import figure as digits
 
-DECIMAL = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-BINARY = (
-    (1 << 60, "EiB"),
-    (1 << 50, "PiB"),
-    (1 << 40, "TiB"),
-    (1 << 30, "GiB"),
-    (1 << 20, "MiB"),
-    (1 << 10, "KiB"),
-)
-TIMES = ((YEAR, "years"), (DAY, "d"), (HOUR, "h"), (60.0, "min"))
-"""Units of times; a time is shown in the largest that gives at least 2."""
-SHORTEST = 2.0
-LEAST, MOST = 0.01, 1e9
-"""Numbers outside this range are shown with an exponent."""
 MOST_TERMS = 8
 """Terms of a sum that a table shows."""
-NAMES: dict[str, str] = {"t (cooling)": "tons"}
-"""Units that read differently in tables."""
 
 
 class FigureRow(NamedTuple):
@@ -83,78 +66,6 @@ def value_text(figure: Figure, currency: str = "") -> str:
     if figure.standard_error is None:
         return text
     return f"{text} \N{PLUS-MINUS SIGN} {quantity(figure.standard_error, figure.unit, currency)}"
-
-
-def quantity(value: float, unit: Unit, currency: str = "") -> str:
-    """Return a value of a figure's unit as text."""
-    if unit == "1":
-        return number(value)
-    if unit == "B":
-        decimal = scaled(value, DECIMAL)
-        return f"{decimal} ({scaled(value, BINARY)})" if abs(value) >= 1 << 10 else decimal
-    if unit == "B/s":
-        return f"{scaled(value, DECIMAL)}/s"
-    if unit == "s":
-        return time(value)
-    if unit == "1/s":
-        return f"{number(value)}/s"
-    if unit.startswith("money"):
-        named = f" {currency}" if currency else ""
-        return number(value) + named + unit.removeprefix("money")
-    return f"{number(value)} {NAMES.get(unit, unit)}"
-
-
-def size_text(amount: float) -> str:
-    """Return bytes in decimal units only, as the arithmetic has them: "80 TB"."""
-    return scaled(amount, DECIMAL)
-
-
-def precise_size_text(amount: float) -> str:
-    """Return bytes to six digits, for differences of sizes that are almost equal."""
-    for factor, unit in DECIMAL:
-        if amount >= factor:
-            return f"{amount / factor:.6g} {unit}"
-    return f"{amount:.6g} B"
-
-
-def number(value: float) -> str:
-    """Return a number of at least three significant digits, without needless zeros.
-
-    A number just below 1 keeps the digits that tell it from 1, as availabilities need.
-    """
-    size = abs(value)
-    if not math.isfinite(value):
-        return "infinite" if size == math.inf else "unknown"
-    if value == round(value) and size < MOST:
-        return f"{value:,.0f}"
-    if size < LEAST or size >= MOST:
-        return f"{value:.2e}"
-    if 0.99 < size < 1:
-        return f"{value:.{math.ceil(-math.log10(1 - size)) + 1}f}".rstrip("0")
-    decimals = 3 if size < 1 else 2 if size < 10 else 1 if size < 1000 else 0
-    text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if decimals else text
-
-
-def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
-    """Return bytes in the largest of the units that gives at least 1."""
-    for factor, unit in units:
-        # Numbers that round to 1 of the next unit are shown in it.
-        if abs(value) >= factor * (1 - 1e-9):
-            return f"{number(round(value / factor, 9))} {unit}"
-    return f"{number(value)} B"
-
-
-def time(seconds: float) -> str:
-    """Return a time in the largest unit that gives at least 2; a year has 8760 hours."""
-    if not math.isfinite(seconds):
-        return number(seconds)
-    for factor, unit in TIMES:
-        if abs(seconds) >= SHORTEST * factor:
-            return f"{number(seconds / factor)} {unit}"
-    if abs(seconds) >= 1 or seconds == 0:
-        return f"{number(seconds)} s"
-    return f"{digits(1e3 * seconds)} ms"
 
 
 def figure_table(

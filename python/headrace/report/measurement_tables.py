@@ -6,10 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
-from headrace.report.tables import left_out_line, left_out_table, unfinished
-from headrace.report.units import (
+from headrace.quantities import (
     duration,
     figure,
     megabytes,
@@ -18,6 +15,9 @@ from headrace.report.units import (
     size,
     whole,
 )
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain
+from headrace.report.tables import left_out_line, left_out_table, unfinished
 
 Document = Mapping[str, Any]
 

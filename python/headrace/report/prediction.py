@@ -40,11 +40,3 @@ class Prediction:
         """The error, and whether it matters."""
         among = ", among the repetitions" if self.in_range else ""
         return f"{100 * self.error:+.1f} %{among}"
-
-
-def size(count: int) -> str:
-    """Bytes in the largest binary unit that needs no fraction."""
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count >= unit and count % unit == 0:
-            return f"{count // unit} {name}"
-    return f"{count} B"

@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
-from headrace.report.units import duration, figure, megabytes, percent, size, whole
 
 Document = Mapping[str, Any]
 Format = Callable[[float], str]

@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.figure import Input
-from headrace.design.quantities import HOUR, YEAR, hours_text, probability_text, span_text
 from headrace.design.reliability.answer import Answer, Estimate, HorizonAnswer
 from headrace.design.reliability.laws import mean_seconds
 from headrace.design.reliability.question import (
@@ -17,9 +16,9 @@ from headrace.design.reliability.question import (
     Question,
 )
 from headrace.design.reliability.silent_corruption import SilentCorruption
+from headrace.quantities import YEAR, duration, hours_text, probability_text, size, whole
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.units import size, whole
 
 COLUMNS = (
     "years",
@@ -49,10 +48,10 @@ def answer(
     certain = any(it.loss_probability >= 1 for it in shown)
     mttdl = "every mission lost data" if certain else "no loss was simulated"
     if found.mttdl_seconds is not None:
-        mttdl = f"{_hours(found.mttdl_seconds)} ({span_text(found.mttdl_seconds)})"
+        mttdl = f"{hours_text(found.mttdl_seconds)} ({duration(found.mttdl_seconds)})"
         low, high = found.mttdl_low_seconds, found.mttdl_high_seconds
         if found.missions and low is not None and high is not None:
-            mttdl += f", 95 % interval {_hours(low)} to {_hours(high)}"
+            mttdl += f", 95 % interval {hours_text(low)} to {hours_text(high)}"
     parts += [Text(it) for it in _left_out(shown)]
     parts.append(Text(f"\nMTTDL: {mttdl}. It compares systems; it predicts no service life."))
     if found.read_error_probability is not None:
@@ -156,10 +155,6 @@ def _corruption(found: SilentCorruption) -> Group:
 
 def _estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.4g} \N{PLUS-MINUS SIGN} {estimate.standard_error:.1g}"
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / HOUR:,.0f} h" if seconds < 1e15 * HOUR else f"{seconds / HOUR:.4g} h"
 
 
 def explanation(question: Question, inputs: Sequence[Input]) -> RenderableType:

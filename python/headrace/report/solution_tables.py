@@ -13,7 +13,7 @@ from headrace.design.evaluation import (
     least_satisfaction,
 )
 from headrace.design.figure import Figure, by_key
-from headrace.report.figure_tables import number, quantity
+from headrace.quantities import number, quantity
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 

@@ -4,9 +4,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.spares import SpareAdvice
+from headrace.quantities import figure, whole
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.units import figure, whole
 
 
 def spares(advice: SpareAdvice, other: SpareAdvice | None) -> RenderableType:

@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import figure, megabytes, percent, short_size
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.report.study_values import has_intervals, shown, statistic
-from headrace.report.units import figure, megabytes, percent, short_size
 
 Document = Mapping[str, Any]
 

@@ -7,9 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.fields import convert
-from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
-from headrace.report.units import (
+from headrace.quantities import (
     duration,
     figure,
     megabytes,
@@ -18,6 +16,8 @@ from headrace.report.units import (
     size,
     whole,
 )
+from headrace.report.fitted_table import FittedTable
+from headrace.report.plain_text import plain
 from headrace.simulate.report import (
     BreakdownEntry,
     Cache,

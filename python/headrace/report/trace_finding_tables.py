@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import duration, number, percent, size
 from headrace.report.plain_text import plain_line
-from headrace.report.units import duration, percent, size
 
 STYLES = {"warning": "red", "note": "yellow", "good": "green"}
 
@@ -64,4 +64,4 @@ def quantity(name: str, value: float, unit: str) -> str:
         return duration(value)
     if name.endswith(("_share", "_imbalance")):
         return f"{percent(value)} %"
-    return f"{value:,.4g}"
+    return number(value)

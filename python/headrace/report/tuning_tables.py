@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import percent
 from headrace.report.fitted_table import FittedTable
 from headrace.report.study_tables import ENDS
-from headrace.report.units import percent
 
 LEAST = 0.0005
 """Smaller shares are zero in a table."""

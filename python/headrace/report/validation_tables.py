@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.calibrate.other_load import describe
+from headrace.quantities import duration, figure, milliseconds, percent, whole
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
-from headrace.report.units import duration, figure, milliseconds, percent, whole
 
 Document = Mapping[str, Any]
 

@@ -3,6 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.quantities import duration, figure, percent
 from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
 from headrace.report.profile_values import (
@@ -14,7 +15,6 @@ from headrace.report.profile_values import (
     times,
     with_unit,
 )
-from headrace.report.units import duration, figure, percent
 from headrace.report.verdict_words import verdict_words
 
 REDIRECTED_WIDTH = 80

@@ -24,6 +24,7 @@ from headrace.alternatives import (
 )
 from headrace.document_io import as_sets
 from headrace.intervals import half_width
+from headrace.quantities import duration
 from headrace.simulate.outcome import Document
 from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
 from headrace.simulate.result import Result
@@ -461,7 +462,7 @@ class _Trials:
         if not changes:
             return []
         number = len(changes) * len(self.baseline)
-        about = _about(number * self.run_s / min(self.runs.processes, number))
+        about = duration(number * self.run_s / min(self.runs.processes, number))
         self.runs.title(f"what if: {number} runs, about {about}")
         before = self.count
         found = run_points(
@@ -546,9 +547,3 @@ def _ranked(rows: Sequence[Change]) -> pl.DataFrame:
     return pl.DataFrame(
         [msgspec.to_builtins(row) for row in sorted(rows, key=_rank)], schema=SCHEMA
     )
-
-
-def _about(seconds: float) -> str:
-    if seconds < 1:
-        return "a second"
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

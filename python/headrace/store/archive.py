@@ -24,7 +24,7 @@ from headrace.environment import check as check_environment
 from headrace.fields import WrongField, malformation, to_document
 from headrace.files import atomic_file
 from headrace.histograms import check
-from headrace.report.units import size
+from headrace.quantities import size
 from headrace.result_documents import check_types
 from headrace.store.catalogue import Store
 from headrace.store.documents import check_values

@@ -10,7 +10,7 @@ import polars as pl
 import psutil
 
 from headrace.parquet import reading_parquet
-from headrace.report.units import size
+from headrace.quantities import size
 from headrace.store.errors import StoreError
 from headrace.store.parquet_tables import from_parquet
 

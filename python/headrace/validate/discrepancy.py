@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headrace.report.units import duration
+from headrace.quantities import duration
 from headrace.validate.breakdown import Breakdown
 from headrace.validate.records import DiscrepancyRecord
 

@@ -12,7 +12,7 @@ from headrace.calibrate.case import Case, Resource, scenario_for_machine
 from headrace.calibrate.run_report import simulated
 from headrace.calibration_fields import rounds_of
 from headrace.measure.report import ResultWarning
-from headrace.report.units import duration
+from headrace.quantities import duration
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, check_errors
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from nicegui import ui
 
+from headrace.quantities import number
 from headrace.web.times import local_time
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
@@ -330,8 +331,7 @@ def _from_least(series: Sequence[Series]) -> dict[str, Any]:
 
 
 def number_text(value: Any) -> str:
-    """Return a number with four digits; other values as they are."""
+    """Return a number as text; other values as they are."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
-    is_large = 1e4 <= abs(value) < 1e15
-    return f"{value:,.0f}" if isinstance(value, int) or is_large else f"{value:,.4g}"
+    return number(value)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from headrace.report.units import duration, megabytes, milliseconds, size, whole
+from headrace.quantities import duration, megabytes, milliseconds, size, whole
 
 Document = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size, written_number
 from headrace.web.quick_worker import CheckedQuantity
 
 OCTAVES = 3
@@ -67,18 +67,12 @@ class Slider(msgspec.Struct, frozen=True):
         found = WITH_UNIT.fullmatch(it.text)
         if found is None:
             return float(f"{amount:.6g}")
-        return f"{_plain(float(found[1]) * 2.0**octaves)}{found[2]}"
+        return f"{written_number(float(found[1]) * 2.0**octaves, 4)}{found[2]}"
 
     def text(self, octaves: float) -> str:
         """Return the value as a user reads it."""
         value = self.setting(octaves)
         return value if isinstance(value, str) else f"{value:,g}"
-
-
-def _plain(number: float) -> str:
-    """Return a number with four digits and no exponent."""
-    text = f"{number:.4g}"
-    return text if "e" not in text else f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def sliders(quantities: Sequence[CheckedQuantity]) -> list[Slider]:

@@ -21,10 +21,11 @@ pub(crate) const fn unit(name: &'static str, factor: u64) -> Unit {
 
 /// The pattern, in JSON Schema, of the texts that [`split`] reads with units of the pattern `units`.
 pub(crate) fn pattern(units: &str) -> String {
-    format!(r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*{units}\s*$")
+    let whole = "([0-9]+|[0-9]{1,3}([,_][0-9]{3})+)";
+    format!(r"^\s*({whole}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*{units}\s*$")
 }
 
-/// Splits `"1.5 GiB"`.
+/// Splits `"1.5 GiB"` or `"1,000,000 h"`.
 ///
 /// # Errors
 /// What is wrong, or an empty text if this is no number with a unit at all.
@@ -35,6 +36,10 @@ pub(crate) fn split(text: &str) -> Result<Amount<'_>, String> {
     }
     let end = number_end(text);
     let (number, unit) = text.split_at(end);
+    if unit.starts_with([',', '_']) {
+        return Err("groups of thousands have three digits, and a decimal point is a point".to_owned());
+    }
+    let number = number.replace([',', '_'], "");
     let (mantissa, power) = match number.split_once(['e', 'E']) {
         Some((mantissa, power)) => (mantissa, power.parse::<i32>().map_err(|_| too_long())?),
         None => (number, 0),
@@ -67,8 +72,8 @@ fn too_long() -> String {
     "the number has too many digits".to_owned()
 }
 
-/// Returns the end of the number: digits, a point, and an exponent if digits follow it (`1 e` might
-/// begin a unit).
+/// Returns the end of the number: digits, perhaps in groups of thousands, a point, and an exponent if
+/// digits follow it (`1 e` might begin a unit).
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| {
@@ -78,6 +83,11 @@ fn number_end(text: &str) -> usize {
             .count()
     };
     let mut end = digits(0);
+    if (1..=3).contains(&end) {
+        while matches!(bytes.get(end), Some(b',' | b'_')) && digits(end + 1) == 3 {
+            end += 4;
+        }
+    }
     if bytes.get(end) == Some(&b'.') {
         end += 1 + digits(end + 1);
     }
@@ -143,4 +153,26 @@ pub(crate) fn shortest(
     exact
         .min_by_key(|(length, _)| *length)
         .map(|(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn thousands_have_groups_of_three_digits() {
+        for (text, number, unit) in [
+            ("1,000,000 h", 1e6, "h"),
+            ("1_000 KiB", 1e3, "KiB"),
+            ("12,345.5 s", 12_345.5, "s"),
+            ("1234.5s", 1_234.5, "s"),
+        ] {
+            let amount = split(text).expect(text);
+            assert_eq!((amount.number(0), amount.unit), (number, unit), "{text}");
+        }
+        for text in ["1,5 s", "1,00,000 h", "1,0000 s", "1234,567 s", "1,000,00 s"] {
+            let error = split(text).expect_err(text);
+            assert!(error.contains("three digits"), "{text}: {error}");
+        }
+    }
 }

@@ -68,14 +68,7 @@ impl FromStr for Bytes {
 
     /// Reads it as a scenario would.
     fn from_str(text: &str) -> Result<Bytes, String> {
-        parse(text).map_err(|why| {
-            let expected = Bytes::expected();
-            if why.is_empty() {
-                format!("expected {expected}")
-            } else {
-                format!("expected {expected}: {why}")
-            }
-        })
+        super::read_as(parse(text), &Bytes::expected())
     }
 }
 

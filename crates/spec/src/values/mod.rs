@@ -18,11 +18,20 @@ mod percent;
 mod physical;
 mod plausible_rate;
 mod rate;
+mod scale;
 mod seconds;
 mod service_times;
 mod size_by_rank;
 mod text;
 mod weighted;
+
+/// Gives an error of a value that is no field its expected form.
+fn read_as<T>(parsed: Result<T, String>, expected: &str) -> Result<T, String> {
+    parsed.map_err(|why| match why.as_str() {
+        "" => format!("expected {expected}"),
+        why => format!("expected {expected}: {why}"),
+    })
+}
 
 pub use by_concurrency::RatesByConcurrency;
 pub(crate) use by_concurrency::{ByConcurrency, table_of_rates};

@@ -3,31 +3,9 @@
 use serde_json::json;
 
 use super::amount;
+use super::scale::{self, PRINTED_TIMES, Scale, TIMES, decimal};
 use crate::declare::Leaf;
 use crate::tree::{Node, Raw};
-
-/// A unit: `10^power × factor` of the first one.
-struct Scale {
-    name: &'static str,
-    power: i32,
-    factor: f64,
-}
-
-const fn decimal(name: &'static str, power: i32) -> Scale {
-    Scale {
-        name,
-        power,
-        factor: 1.0,
-    }
-}
-
-const fn multiple(name: &'static str, factor: f64) -> Scale {
-    Scale {
-        name,
-        power: 0,
-        factor,
-    }
-}
 
 /// The largest amount of any of them: more is a slip.
 const MOST: f64 = 1e15;
@@ -68,13 +46,17 @@ where
 /// Declares a quantity by its units, the SI unit first.
 macro_rules! physical {
     ($(#[doc = $doc:literal])+ $name:ident, $expected:literal, [$($scale:expr),+ $(,)?]) => {
+        physical!($(#[doc = $doc])+ $name, $expected, &[$($scale),+], &[$($scale),+]);
+    };
+    ($(#[doc = $doc:literal])+ $name:ident, $expected:literal, $scales:expr, $printed:expr) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, serde::Serialize)]
         #[serde(transparent)]
         pub struct $name(pub f64);
 
         impl $name {
-            const SCALES: &'static [Scale] = &[$($scale),+];
+            const SCALES: &'static [Scale] = $scales;
+            const PRINTED: &'static [Scale] = $printed;
         }
 
         impl Leaf for $name {
@@ -93,7 +75,7 @@ macro_rules! physical {
             }
 
             fn format(value: &$name) -> Raw {
-                Raw::Text(print(value.0, $name::SCALES))
+                Raw::Text(print(value.0, $name::PRINTED))
             }
         }
     };
@@ -132,26 +114,24 @@ physical! {
 physical! {
     /// Seconds of real time, years among them. Unlike [`super::Seconds`] they have no longest:
     /// nothing is simulated for so long. A year has 365 days (8760 h).
-    Span, r#"a time such as "4 h", "30 d" or "5 y""#,
-    [
-        decimal("s", 0),
-        decimal("ms", -3),
-        decimal("us", -6),
-        decimal("ns", -9),
-        multiple("min", 60.0),
-        multiple("h", 3_600.0),
-        multiple("d", 86_400.0),
-        multiple("y", 31_536_000.0),
-    ]
+    Span, r#"a time such as "4 h", "30 d" or "5 y""#, TIMES, PRINTED_TIMES
+}
+
+impl Span {
+    /// Reads the seconds of a time of any length, such as `"1,000,000 h"`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn seconds(text: &str) -> Result<f64, String> {
+        scale::parse(text, TIMES)
+    }
 }
 
 fn schema(scales: &[Scale]) -> serde_json::Value {
-    let names: Vec<&str> = scales.iter().map(|scale| scale.name).collect();
-    let names = names.join("|");
     json!({ "anyOf": [
         {
             "type": "string",
-            "pattern": amount::pattern(&format!("({names})")),
+            "pattern": scale::pattern(scales),
         },
         { "const": 0 },
     ] })
@@ -172,17 +152,7 @@ fn read(node: &Node, scales: &[Scale]) -> Result<f64, String> {
 }
 
 fn parse(text: &str, scales: &[Scale]) -> Result<f64, String> {
-    let amount = amount::split(text)?;
-    let Some(scale) = scales.iter().find(|scale| scale.name == amount.unit) else {
-        let names: Vec<&str> = scales.iter().map(|scale| scale.name).collect();
-        let none = if amount.unit.is_empty() {
-            "the unit is missing: "
-        } else {
-            ""
-        };
-        return Err(format!("{none}the units are {}", names.join(", ")));
-    };
-    let value = amount.number(scale.power) * scale.factor;
+    let value = scale::parse(text, scales)?;
     if value <= MOST {
         Ok(value)
     } else {
@@ -197,7 +167,7 @@ fn print(value: f64, scales: &[Scale]) -> String {
         return format!("0 {first}");
     }
     let ways = scales.iter().flat_map(|scale| {
-        let number = value * 10f64.powi(-scale.power) / scale.factor;
+        let number = scale.of(value);
         [(number, scale.name), (amount::trimmed(number), scale.name)]
     });
     // Numbers far from 1 are hard to read.
@@ -218,6 +188,9 @@ mod tests {
     fn a_year_has_365_days() {
         assert_eq!(of("10 y"), of("87600 h"));
         assert_eq!(of("1000000 h"), Ok(Span(3.6e9)));
+        assert_eq!(of("1,000,000 hours"), Ok(Span(3.6e9)));
+        assert_eq!(of("2 w"), of("14 days"));
+        assert_eq!(of("12 months"), of("1 y"));
     }
 
     #[test]
@@ -244,7 +217,7 @@ mod tests {
     fn a_wrong_amount_says_why() {
         for (text, why) in [
             ("5", "the unit is missing"),
-            ("5 weeks", "the units are s, ms"),
+            ("5 weaks", "weaks is no unit of it: the units are s, ms"),
             ("-1 h", "negative"),
             ("1e300 y", "too large"),
         ] {

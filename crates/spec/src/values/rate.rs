@@ -1,5 +1,7 @@
 //! A number of bytes per second: `"1 Gbit/s"`.
 
+use std::str::FromStr;
+
 use serde_json::json;
 
 use super::amount::{self, Unit, unit};
@@ -60,6 +62,15 @@ impl Leaf for Rate {
     }
 
     const NATURE: Nature = Nature::Quantity(Quantity::Rate);
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    /// Reads it as a scenario would.
+    fn from_str(text: &str) -> Result<Rate, String> {
+        super::read_as(parse(text), &Rate::expected())
+    }
 }
 
 impl std::fmt::Display for Rate {

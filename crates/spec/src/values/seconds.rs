@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use serde_json::json;
 
-use super::amount::{self, Unit, unit};
+use super::amount;
+use super::scale::{self, PRINTED_TIMES, TIMES};
 use crate::declare::{Leaf, Nature};
 use crate::quantities::Quantity;
 use crate::tree::{Node, Raw};
@@ -22,19 +23,6 @@ impl Seconds {
     pub const SHORTEST: Seconds = Seconds(1e-12);
 }
 
-/// Parts of a second: the decimal exponent says which.
-const PARTS: [(&str, i32); 6] = [
-    ("s", 0),
-    ("ms", -3),
-    ("us", -6),
-    ("µs", -6),
-    ("μs", -6),
-    ("ns", -9),
-];
-
-/// Multiples of a second.
-const MULTIPLES: [Unit; 3] = [unit("min", 60), unit("h", 3_600), unit("d", 86_400)];
-
 impl Leaf for Seconds {
     type Value = Seconds;
 
@@ -44,7 +32,7 @@ impl Leaf for Seconds {
 
     fn schema() -> serde_json::Value {
         json!({ "anyOf": [
-            { "type": "string", "pattern": amount::pattern("(ns|us|µs|μs|ms|s|min|h|d)") },
+            { "type": "string", "pattern": scale::pattern(TIMES) },
             { "const": 0 },
         ] })
     }
@@ -74,14 +62,7 @@ impl FromStr for Seconds {
 
     /// Reads it as a scenario would.
     fn from_str(text: &str) -> Result<Seconds, String> {
-        parse(text).map_err(|why| {
-            let expected = Seconds::expected();
-            if why.is_empty() {
-                format!("expected {expected}")
-            } else {
-                format!("expected {expected}: {why}")
-            }
-        })
+        super::read_as(parse(text), &Seconds::expected())
     }
 }
 
@@ -92,18 +73,13 @@ impl std::fmt::Display for Seconds {
             return f.write_str("0 s");
         }
         // Scaling may round: fewer digits may then still be the same value.
-        let parts = PARTS
-            .iter()
-            .filter(|(name, _)| name.is_ascii())
-            .flat_map(|(name, power)| {
-                let number = self.0 * 10f64.powi(-power);
-                [(number, *name), (amount::trimmed(number), *name)]
-            });
-        #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
-        let multiples = MULTIPLES
-            .iter()
-            .map(|unit| (self.0 / unit.factor as f64, unit.name));
-        let ways = parts.chain(multiples.filter(|(number, _)| *number >= 1.0));
+        let ways = PRINTED_TIMES.iter().flat_map(|scale| {
+            let number = scale.of(self.0);
+            let trimmed = scale.is_decimal().then(|| amount::trimmed(number));
+            let ways = [Some(number), trimmed].into_iter().flatten();
+            ways.filter(|number| scale.is_decimal() || *number >= 1.0)
+                .map(|number| (number, scale.name))
+        });
         let best = amount::shortest(ways, |text| parse(text) == Ok(*self));
         // The number alone always reads back.
         f.write_str(&best.unwrap_or_else(|| format!("{} s", amount::digits(self.0))))
@@ -111,15 +87,7 @@ impl std::fmt::Display for Seconds {
 }
 
 fn parse(text: &str) -> Result<Seconds, String> {
-    let amount = amount::split(text)?;
-    let seconds = match PARTS.iter().find(|(name, _)| *name == amount.unit) {
-        Some((_, power)) => amount.number(*power),
-        None => match MULTIPLES.iter().find(|unit| unit.name == amount.unit) {
-            #[expect(clippy::cast_precision_loss, reason = "small whole numbers")]
-            Some(unit) => amount.number(0) * unit.factor as f64,
-            None => return Err("the units are ns, us, ms, s, min, h, d".to_owned()),
-        },
-    };
+    let seconds = scale::parse(text, TIMES)?;
     if seconds <= Seconds::LONGEST.0 {
         Ok(Seconds(seconds))
     } else {

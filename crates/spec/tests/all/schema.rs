@@ -60,6 +60,7 @@ fn what_loads_is_valid() {
         ("/clients/groups", json!(["G1", "G2"])),
         ("/clients/groups", json!({ "G1": 1, "G2": 2.5 })),
         ("/network/latency", json!("5 µs")),
+        ("/network/latency", json!("1,000 hours")),
         ("/network/latency", json!(0)),
         ("/network/bandwidth", json!("1.5e3 KiB/s")),
         ("/layout", json!({ "unit": ".5 KiB", "servers": 3 })),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import typer
 
-from headrace.report.units import binary_size, short_size
-from headrace.report.units import size as decimal_size
+from headrace.quantities import binary_size, short_size
+from headrace.quantities import size as decimal_size
 
 UNITS = {
     "": 1,

@@ -109,11 +109,11 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
     """Return the fewest nodes that give the wanted capacity, and their capacities."""
     import msgspec
 
+    from headrace import quantities
     from headrace.design.array_level import MOST_DISKS
     from headrace.design.capacity import capacity_of
     from headrace.design.figure import Figure, Input, by_key
     from headrace.design.raw_need import whole_units
-    from headrace.report.figure_tables import size_text
 
     each = by_key(capacity_of(plan))["usable-capacity"].value / plan.nodes
     if each <= 0:
@@ -129,10 +129,10 @@ def _nodes(plan: "StoragePlan", wanted: float) -> "list[Figure]":
         unit="1",
         formula="max(ceil(wanted capacity / usable capacity of a node), fewest nodes)",
         inputs=(
-            Input("wanted capacity", size_text(wanted), "--usable"),
+            Input("wanted capacity", quantities.size(wanted), "--usable"),
             Input(
                 "usable capacity of a node",
-                size_text(each),
+                quantities.size(each),
                 "usable capacity / nodes, below",
             ),
             Input("fewest nodes", str(least), "copies or code over nodes"),

@@ -1,12 +1,11 @@
 """`headrace design cost`."""
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headrace.cli.design.output_options import FiguresAsJson, print_figures
-from headrace.cli.design.quantity_options import CoolingOverhead, check_number, rate, size
+from headrace.cli.design.quantity_options import CoolingOverhead, check_number, rate, size, time
 from headrace.cli.design.storage_options import (
     Arrays,
     Copies,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel
     from headrace.design.storage_plan import StoragePlan
 
-HOURS_YEAR = 8760.0
 NAME = "of the command line"
 """Name of each entry in the sources of figures."""
 
@@ -137,7 +135,7 @@ def cost(
         file_system=file_system,
     ).plan()
     wanted = None if throughput is None else rate("--throughput", throughput, "2 GB/s")
-    disk = _disk(plan, disk_price, disk_watts, _hours("--mttf", mttf))
+    disk = _disk(plan, disk_price, disk_watts, time("--mttf", mttf))
     node = _node(plan, node_price, node_watts, rack_units)
     network = _network(network_price)
     design = Design(
@@ -237,12 +235,3 @@ def _catalogue(
         networks=(network,),
         maintenance_share=maintenance,
     )
-
-
-def _hours(option: str, text: str) -> float:
-    """Return seconds of a time in hours, days or years."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*(h|d|y)\s*", text)
-    factor = {"h": 1.0, "d": 24.0, "y": HOURS_YEAR}
-    if found is None or not 1 <= float(found[1]) * factor[found[2]] <= 1e12:
-        raise ValueError(f'{option} "{text}": expected a time such as "1000000 h" or "100 y"')
-    return float(found[1]) * factor[found[2]] * 3600

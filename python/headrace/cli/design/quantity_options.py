@@ -8,7 +8,7 @@ import typer
 
 from headrace import _core
 from headrace.cli.options import parsed
-from headrace.design.quantities import parse_probability, parse_time
+from headrace.quantities import parse_probability, parse_time
 
 Mttf: TypeAlias = Annotated[
     str | None,
@@ -58,14 +58,12 @@ def size(option: str, text: str) -> float:
 
 def rate(option: str, text: str, example: str) -> float:
     """Return the bytes a second of an option such as --throughput "2 GB/s". Raises ValueError."""
-    amount, slash, second = text.rpartition("/")
     try:
-        found = _core.parse_bytes(amount) if slash and second.strip() == "s" else 0
+        return _core.parse_rate(text)
     except ValueError:
-        found = 0
-    if found <= 0:
-        raise ValueError(f'{option} "{text}": expected a rate such as "{example}", more than 0')
-    return float(found)
+        raise ValueError(
+            f'{option} "{text}": expected a rate such as "{example}", more than 0'
+        ) from None
 
 
 def share(option: str, text: str) -> float:

@@ -372,13 +372,13 @@ def reliability(
     import msgspec
 
     from headrace.design.figure import Input
-    from headrace.design.quantities import YEAR
     from headrace.design.reliability import laws, question, request
     from headrace.design.reliability.engine import ask
     from headrace.design.reliability.silent_corruption import (
         parse_corruption_rate,
         silent_corruption,
     )
+    from headrace.quantities import YEAR
     from headrace.report import reliability_tables
 
     check_plot(plot)

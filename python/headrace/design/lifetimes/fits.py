@@ -10,7 +10,7 @@ import polars as pl
 from scipy.stats import chi2
 
 from headrace.design.lifetimes.records import ALL, Records
-from headrace.design.quantities import HOUR, YEAR
+from headrace.quantities import HOUR, YEAR
 
 LEAST_FAILURES = 5
 """Failures below which no lifetime is fitted: its intervals would say nothing (declared)."""

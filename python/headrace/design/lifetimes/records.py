@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from headrace.design.quantities import DAY, HOUR, MOST_POWER_ON_HOURS, YEAR
+from headrace.quantities import DAY, HOUR, MOST_POWER_ON_HOURS, YEAR
 
 ALL = "all models"
 """Name of disks without a model, and of all disks together."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from headrace.document_io import toml_value
-from headrace.report.units import binary_size
 
 Value: TypeAlias = "str | int | float | bool | list[str] | Mapping[str, str] | Mapping[str, int]"
 
@@ -29,24 +28,3 @@ class ScenarioText:
     def text(self) -> str:
         """Return the scenario."""
         return "\n".join(self._lines) + "\n"
-
-
-def rate(value: float) -> str:
-    """Format bytes a second as scenarios have them."""
-    return _scaled(value, (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)))
-
-
-def seconds(value: float) -> str:
-    """Format a time in seconds as scenarios have it."""
-    return _scaled(value, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)))
-
-
-def size(value: float) -> str:
-    """Format bytes as scenarios have them."""
-    return binary_size(round(value))
-
-
-def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
-    unit, one = next((it for it in units if value >= it[1]), units[-1])
-    # Nine digits, without an exponent.
-    return f"{value / one:.9f}".rstrip("0").rstrip(".") + f" {unit}"

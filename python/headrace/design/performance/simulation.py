@@ -8,11 +8,12 @@ import msgspec
 
 from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.performance.pacing import Pace
-from headrace.design.performance.scenario_text import ScenarioText, seconds
+from headrace.design.performance.scenario_text import ScenarioText
 from headrace.design.performance.system import simulated_nodes, write_system
 from headrace.design.performance.workloads import ApplicationLoad, write_applications
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
+from headrace.quantities import written_time
 from headrace.simulate.result import Result
 
 Detail = Literal["coarse", "full", "whole"]
@@ -148,11 +149,11 @@ def scenario(
     )
     text.section("run")
     text.value("seed", seed)
-    text.value("warm_up", seconds(warm_up))
+    text.value("warm_up", written_time(warm_up))
     if effort.replications > 1:
         text.value("replications", effort.replications)
     text.section("run.stop")
-    text.value("time", seconds(warm_up + measured))
+    text.value("time", written_time(warm_up + measured))
     text.value("requests", effort.requests)
     return DesignScenario(
         toml=text.text(),

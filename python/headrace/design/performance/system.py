@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from headrace.design.catalogue import DiskClass, DiskModel
-from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
+from headrace.design.performance.scenario_text import ScenarioText
 from headrace.design.system import ArrayKind, Design
+from headrace.quantities import binary_size, written_rate, written_time
 
 ROTATION: dict[DiskClass, int] = {"desktop": 7200, "nearline": 7200, "enterprise": 15000}
 """Revolutions a minute of classes that turn (declared: Hindman 2011, table 3.2, compares SATA disks
@@ -122,8 +123,8 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
             " simulated servers only"
         )
     text.section("network")
-    text.value("bandwidth", rate(design.network.bandwidth), design.network.name)
-    text.value("latency", seconds(design.network.latency), design.network.name)
+    text.value("bandwidth", written_rate(design.network.bandwidth), design.network.name)
+    text.value("latency", written_time(design.network.latency), design.network.name)
     arrays = device_arrays(design)
     if arrays.note:
         notes.append(arrays.note)
@@ -132,7 +133,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
     text.value("targets", arrays.in_server, "arrays of a server")
     text.section("servers.daemon")
     text.value("threads", max(1, design.node.cores), "cores of a server")
-    text.value("time_per_job", seconds(SERVICE_TIME), "declared")
+    text.value("time_per_job", written_time(SERVICE_TIME), "declared")
     write_overhead = _node_limits(text, design, arrays, notes)
     text.section("servers.io_scheduler")
     text.value("kind", "deadline" if design.disk.disk_class in ROTATION else "none")
@@ -142,7 +143,7 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
         text.section("replication")
         text.value("copies", design.copies)
     text.section("layout")
-    text.value("unit", size(design.stripe))
+    text.value("unit", binary_size(design.stripe))
     if design.file_system != "hdfs":
         text.value("servers", layout_servers(design, design.distribution == "striped"))
     if design.gateways:
@@ -184,7 +185,7 @@ def _node_limits(
         )
     if min(limits) < design.network.bandwidth:
         text.section("servers.card")
-        text.value("bandwidth", rate(min(limits)))
+        text.value("bandwidth", written_rate(min(limits)))
     return factor
 
 
@@ -198,15 +199,17 @@ def _write_device(
     text.value("kind", "raid")
     text.value("level", arrays.level)
     text.value("disks", arrays.disks)
-    text.value("chunk", size(design.array.chunk))
+    text.value("chunk", binary_size(design.array.chunk))
     text.section("servers.device.cache")
-    text.value("size", size(ARRAY_CACHE), "declared")
-    text.value("rate", rate(CACHE_RATE), "declared")
+    text.value("size", binary_size(ARRAY_CACHE), "declared")
+    text.value("rate", written_rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")
         part = f"a part of {arrays.in_server} of the bus" if arrays.in_server > 1 else "the bus"
         text.value(
-            "rate", rate(design.node.bus_rate / arrays.in_server), f"{part}: {design.node.name}"
+            "rate",
+            written_rate(design.node.bus_rate / arrays.in_server),
+            f"{part}: {design.node.name}",
         )
     text.section("servers.device.member")
     _write_disk(text, design.disk, write_factor)
@@ -217,24 +220,28 @@ def _write_disk(text: ScenarioText, disk: DiskModel, write_factor: float) -> Non
     turns = ROTATION.get(disk.disk_class)
     if turns is None:
         text.value("kind", "throttled", disk.name)
-        text.value("rate", rate(disk.read_rate))
-        text.value("device_write_rate", rate(disk.write_rate * write_factor))
-        text.value("latency", seconds(disk.access_time))
+        text.value("rate", written_rate(disk.read_rate))
+        text.value("device_write_rate", written_rate(disk.write_rate * write_factor))
+        text.value("latency", written_time(disk.access_time))
         text.value(
-            "time_per_transfer", seconds(TRANSFER_TIME.get(disk.disk_class, 0.0)), "declared"
+            "time_per_transfer", written_time(TRANSFER_TIME.get(disk.disk_class, 0.0)), "declared"
         )
         return
     seek = max(LEAST_SEEK, disk.access_time - 30 / turns)
     text.value("kind", "disk", disk.name)
-    text.value("capacity", size(disk.capacity))
+    text.value("capacity", binary_size(disk.capacity))
     text.value("rpm", turns, f"declared for the class {disk.disk_class}")
-    text.value("track_to_track_seek", seconds(SEEK_TO_NEXT * seek), "declared part of the average")
-    text.value("average_seek", seconds(seek), "access time less half a turn")
-    text.value("full_stroke_seek", seconds(FULL_SEEK * seek), "declared multiple of the average")
+    text.value(
+        "track_to_track_seek", written_time(SEEK_TO_NEXT * seek), "declared part of the average"
+    )
+    text.value("average_seek", written_time(seek), "access time less half a turn")
+    text.value(
+        "full_stroke_seek", written_time(FULL_SEEK * seek), "declared multiple of the average"
+    )
     slower = min(disk.read_rate, disk.write_rate * write_factor)
-    text.value("outer_rate", rate(MEAN_RATE * slower), "mean over all tracks, declared")
-    text.value("buffer", size(DISK_BUFFER), "declared")
-    text.value("interface_rate", rate(max(INTERFACE_RATE, disk.read_rate)))
+    text.value("outer_rate", written_rate(MEAN_RATE * slower), "mean over all tracks, declared")
+    text.value("buffer", binary_size(DISK_BUFFER), "declared")
+    text.value("interface_rate", written_rate(max(INTERFACE_RATE, disk.read_rate)))
     text.value("queue_depth", 32, "native command queueing")
 
 
@@ -244,7 +251,7 @@ def _write_metadata(text: ScenarioText, design: Design, scale: float, notes: lis
     own = design.file_system not in ("nfs", "glusterfs")
     longer = f", times {scale:.3g} as one server has the operations of all" if scale > 1 else ""
     service = SERVICE_TIME * (scale if own else 1.0)
-    text.value("time_per_operation", seconds(service), f"declared{longer if own else ''}")
+    text.value("time_per_operation", written_time(service), f"declared{longer if own else ''}")
     if not own:
         everywhere = design.copies > 1 or design.distribution == "striped"
         if design.file_system == "glusterfs" and everywhere:

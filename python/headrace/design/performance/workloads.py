@@ -19,10 +19,11 @@ from headrace.design.performance.recorded import (
     preset,
     recorded,
 )
-from headrace.design.performance.scenario_text import ScenarioText, rate, seconds, size
+from headrace.design.performance.scenario_text import ScenarioText
 from headrace.design.performance.system import device_arrays, layout_servers
 from headrace.design.system import Design
 from headrace.design.worksheet import Application, ClientGroup, Worksheet
+from headrace.quantities import binary_size, written_rate, written_time
 
 MOST_PROCESSES = 2048
 """Simulated processes, at most."""
@@ -131,7 +132,7 @@ def write_applications(
                 _fill_files(shaped, files, processes, fold)
             think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
-                shaped |= {"think": seconds(think), "think_distribution": "exponential"}
+                shaped |= {"think": written_time(think), "think_distribution": "exponential"}
             repeats = repeats and whole
             text.section("[workload]")
             for key, value in shaped.items():
@@ -203,15 +204,18 @@ def _recorded(
         table: Table = {"preset": application.preset}
         given = preset(application.preset)
         if application.transfer is not None and given.get("kind") == "ior":
-            table["transfer"] = size(application.transfer)
+            table["transfer"] = binary_size(application.transfer)
             block = max(parse_bytes(given["block"]), round(application.transfer))
             calls = -(-block // round(application.transfer))
-            table["block"] = size(calls * round(application.transfer))
+            table["block"] = binary_size(calls * round(application.transfer))
         return Recorded((table,), None)
     does = access(application, worksheet)
     if does.assumed:
         notes.append("assumed: " + ", ".join(does.assumed))
-    table = {"block": size(does.file_size), "transfer": size(does.transfer)}
+    table = {
+        "block": binary_size(does.file_size),
+        "transfer": binary_size(does.transfer),
+    }
     if does.pattern == "random":
         table["order"] = "random"
     if does.read_share >= 1:
@@ -319,7 +323,9 @@ def _write_clients(
     text.value("groups", counts)
     if fold != 1:
         text.section("clients.card")
-        text.value("bandwidth", rate(design.network.bandwidth * fold), f"{fold:.3g} clients in one")
+        text.value(
+            "bandwidth", written_rate(design.network.bandwidth * fold), f"{fold:.3g} clients in one"
+        )
     usual = _client_defaults(design.file_system)
     in_flight = usual.get("rpc", {}).get("in_flight")
     if fold != 1 and isinstance(in_flight, int):
@@ -332,14 +338,18 @@ def _write_clients(
     limit = parse_bytes(usual["machine"].get("dirty_per_server", "0 B")) or MOST_DIRTY
     dirty = min(limit, max(LEAST_DIRTY, share))
     text.section("clients.machine")
-    text.value("dirty_per_server", size(dirty * fold), "declared: little, to measure the servers")
+    text.value(
+        "dirty_per_server",
+        binary_size(dirty * fold),
+        "declared: little, to measure the servers",
+    )
     text.section("clients.machine.memory")
     # Beyond a tenth of it, the kernel slows writers down.
     memory = max(CLIENT_MEMORY, DIRTY_IN_MEMORY * dirty * targets)
-    text.value("size", size(memory * fold), "declared: less than the files")
+    text.value("size", binary_size(memory * fold), "declared: less than the files")
     text.section("clients.machine.cpu")
     text.value("cores", max(1, round(CLIENT_CORES * fold)), "declared")
-    text.value("system_call", seconds(SYSTEM_CALL), "declared")
+    text.value("system_call", written_time(SYSTEM_CALL), "declared")
 
 
 @lru_cache(maxsize=16)
@@ -387,7 +397,7 @@ def _metadata_mix(workload: Table, whole: Table) -> Table:
         "amount": "forever",
     }
     if bytes_each:
-        sizes = {size(bytes_each): 1}
+        sizes = {binary_size(bytes_each): 1}
         made |= {"file_sizes": sizes, "read_sizes": sizes, "write_sizes": sizes}
     return made
 

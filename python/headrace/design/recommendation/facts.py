@@ -17,7 +17,7 @@ from headrace.design.worksheet import (
     Worksheet,
     Zone,
 )
-from headrace.report.units import figure, percent, size
+from headrace.quantities import duration, figure, percent, rate_text, size
 
 Value = float | bool | str
 """Value of a fact; None: unknown."""
@@ -128,18 +128,10 @@ class Fact:
         return QUANTITIES[self.unit](value)
 
 
-def time_text(seconds: float) -> str:
-    """Return a time in days, hours, minutes or seconds."""
-    for name, one in (("days", DAY), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= one:
-            return f"{seconds / one:,.3g} {name}"
-    return f"{seconds:,.3g} s"
-
-
 QUANTITIES: Mapping[str, Callable[[float], str]] = {
     "B": size,
-    "B/s": lambda it: f"{size(it)}/s",
-    "s": time_text,
+    "B/s": rate_text,
+    "s": duration,
     "part": lambda it: f"{percent(it)} %",
     "ratio": figure,
 }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from headrace.design.quantities import HOUR
+from headrace.quantities import HOUR
 
 
 class DiskPreset(msgspec.Struct, frozen=True):

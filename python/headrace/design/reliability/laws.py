@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from scipy.special import gammaincc
 
-from headrace.design.quantities import YEAR, parse_time
 from headrace.design.reliability.question import (
     Bathtub,
     Constant,
@@ -20,6 +19,7 @@ from headrace.design.reliability.question import (
     Weibull,
     WeibullPart,
 )
+from headrace.quantities import YEAR, parse_time
 
 LIFETIMES = (
     'expected a lifetime such as "weibull:1.12,461386h" (shape, scale, perhaps the least time),'

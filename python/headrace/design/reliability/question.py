@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from headrace.design.quantities import YEAR
+from headrace.quantities import YEAR
 
 Concurrency = Literal["parallel", "serial"]
 Method = Literal["auto", "closed-form", "markov", "monte-carlo"]

@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from headrace.design.figure import Input
-from headrace.design.quantities import hours_text, span_text
 from headrace.design.reliability.disk_classes import PRESETS
 from headrace.design.reliability.laws import mean_seconds
 from headrace.design.reliability.question import (
@@ -41,7 +40,7 @@ from headrace.design.reliability.question import (
     Weibull,
     disks_and_redundancy,
 )
-from headrace.report.units import size
+from headrace.quantities import duration, hours_text, size
 
 Level = Literal["raid0", "raid1", "raid5", "raid6", "raid10", "draid"]
 PARITY: dict[str, int] = {"raid0": 0, "raid5": 1, "raid6": 2}
@@ -351,7 +350,7 @@ def _rebuild(request: Request, inputs: list[Input]) -> Duration:
             Input(
                 "time to rebuild",
                 f"{size(capacity)} / ({size(request.rebuild_rate)}/s x"
-                f" {request.rebuild_share:g}) = {span_text(mean_seconds(rebuild))}",
+                f" {request.rebuild_share:g}) = {duration(mean_seconds(rebuild))}",
                 "--capacity / (--rebuild-rate x --rebuild-share)",
             )
         )
@@ -369,7 +368,7 @@ def _rebuild(request: Request, inputs: list[Input]) -> Duration:
         ("--replacement", request.replacement),
     ):
         if seconds:
-            inputs.append(Input(f"time of {name[2:]}", span_text(seconds), name))
+            inputs.append(Input(f"time of {name[2:]}", duration(seconds), name))
     return rebuild
 
 
@@ -385,7 +384,7 @@ def _latent(request: Request, inputs: list[Input]) -> Latent | None:
     inputs.append(Input("mean time between latent errors", hours_text(request.latent), "--latent"))
     text = "none"
     if isinstance(scrub, ScrubPeriod):
-        text = f"every {span_text(scrub.seconds)}"
+        text = f"every {duration(scrub.seconds)}"
     elif isinstance(scrub, Weibull):
         text = duration_text(scrub)
     inputs.append(Input("scrubbing", text, "--scrub" if request.scrub is not None else "default"))
@@ -396,13 +395,13 @@ def duration_text(law: Duration) -> str:
     """Describe a length of time in words."""
     match law:
         case Constant():
-            return f"{span_text(law.seconds)}, constant"
+            return f"{duration(law.seconds)}, constant"
         case Exponential():
-            return f"{span_text(law.mean)} on average, exponential"
+            return f"{duration(law.mean)} on average, exponential"
         case Weibull():
-            least = f" + {span_text(law.location)}" if law.location else ""
-            return f"Weibull, shape {law.shape:g}, scale {span_text(law.scale)}{least}"
-    return f"{span_text(mean_seconds(law))}, constant"
+            least = f" + {duration(law.location)}" if law.location else ""
+            return f"Weibull, shape {law.shape:g}, scale {duration(law.scale)}{least}"
+    return f"{duration(mean_seconds(law))}, constant"
 
 
 def law_text(law: LifetimeLaw) -> str:

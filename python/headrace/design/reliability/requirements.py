@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from headrace.design.evaluation import Violation
 from headrace.design.figure import Figure, by_key
-from headrace.design.quantities import probability_text, span_text
 from headrace.design.worksheet import Worksheet
+from headrace.quantities import duration, probability_text
 
 
 def reliability_violations(
@@ -38,13 +38,13 @@ def reliability_violations(
         and recovery.downtime is not None
         and downtime.value > recovery.downtime
     ):
-        most = "none" if recovery.downtime == 0 else span_text(recovery.downtime)
+        most = "none" if recovery.downtime == 0 else duration(recovery.downtime)
         found.append(
             Violation(
                 field="recovery.downtime",
                 wanted=f"at most {most} a month",
-                got=f"{span_text(downtime.value)} a month",
-                message=f"Data cannot be reached for {span_text(downtime.value)} a month on"
+                got=f"{duration(downtime.value)} a month",
+                message=f"Data cannot be reached for {duration(downtime.value)} a month on"
                 f" average, and {most} is accepted.",
             )
         )

@@ -15,15 +15,6 @@ import math
 
 from headrace.design.catalogue import DiskClass
 from headrace.design.figure import Figure, Input
-from headrace.design.quantities import (
-    DAY,
-    HOUR,
-    LONGEST,
-    YEAR,
-    hours_text,
-    probability_text,
-    span_text,
-)
 from headrace.design.reliability.engine import ask_again
 from headrace.design.reliability.laws import found_probability, read_error_probability
 from headrace.design.reliability.question import (
@@ -40,8 +31,17 @@ from headrace.design.reliability.question import (
 from headrace.design.reliability.rebuild_load import LEVELS, rebuild_share
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
-from headrace.report.figure_tables import number
-from headrace.report.units import size
+from headrace.quantities import (
+    DAY,
+    HOUR,
+    LONGEST,
+    YEAR,
+    duration,
+    hours_text,
+    number,
+    probability_text,
+    size,
+)
 
 LOAD_PER_DISK = 2
 """Random reads of 1 MiB that clients keep outstanding for each disk during a rebuild (declared)."""
@@ -305,8 +305,8 @@ class _System:
             Input("MTTF of a disk", hours_text(self.disk.mttf), self.disk_source),
             self.failure_factor(),
             self.bit_error_rate(),
-            Input("mean time to repair", span_text(self.repair_time()), "rebuild-time"),
-            Input("time to a new disk", span_text(self.replacement), self.replacement_source),
+            Input("mean time to repair", duration(self.repair_time()), "rebuild-time"),
+            Input("time to a new disk", duration(self.replacement), self.replacement_source),
             Input(
                 "hot spares of a node",
                 f"{self.design.spares_per_node}, found by {probability_text(self.spare_found())}",
@@ -317,7 +317,7 @@ class _System:
             inputs.append(
                 Input(
                     "time to fill an array again",
-                    span_text(self.refill_time()),
+                    duration(self.refill_time()),
                     f"array's usable bytes / ({REBUILD_SHARE:g} x the slower of network and"
                     " array) + time to a new disk",
                 )
@@ -397,7 +397,7 @@ class _System:
         value = data * metadata
         inputs = (
             Input("MTTF of a node", hours_text(mttf), source),
-            Input("time to repair a node", span_text(self.replacement), self.replacement_source),
+            Input("time to repair a node", duration(self.replacement), self.replacement_source),
             Input("data nodes", f"{design.nodes}", "design"),
             Input("metadata nodes", f"{design.metadata_nodes}", "design: one of them must work"),
         )

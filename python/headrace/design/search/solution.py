@@ -58,7 +58,7 @@ from headrace.design.search.simulation_plan import (
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, Zone
 from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
-from headrace.report.figure_tables import number, quantity
+from headrace.quantities import number, quantity
 from headrace.simulate import ParallelRuns
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]

@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from headrace.design.quantities import MOST_POWER_ON_HOURS
 from headrace.fields import malformation
+from headrace.quantities import MOST_POWER_ON_HOURS
 
 Protocol = Literal["ATA", "SCSI", "NVMe"]
 

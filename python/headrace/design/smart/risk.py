@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from headrace.design.quantities import DAY, YEAR
 from headrace.design.smart.reports import COUNTERS, Report
+from headrace.quantities import DAY, HOURS_A_YEAR, YEAR
 
 SIGNS = ("reallocated", "reported", "timeouts", "pending", "offline")
 """Counters of Backblaze's five attributes: 5, 187, 188, 197 and 198."""
@@ -31,9 +31,9 @@ FACTORS: Mapping[str, float] = {
 FACTOR_DAYS = 60.0
 SHOWING_NO_SIGN = 0.56
 """Part of failed disks that showed none of the four: Pinheiro et al. 2007."""
-INFANT_HOURS = 8760.0
+INFANT_HOURS = HOURS_A_YEAR
 """End of the first year, in which failures are frequent: Hindman 2011, section 3.1.1."""
-END_OF_LIFE_HOURS = 5 * 8760.0
+END_OF_LIFE_HOURS = 5 * HOURS_A_YEAR
 """Usual life of a disk: Hindman 2011, section 3.1.1."""
 
 Action = Literal["replace", "test", "plan", "watch", "none"]

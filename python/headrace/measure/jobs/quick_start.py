@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.measure.jobs.plan import IO_URING, FileLayout, Job, Plan
-from headrace.report.units import short_size, size
+from headrace.quantities import short_size, size
 
 FILE = 1 << 30
 """Bytes of a file: more than caches of devices hold, of usual drives."""

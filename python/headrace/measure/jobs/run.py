@@ -29,7 +29,7 @@ from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsRep
 from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.report import Files, PlanText, ResultWarning, Stop
-from headrace.report.units import percent, short_size, size
+from headrace.quantities import percent, short_size, size
 from headrace.store import open as open_store
 
 KIND = "jobs"

@@ -3,7 +3,7 @@ blocks, seeks and names."""
 
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size
 
 BLOCK_OF_DISK = 8192
 """Bytes of a call: bonnie++'s chunk, as Hindman 2011, section 5.2.2.2, has it."""

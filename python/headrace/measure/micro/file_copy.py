@@ -4,7 +4,7 @@ import os
 from os import PathLike
 
 from headrace.measure.micro.study import Figure, Point, Study
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size
 
 LEAST = 128 << 10
 """GNU coreutils since 2014: src/ioblksize.h."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size
 
 
 def ior(

@@ -26,7 +26,7 @@ from headrace.measure.micro.summary import KIND, summed_up
 from headrace.measure.removal import with_note
 from headrace.measure.report import Stop
 from headrace.measure.workload import load
-from headrace.report.units import numbered
+from headrace.quantities import numbered
 from headrace.store import open as open_store
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]

@@ -8,7 +8,7 @@ import msgspec
 import psutil
 
 from headrace.fields import convert
-from headrace.report.units import short_size
+from headrace.quantities import short_size
 
 Parameter: TypeAlias = int | str
 

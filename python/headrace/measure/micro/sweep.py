@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from headrace._core import ScenarioError
 from headrace.measure.micro.ior import ior
 from headrace.measure.micro.study import Figure, Point, Study
-from headrace.report.units import size
+from headrace.quantities import size
 
 ORDERS = {
     "random read": ("random", "read"),

@@ -25,7 +25,7 @@ from headrace.measure.tuning.search import STEP, THRESHOLD, Tuned, Vector, neare
 from headrace.measure.tuning.steps import Steps, TuningStep
 from headrace.measure.tuning.targets import shares
 from headrace.measure.workload import load
-from headrace.report.units import numbered
+from headrace.quantities import numbered
 
 Search: TypeAlias = Callable[[Any, Vector], Tuned]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.report.units import binary_size
+from headrace.quantities import binary_size
 
 BLOCK = 8192
 """Bytes of a call of the block figures: bonnie++'s chunk (Hindman 2011, section 5.2.2.2)."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from headrace.profile.baseline.cases import BLOCK, CHARACTERS, PAGE
-from headrace.report.units import binary_size
+from headrace.quantities import ROUNDED, binary_size, measured_time, written_rate
 
 LEAST_DEPTH = 2
 """Least queue depth: with read-ahead, one transfer waits while another is served."""
@@ -115,11 +115,11 @@ Values = Mapping[str, tuple[str, str]]
 
 
 def _time(seconds: float) -> str:
-    return f'"{max(seconds, 0.0) * 1e9:.6g} ns"'
+    return f'"{measured_time(max(seconds, 0.0))}"'
 
 
 def _rate(value: float) -> str:
-    return f'"{min(value, FASTEST):.6g} B/s"'
+    return f'"{written_rate(min(value, FASTEST), ROUNDED)}"'
 
 
 class _Costs(NamedTuple):

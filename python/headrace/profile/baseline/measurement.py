@@ -32,7 +32,7 @@ from headrace.profile.baseline.cases import (
 )
 from headrace.profile.baseline.machine import DEFAULT_SYSTEM, coarse_settings
 from headrace.profile.baseline.prediction import check_machine, predict
-from headrace.report.units import binary_size, numbered
+from headrace.quantities import binary_size, numbered
 
 ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 """Called before each step with the number done, the total, and the name of the next."""

@@ -7,7 +7,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input
 from headrace.design.inventory import METADATA_DISKS, Part, parts
 from headrace.design.system import Design
-from headrace.report.figure_tables import number
+from headrace.quantities import number
 
 SEARCH = "design"
 PORTS = ("adapter", "switch")

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from headrace.design.figure import Figure
+from headrace.quantities import quantity
 from headrace.report.document.content import Footnote, Reference, Text, foreign
-from headrace.report.figure_tables import arithmetic, quantity, value_text
+from headrace.report.figure_tables import arithmetic, value_text
 
 LONGEST = 600
 """Characters of a text of a footnote."""

@@ -2,8 +2,8 @@
 
 from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.figure import Figure, Input
+from headrace.quantities import quantity
 from headrace.report.document.content import foreign
-from headrace.report.figure_tables import quantity
 
 SIMPLIFIED = "the simulation is simplified; the risks list how"
 SOURCE = "simulation of the design, as by headrace run"

@@ -8,10 +8,10 @@ from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import ApplicationPerformance, Violation
 from headrace.design.figure import Unit
 from headrace.design.growth import need_at
+from headrace.quantities import number, quantity
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Text, foreign
-from headrace.report.figure_tables import number, quantity
 
 Status = Literal["met", "missed", "not stated", "not evaluated"]
 

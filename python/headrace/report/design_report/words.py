@@ -3,8 +3,8 @@
 from headrace.design.evaluation import Choice
 from headrace.design.recommendation.rule_table import shipped_rules
 from headrace.design.system import Array, Design
+from headrace.quantities import binary_size
 from headrace.report.document.content import foreign
-from headrace.report.units import binary_size
 
 FILE_SYSTEMS = {
     "lustre": "Lustre",

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from headrace.quantities import figure as shown
 from headrace.report.figures.style import COLOURS, nothing, short
-from headrace.report.units import figure as shown
 
 SCALES = {"B/s": (1e-6, "MB/s"), "1/s": (1.0, "operations/s")}
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from headrace.quantities import numbered
 from headrace.report.client_host_curves import curves
 from headrace.report.figures.load_sweep import WIDE, plain_numbers
 from headrace.report.figures.steps import draw_steps
 from headrace.report.figures.style import COLOURS, grid, nothing, short
-from headrace.report.units import numbered
 
 
 def draw(document: Mapping[str, Any]) -> Figure:

@@ -2,8 +2,8 @@
 
 from matplotlib.figure import Figure
 
-from headrace.design.quantities import DAY
 from headrace.design.smart.risk import FleetRisk
+from headrace.quantities import DAY
 from headrace.report.figures.style import COLOURS, nothing, sheet, short
 
 MOST = 40

@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from headrace.quantities import figure as figure_text
 from headrace.report.figures.style import COLOURS, log_scale
-from headrace.report.units import figure as figure_text
 
 PANELS = (("IOPS", 1.0), ("MB/s", 1e-6), ("latency (ms)", 1e3))
 

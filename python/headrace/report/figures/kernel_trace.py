@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from headrace.quantities import binary_size
 from headrace.report.figures.style import COLOURS, grid, nothing, sheet
-from headrace.report.units import binary_size
 
 LEAST = 10
 """Requests of a size that make a point."""

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
+from headrace.quantities import duration
 from headrace.report.figures.style import (
     COLOURS,
     HEIGHT,
@@ -13,7 +14,6 @@ from headrace.report.figures.style import (
     nothing,
     sheet,
 )
-from headrace.report.units import duration
 
 MARKED = (0.50, 0.95, 0.99)
 SPREAD = 4.0

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from headrace.design.lifetimes.fits import Curve, Lifetimes
-from headrace.design.quantities import HOUR, YEAR
+from headrace.quantities import HOUR, YEAR
 from headrace.report.figures.style import COLOURS, nothing, sheet, short
 
 MOST = len(COLOURS)

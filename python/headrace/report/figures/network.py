@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from headrace.quantities import binary_size
 from headrace.report.figures.style import COLOURS, grid
-from headrace.report.units import binary_size
 
 
 def draw(document: Mapping[str, Any]) -> Figure:

@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from headrace.design.quantities import YEAR
 from headrace.design.reliability.answer import Answer
+from headrace.quantities import YEAR
 from headrace.report.figures.style import COLOURS, nothing, sheet
 
 

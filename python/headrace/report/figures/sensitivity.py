@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from headrace.quantities import SHOWN_FIGURES
 from headrace.report.figures.style import COLOURS, legend_below, nothing, sheet, short
-from headrace.report.units import SHOWN_FIGURES
 
 MOST = 20
 """Axes that are shown."""

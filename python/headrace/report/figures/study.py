@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from headrace.quantities import short_size
 from headrace.report.figures.style import COLOURS, DASHES, grid, nothing, sheet
 from headrace.report.study_values import Shown, shown, statistic
-from headrace.report.units import short_size
 
 WIDE = 20.0
 """Figures that differ by more than this factor are drawn on a logarithmic axis."""

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter
 
+from headrace.quantities import SHOWN_FIGURES, amounts
 from headrace.report.figures.style import (
     COLOURS,
     DASHES,
@@ -21,7 +22,6 @@ from headrace.report.figures.style import (
     sheet,
     short,
 )
-from headrace.report.units import SHOWN_FIGURES, amounts
 from headrace.sweeps.result import FIGURES
 
 MOST_LINES = 12

@@ -5,8 +5,8 @@ import polars as pl
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import PercentFormatter
 
+from headrace.quantities import figure as written
 from headrace.report.figures.style import COLOURS, Figures, Sheet, nothing, sheet, short
-from headrace.report.units import figure as written
 
 MOST = 30
 """Stations that are shown."""

@@ -115,13 +115,13 @@ def _note(
     frame: int,
 ) -> None:
     """Note the tokens of each node where they have changed."""
-    from headrace.net.play import time_text
+    from headrace.quantities import written_time
 
     words: dict[int, list[str]] = {}
     for it in tokens:
         number = f"{it.count} \N{MULTIPLICATION SIGN} " if it.count != 1 else ""
         copy = "" if it.copy is None else f"[{it.copy}] "
-        state = "" if it.arrives is None else f" at {time_text(it.arrives)}"
+        state = "" if it.arrives is None else f" at {written_time(it.arrives)}"
         words.setdefault(ids[it.place], []).append(f"{copy}{number}{it.text}{state}")
     for id, noted in marking.items():
         text = ", ".join(words.get(id, ()))

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from headrace.quantities import number
 from headrace.report.figures.style import COLOURS, short
 from headrace.report.profile_report.data import Document, ProfileData, maximum
 from headrace.report.profile_values import NO_VERDICT
@@ -164,13 +165,13 @@ def empty_time_chart(
 def _phases(strip: Axes, phases: Sequence[Document], end: float) -> None:
     strip.set_ylim(0, 1)
     strip.axis("off")
-    for number, phase in enumerate(phases, 1):
+    for at, phase in enumerate(phases, 1):
         start, length = phase["from_s"], phase["to_s"] - phase["from_s"]
         words = verdict_words(phase["verdict"])
         strip.broken_barh([(start, length)], (0, 1), color=words.colour, alpha=0.55, linewidth=0)
         # About 5.5 points a letter of size 8, on 500 points.
         room = 90 * length / end
-        for label in (f"{number} {phase['verdict'] or NO_VERDICT}", f"{number}"):
+        for label in (f"{at} {phase['verdict'] or NO_VERDICT}", f"{at}"):
             if len(label) <= room:
                 strip.text(
                     start + length / 2, 0.45, label, ha="center", va="center", fontsize=SMALL
@@ -304,10 +305,7 @@ def _spread(places: Sequence[float], distance: float) -> list[float]:
 
 
 def _short(value: float, unit: str) -> str:
-    number = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    if unit == "1/s":
-        return f"{number}/s"
-    return f"{number} {unit}".strip()
+    return f"{number(value)}/s" if unit == "1/s" else f"{number(value)} {unit}".strip()
 
 
 def _in_own_unit(value: float, unit: str) -> str:

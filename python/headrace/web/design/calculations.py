@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from headrace.design.figure import Figure, Input, Unit
-from headrace.report.figure_tables import number
+from headrace.quantities import YEAR, number
 from headrace.web.access.paths import FILE_WORDS
 from headrace.web.design.figures import FigureBook
 from headrace.web.jobs import CommandForm, FormField, JobRequest, RefusedRequest
@@ -274,7 +274,7 @@ def _reliability(printed: bytes) -> Iterator[Figure]:
     method = f"by the method {document.method}"
     note = " ".join(document.assumptions)
     for it in document.horizons:
-        years = number(it.horizon_seconds / 31_536_000)
+        years = number(it.horizon_seconds / YEAR)
         yield Figure(
             key=f"loss-probability-{years}",
             title=f"probability of a data loss in {years} {'year' if years == '1' else 'years'}",

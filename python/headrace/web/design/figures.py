@@ -7,8 +7,9 @@ import msgspec
 from headrace.design.catalogue_file import read_catalogue
 from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution
 from headrace.design.figure import Figure, Input, by_key
+from headrace.quantities import number, quantity
 from headrace.report.design_report.bill import Line, bill
-from headrace.report.figure_tables import arithmetic, number, quantity, value_text
+from headrace.report.figure_tables import arithmetic, value_text
 from headrace.report.solution_tables import label
 
 GROUPS = ("capacity", "reliability", "facility", "cost")

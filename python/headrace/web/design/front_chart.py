@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from headrace.design.evaluation import Solution
-from headrace.report.figure_tables import number, quantity
+from headrace.quantities import number, quantity
 from headrace.web.charts import Chart, Series
 from headrace.web.design.figures import UNKNOWN, FrontPoint, front_points
 from headrace.web.figure_dialog import STYLE, cell, header

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from headrace.quantities import binary_size
 from headrace.report import network_tables
-from headrace.report.units import binary_size
 from headrace.web.charts import Chart, Series
 from headrace.web.rendered import show_rendered
 from headrace.web.result_views.origin import show_origin

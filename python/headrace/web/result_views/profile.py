@@ -5,8 +5,8 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.quantities import figure
 from headrace.report.profile_values import NO_VERDICT, times, with_unit
-from headrace.report.units import figure
 from headrace.report.verdict_tables import heading, verdict_tables
 from headrace.report.verdict_words import verdict_words
 from headrace.web.profile_charts import ProfileCharts, Samples

@@ -5,9 +5,9 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.quantities import short_size
 from headrace.report import study_tables
 from headrace.report.study_values import shown
-from headrace.report.units import short_size
 from headrace.web.charts import Chart, Series
 from headrace.web.heat_map import HeatMap
 from headrace.web.rendered import show_rendered

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
+from headrace.quantities import amounts
 from headrace.report import sweep_tables
-from headrace.report.units import amounts
 from headrace.sweeps.result import Sweep
 from headrace.web.charts import Chart, Series, horizontal_bars
 from headrace.web.rendered import show_rendered

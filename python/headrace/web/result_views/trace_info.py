@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from headrace.fields import convert
+from headrace.quantities import short_size
 from headrace.report.characteristics_tables import characteristics
 from headrace.report.trace_tables import skipped_lines, trace_summary
-from headrace.report.units import short_size
 from headrace.trace.batches import SkippedKind
 from headrace.web.charts import Chart, Series
 from headrace.web.rendered import show_rendered

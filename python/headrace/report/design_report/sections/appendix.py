@@ -1,5 +1,6 @@
 """Where the report comes from: catalogue, search, worksheet and scenario."""
 
+from headrace.quantities import duration
 from headrace.report.design_report.data import UNKNOWN, DesignData
 from headrace.report.document.content import (
     Block,
@@ -11,7 +12,6 @@ from headrace.report.document.content import (
     foreign,
     foreign_lines,
 )
-from headrace.report.units import duration
 
 
 def section(data: DesignData) -> Section:

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.figure import Figure
+from headrace.quantities import quantity
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
-from headrace.report.figure_tables import arithmetic, quantity
+from headrace.report.figure_tables import arithmetic
 
 
 def section(data: DesignData) -> Section:

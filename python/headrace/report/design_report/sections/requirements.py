@@ -2,6 +2,8 @@
 
 from headrace.design.growth import need_at
 from headrace.design.worksheet import Background, Concern, Worksheet
+from headrace.quantities import percent as share
+from headrace.quantities import quantity, size, whole
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.design_report.requirements import later_need, percent, requirements
@@ -17,9 +19,6 @@ from headrace.report.document.content import (
     foreign,
     parts,
 )
-from headrace.report.figure_tables import quantity
-from headrace.report.units import percent as share
-from headrace.report.units import size, whole
 
 CONCERNS: dict[Concern, str] = {
     "capacity": "capacity",

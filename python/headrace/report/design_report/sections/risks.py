@@ -1,6 +1,7 @@
 """Uncertainties: open answers, small margins, limits of the models."""
 
 from headrace.design.figure import Unit
+from headrace.quantities import quantity, size
 from headrace.report.design_report.data import DesignData, figures_of
 from headrace.report.design_report.performance import SIMPLIFIED
 from headrace.report.design_report.requirements import later_need, percent, requirements
@@ -13,8 +14,6 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
-from headrace.report.figure_tables import quantity
-from headrace.report.units import size
 
 SMALL = 0.1
 """A margin below this part of what is wanted is small; declared."""

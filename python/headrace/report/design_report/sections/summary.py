@@ -1,6 +1,7 @@
 """The design in a few lines: what to buy, what it costs, how fast and how safe it is."""
 
 from headrace.design.inventory import Part
+from headrace.quantities import quantity
 from headrace.report.design_report.bill import PORTS
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
@@ -17,7 +18,6 @@ from headrace.report.document.content import (
     foreign,
     parts,
 )
-from headrace.report.figure_tables import quantity
 
 
 def section(data: DesignData) -> Section:

@@ -1,10 +1,9 @@
 """Storage zones, the data in them and its flow (Hindman 2011, section 2.5.2)."""
 
 from headrace.design.worksheet import Worksheet
+from headrace.quantities import percent, quantity, size, whole
 from headrace.report.design_report.data import UNKNOWN, DesignData
 from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
-from headrace.report.figure_tables import quantity
-from headrace.report.units import percent, size, whole
 
 
 def section(data: DesignData) -> Section:

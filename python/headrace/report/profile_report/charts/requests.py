@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from headrace.quantities import binary_size, percent
 from headrace.report.profile_report.chart import Chart
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.report.profile_report.time_chart import READ, SMALL, WIDTH, WRITE
-from headrace.report.units import binary_size, percent
 
 STEPS = {
     "consecutive": "#0072B2",

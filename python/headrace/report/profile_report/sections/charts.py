@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from headrace.quantities import figure, megabytes, milliseconds, percent, size
 from headrace.report.document.content import (
     Block,
     Paragraph,
@@ -14,7 +15,6 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.report.profile_values import UNKNOWN, host_row
-from headrace.report.units import figure, megabytes, milliseconds, percent, size
 
 PROCESSES = 6
 CORES = 4

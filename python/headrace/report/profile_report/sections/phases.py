@@ -1,5 +1,6 @@
 """Phases with their verdict, evidence and advice."""
 
+from headrace.quantities import duration, figure, percent
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -10,7 +11,6 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
-from headrace.report.units import duration, figure, percent
 
 
 def section(data: ProfileData) -> Section:

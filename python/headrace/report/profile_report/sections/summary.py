@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headrace.quantities import duration, percent
 from headrace.report.document.content import (
     Block,
     Facts,
@@ -12,7 +13,6 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.report.profile_values import Change, changes, speedup, timestamp
-from headrace.report.units import duration, percent
 from headrace.report.verdict_words import verdict_words
 
 NOT_SEEN = (

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headrace.quantities import binary_size, duration, figure, percent, size, whole
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -17,7 +18,6 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.report.profile_values import UNKNOWN
-from headrace.report.units import binary_size, duration, figure, percent, size, whole
 
 BUSIEST = 20
 IN_TABLES = (

@@ -4,6 +4,7 @@ import polars as pl
 
 from headrace.profile.interval_means import weighted_mean
 from headrace.profile.worksheet import MachineFacts, Processors
+from headrace.quantities import duration, figure, size, whole
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -15,7 +16,6 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
-from headrace.report.units import duration, figure, size, whole
 from headrace.report.verdict_words import verdict_words
 
 THROUGHPUT = ("character-write", "block-write", "rewrite", "character-read", "block-read")

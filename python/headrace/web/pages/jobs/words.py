@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from headrace.quantities import duration
 from headrace.web.access.permissions import Action, Kind, is_allowed
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState
@@ -34,9 +35,4 @@ def span(seconds: float | None) -> str:
     """Return a span of time such as `3 min 20 s`."""
     if seconds is None:
         return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return duration(round(seconds))

@@ -2,8 +2,8 @@
 
 from nicegui import run, ui
 
+from headrace.quantities import duration
 from headrace.report.profile_values import NO_VERDICT
-from headrace.report.units import duration
 from headrace.web.access.users import User
 from headrace.web.page import Page
 from headrace.web.pages.profiles import profile
