@@ -63,8 +63,10 @@ class Shown:
 
     def environment(self, folder: Path, width: int) -> dict[str, str]:
         """Return the environment of a command whose store is in a folder."""
+        # NiceGUI would take the server for a test of its own.
+        own = {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"}
         return {
-            **os.environ,
+            **own,
             "PYTHONPATH": str(self.python),
             "PYTHONDONTWRITEBYTECODE": "1",
             "HEADRACE_STORE": str(folder / "store"),
@@ -166,7 +168,7 @@ def _help(version: Shown, command: str, folder: Path, faces: Path) -> None:
 def _stored(version: Shown, cases: Mapping[str, Any], work: Path, faces: Path) -> None:
     """Keep what is shown of stored results: by commands, and by pages."""
     out = _with_inputs(version, work)
-    names = {}
+    names: dict[str, str] = {}
     for document in cases["document"]:
         version.output(("results", "import", str(document)), work, HELP_WIDTH)
         listed = version.output(("results", "list", "--json"), work, HELP_WIDTH)
@@ -210,7 +212,7 @@ def _server(version: Shown, work: Path) -> Iterator[str]:
     """Serve the pages, and yield their address."""
     words = ("serve", "start", "--port=0", "--no-login", "--no-monitor", f"--data={work / 'serve'}")
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "headrace", *words, f"--directory={work}"],
+        [sys.executable, "-P", "-m", "headrace", *words, f"--directory={work / 'out'}"],
         cwd=work,
         env=version.environment(work, HELP_WIDTH),
         stdout=subprocess.PIPE,
@@ -222,7 +224,7 @@ def _server(version: Shown, work: Path) -> Iterator[str]:
         lines = iter(process.stdout.readline, "")
         address = next((line for line in lines if line.startswith("http")), None)
         if address is None:
-            raise RuntimeError(f"{version.python}: the server ended")
+            raise RuntimeError(f"{version.python}: the server has ended")
         url = address.split("?")[0].strip().rstrip("/")
         while process.poll() is None:
             # It prints the address before it listens.

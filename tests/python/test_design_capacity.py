@@ -369,7 +369,7 @@ def test_the_command_shows_the_arithmetic(headrace: Command) -> None:
         "design", "capacity", "--usable", "20 TB", "--copies", "2", "--level", "raid10"
     )
     assert ended.returncode == 0, ended.stderr
-    assert "80 TB (72.8 TiB)" in ended.stdout
+    assert "80 TB (72.76 TiB)" in ended.stdout
     assert "= 20 TB x 2 x 2" in ended.stdout
 
 

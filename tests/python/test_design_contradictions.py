@@ -62,16 +62,16 @@ def test_data_larger_than_its_zone() -> None:
     )
     assert found == Violation(
         "zones.1.share",
-        "60.00 TB of data",
-        "50.00 TB: 50.0 % of capacity.usable",
-        "the data of zone B exceeds its share of the capacity by 10.00 TB",
+        "60 TB of data",
+        "50 TB: 50.0 % of capacity.usable",
+        "the data of zone B exceeds its share of the capacity by 10 TB",
     )
 
 
 def test_data_larger_than_the_capacity() -> None:
     found = clash(data=(Data("d", "large-text", "A", 130 * TB),))
     assert found.field == "capacity.usable"
-    assert found.message == "the data exceeds the usable capacity by 30.00 TB"
+    assert found.message == "the data exceeds the usable capacity by 30 TB"
 
 
 def test_copies_against_the_budget() -> None:
@@ -82,7 +82,7 @@ def test_copies_against_the_budget() -> None:
         "budget.initial",
         "at most 8,000 EUR",
         "9,000 EUR",
-        "the cheapest disks for capacity.usable = 100.0 TB with the copies that zones demand cost"
+        "the cheapest disks for capacity.usable = 100 TB with the copies that zones demand cost"
         " 1,000 EUR more than budget.initial",
     )
     assert clashes(zones=zones, budget=Budget(initial=9000.0)) == []
@@ -154,9 +154,9 @@ def test_throughput_above_the_source_of_the_clients() -> None:
     )
     assert found == Violation(
         "applications.0.throughput",
-        "250.0 MB/s",
-        "100.0 MB/s",
-        "clients.source_rate of cameras lets its 2 clients move 150.0 MB/s less than the"
+        "250 MB/s",
+        "100 MB/s",
+        "clients.source_rate of cameras lets its 2 clients move 150 MB/s less than the"
         " application wants",
     )
 
@@ -167,13 +167,13 @@ def test_throughput_above_the_network_of_the_clients() -> None:
         applications=(Application("a", ("c",), (), throughput=20e9),),
     )
     assert found.message.startswith("the fastest network of the catalogue at each client lets its")
-    assert "7.50 GB/s less" in found.message
+    assert "7.5 GB/s less" in found.message
 
 
 def test_high_throughput_from_a_slow_source() -> None:
     found = clash(clients=(ClientGroup("c", 1, high_throughput=True, source_rate=40e6),))
     assert found.field == "clients.0.source_rate"
-    assert "85.00 MB/s less" in found.message
+    assert "85 MB/s less" in found.message
 
 
 def test_loss_without_any_redundancy() -> None:
@@ -220,10 +220,10 @@ def test_throughput_above_the_network_of_all_nodes() -> None:
         budget=Budget(initial=30_000.0),
     )
     # 21 nodes of two units, or 10 of 3000 EUR, with 12.5 GB/s each.
-    assert [it.got for it in found] == ["262.5 GB/s", "125.0 GB/s"]
+    assert [it.got for it in found] == ["262.5 GB/s", "125 GB/s"]
     assert "facility.racks has room for 21 nodes at most" in found[0].message
     assert "budget.initial has room for 10 nodes at most" in found[1].message
-    assert "275.0 GB/s less" in found[1].message
+    assert "275 GB/s less" in found[1].message
 
 
 def test_flow_faster_than_its_clients() -> None:
@@ -232,7 +232,7 @@ def test_flow_faster_than_its_clients() -> None:
         flows=(Flow("cameras", "A", "pictures", 100e6),),
     )
     assert found.field == "flows.0.rate"
-    assert "20.00 MB/s less" in found.message
+    assert "20 MB/s less" in found.message
 
 
 def test_lifetime_shorter_than_the_flow_needs() -> None:
@@ -243,7 +243,7 @@ def test_lifetime_shorter_than_the_flow_needs() -> None:
     )
     # 1e13 B at 50 MB/s take 200,000 s.
     assert found.field == "zones.0.lifetime"
-    assert found.wanted == "2.31 days for 10.00 TB at 50.00 MB/s"
+    assert found.wanted == "2.31 d for 10 TB at 50 MB/s"
     assert "1.31 days before the flow to tape" in found.message
 
 
@@ -254,7 +254,7 @@ def test_full_backup_longer_than_a_day() -> None:
     (found,) = contradictions(worksheet, catalogue)
     # 50 TB at 125 MB/s take 4.63 days.
     assert found.field == "zones.0.backup"
-    assert found.got == "4.63 days"
+    assert found.got == "4.63 d"
     assert contradictions(worksheet, CATALOGUE) == ()
 
 

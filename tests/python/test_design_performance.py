@@ -86,7 +86,7 @@ def test_flash_and_bus_and_code_are_in_the_scenario() -> None:
     toml = scenario(design, WORKSHEET).toml
     assert 'kind = "throttled"' in toml
     assert 'rate = "6 GB/s"' in toml
-    assert 'bandwidth = "833.333333333 MB/s"' in toml
+    assert 'bandwidth = "833.333333 MB/s"' in toml
 
 
 def test_full_simulations_have_intervals() -> None:

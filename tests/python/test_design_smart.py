@@ -185,7 +185,7 @@ def test_several_reports_of_a_file_are_told_apart(tmp_path: Path, headrace: Comm
         (["/nowhere.json"], "/nowhere.json: no such file or directory"),
         (["/"], "/: is a directory"),
         (["FILE", "--within", "60"], '--within "60": expected a time'),
-        (["FILE", "--within", "-3 d"], "it must be 0.001 s or more"),
+        (["FILE", "--within", "-3 d"], "it must not be negative"),
         (["FILE", "--annual-rate", "150 %"], '--annual-rate "150 %": expected a probability'),
         (["FILE", "--annual-rate", "nan"], "expected a probability"),
         (["FILE", "--plot", "/nowhere/a.png"], "/nowhere: no such directory"),

@@ -108,7 +108,7 @@ def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command
         ({"--disks": "0"}, "--disks"),
         ({"--mttf": "0 h"}, '--mttf "0 h": expected a time'),
         ({"--mttf": "nan h"}, '--mttf "nan h": expected a time'),
-        ({"--mttf": "-5 h"}, "it must be 0.001 s or more"),
+        ({"--mttf": "-5 h"}, "it must not be negative"),
         ({"--mttf": "5 parsecs"}, "parsecs is no unit"),
         ({"--restock": "14"}, "the unit is missing"),
         ({"--probability": "1"}, "expected a probability between 0 and 1"),

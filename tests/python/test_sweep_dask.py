@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -90,11 +90,13 @@ def results(found: dict[int, Outcome]) -> list[bytes]:
 
 def workers() -> list[psutil.Process]:
     """Worker processes of this one."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if "spawn_main" in " ".join(process.cmdline())
-    ]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        # One that has ended meanwhile has no command line.
+        with suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
+            if "spawn_main" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def until(condition: Callable[[], object], seconds: float = 30) -> None:

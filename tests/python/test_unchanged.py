@@ -65,7 +65,7 @@ def test_a_case_over_the_limit_is_named(tmp_path: Path, source: Path) -> None:
     base = unchanged.Version("base", Path(headrace.__file__).parents[1])
     (case,) = unchanged.scenarios(source)
     left_out = unchanged.compare(case, base, base, 0.001, tmp_path)
-    assert list(unchanged.table([left_out])) == [
+    assert list(unchanged.table([left_out], [left_out])) == [
         "scenarios/small.toml  left out   takes more than 0.001 s with base",
         "1 cases: 0 equal, 0 DIFFERENT, 1 left out",
     ]
@@ -104,16 +104,19 @@ def test_documents_are_compared_to_the_bit(before: object, after: object, found:
     assert all(one.startswith(it) for one, it in zip(differences, found, strict=True))
 
 
-
 CHANGES = {
     "help/headrace run.txt": ("cli/run_scenario.py", "Write every request", "Write requests"),
     "a run/60.txt": ("report/tables.py", '"busy %"', '"used %"'),
     "a run/200.txt": ("report/tables.py", '"busy %"', '"used %"'),
-    "a run/files/utilisation.svg.txt": ("report/figures/utilisation.py", "Utilisation of", "Use of"),
+    "a run/files/utilisation.svg.txt": (
+        "report/figures/utilisation.py",
+        "Utilisation of",
+        "Use of",
+    ),
     "results/stored/100.txt": ("report/tables.py", '"busy %"', '"used %"'),
-    "results/stored/csv.txt": ("store/export_csv.py", '"started"', '"begun"'),
+    "results/stored/csv.txt": ("store/csv_table.py", '"figure"', '"named"'),
     "pages/results stored.txt": ("web/pages/results/one.py", "Change and run again", "Change"),
-    "pages/help.txt": ("web/pages/help/__init__.py", "Help", "Aid"),
+    "pages/help.txt": ("web/pages/help.py", "Search the documentation", "Search"),
 }
 """A face, and a change that it shows: a file, a text of it and another one."""
 

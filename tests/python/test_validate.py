@@ -457,9 +457,9 @@ def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
     assert found.shares == pytest.approx({"device": 0.9, "beyond the device": 0.1})
     assert (
         "The component 'device' has 90 % of the model's differences: over all these cases it"
-        " takes 900.0 ms less in the simulation" in found.sentences
+        " takes 900 ms less in the simulation" in found.sentences
     )
-    assert "of 'device' is in the case 'a': 1.00 s measured, 200.0 ms simulated" in found.sentences
+    assert "of 'device' is in the case 'a': 1.00 s measured, 200 ms simulated" in found.sentences
     assert "1,234 transfers measured, 567 simulated" in found.sentences
 
 

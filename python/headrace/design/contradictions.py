@@ -14,11 +14,10 @@ from headrace.design.recommendation.facts import (
     DAY,
     GIGABIT,
     cheapest_price,
-    time_text,
     zone_bytes,
 )
 from headrace.design.worksheet import Worksheet
-from headrace.quantities import HOURS_A_MONTH, YEAR, figure, percent, size
+from headrace.quantities import HOURS_A_MONTH, YEAR, duration, figure, percent, rate_text, size
 
 REBOOT = 300.0
 """Seconds of a server's restart. Declared: five minutes."""
@@ -348,9 +347,9 @@ def _survival(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[V
         )
         yield Violation(
             "recovery.downtime",
-            f"at most {time_text(downtime)} a month",
-            f"{time_text(REBOOT)} for one restart of a node",
-            f"{cause} stops access while a node restarts, {time_text(REBOOT - downtime)} longer"
+            f"at most {duration(downtime)} a month",
+            f"{duration(REBOOT)} for one restart of a node",
+            f"{cause} stops access while a node restarts, {duration(REBOOT - downtime)} longer"
             " than the accepted downtime",
         )
 
@@ -411,9 +410,9 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
         if _exceeds(needed, zone.lifetime):
             yield Violation(
                 f"zones.{index}.lifetime",
-                f"{time_text(needed)} for {size(amount)} at {size(flow.rate)}/s",
-                time_text(zone.lifetime),
-                f"zone {zone.name} removes data {time_text(needed - zone.lifetime)} before the"
+                f"{duration(needed)} for {size(amount)} at {rate_text(flow.rate)}",
+                duration(zone.lifetime),
+                f"zone {zone.name} removes data {duration(needed - zone.lifetime)} before the"
                 f" flow to {flow.target} has moved it",
             )
 
@@ -433,9 +432,9 @@ def _backups(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
             yield Violation(
                 f"zones.{index}.backup",
                 f"a full backup of {size(amount)} in 24 h",
-                time_text(needed),
+                duration(needed),
                 f"a full backup of zone {zone.name} each day over one port of the fastest network"
-                f" takes {time_text(needed - DAY)} longer than a day",
+                f" takes {duration(needed - DAY)} longer than a day",
             )
 
 

@@ -11,9 +11,8 @@ from typing import Literal
 from xml.etree.ElementTree import Element, tostring
 
 from headrace.design.data_classes import data_classes
-from headrace.design.recommendation.facts import time_text
 from headrace.design.worksheet import ClientGroup, Worksheet, Zone
-from headrace.quantities import size
+from headrace.quantities import duration, size
 from headrace.report.layered_layout import place
 from headrace.report.layering import Flow as LayerFlow
 from headrace.report.layering import assign_layers
@@ -200,7 +199,7 @@ def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
     if zone.copies is not None:
         texts.append(f"{zone.copies} copies" if zone.copies > 1 else "1 copy")
     if zone.lifetime is not None:
-        texts.append(f"removed after {time_text(zone.lifetime)}")
+        texts.append(f"removed after {duration(zone.lifetime)}")
     contents = [
         f"{it.name}: {data_classes()[it.data_class].title}"
         for it in worksheet.data

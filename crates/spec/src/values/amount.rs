@@ -37,12 +37,14 @@ pub(crate) fn split(text: &str) -> Result<Amount<'_>, String> {
     let end = number_end(text);
     let (number, unit) = text.split_at(end);
     if unit.starts_with([',', '_']) {
-        return Err("groups of thousands have three digits, and a decimal point is a point".to_owned());
+        return Err(
+            "groups of thousands have three digits, and a decimal point is a point".to_owned(),
+        );
     }
     let number = number.replace([',', '_'], "");
     let (mantissa, power) = match number.split_once(['e', 'E']) {
         Some((mantissa, power)) => (mantissa, power.parse::<i32>().map_err(|_| too_long())?),
-        None => (number, 0),
+        None => (number.as_str(), 0),
     };
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     if whole.is_empty() && part.is_empty() {
@@ -170,7 +172,13 @@ mod tests {
             let amount = split(text).expect(text);
             assert_eq!((amount.number(0), amount.unit), (number, unit), "{text}");
         }
-        for text in ["1,5 s", "1,00,000 h", "1,0000 s", "1234,567 s", "1,000,00 s"] {
+        for text in [
+            "1,5 s",
+            "1,00,000 h",
+            "1,0000 s",
+            "1234,567 s",
+            "1,000,00 s",
+        ] {
             let error = split(text).expect_err(text);
             assert!(error.contains("three digits"), "{text}: {error}");
         }

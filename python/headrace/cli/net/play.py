@@ -9,6 +9,7 @@ import typer
 
 from headrace.cli.net.run import NetFile
 from headrace.cli.options import ShowProgress
+from headrace.quantities import written_time
 
 if TYPE_CHECKING:
     from headrace.net.play import Fired, Play
@@ -61,7 +62,7 @@ def play(
         except KeyboardInterrupt:
             if not typed:
                 raise
-            _print(f"interrupted at {time_text(player.play.time)}")
+            _print(f"interrupted at {written_time(player.play.time)}")
         except Exception as error:
             if not isinstance(error, ValueError | RuntimeError):
                 raise
@@ -80,17 +81,10 @@ def _lines(player: "Player", typed: bool) -> Iterator[str]:
 
     while True:
         try:
-            yield input(f"{time_text(player.play.time)}> ")
+            yield input(f"{written_time(player.play.time)}> ")
         except EOFError:
             print()
             return
-
-
-def time_text(seconds: float) -> str:
-    """Return a time for people."""
-    from headrace.net import play
-
-    return play.time_text(seconds)
 
 
 def _print(text: str) -> None:
@@ -193,7 +187,7 @@ class Player:
         reason = STOPS.get(stop) or ""
         if stop == "breakpoint":
             reason = f"breakpoint {self.play.result.runs[0]['stopped_by']}"
-        _print(time_text(self.play.time) + (f"  {reason}" if reason else ""))
+        _print(written_time(self.play.time) + (f"  {reason}" if reason else ""))
 
     def _enabled(self, argument: str) -> None:
         enabled = self.play.enabled()
@@ -208,7 +202,7 @@ class Player:
         pending = self.play.pending
         if not enabled and pending is not None:
             copy = "" if pending.copy is None else f" [{pending.copy}]"
-            _print(f"next event: {pending.place}{copy} at {time_text(pending.time)}")
+            _print(f"next event: {pending.place}{copy} at {written_time(pending.time)}")
         elif not enabled:
             _print("nothing can happen any more")
 
