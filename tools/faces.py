@@ -204,7 +204,27 @@ def _elements(page: str) -> str:
         elements = json.loads(unescaped.replace("&amp;", "&"))
     except json.JSONDecodeError:
         return unescaped
-    return json.dumps(elements, indent=1, ensure_ascii=False)
+    return json.dumps(_nested(elements, "0"), indent=1, ensure_ascii=False)
+
+
+def _nested(elements: Mapping[str, Any], number: str) -> dict[str, Any]:
+    """Return an element with its children in place of their numbers, which differ from run to run.
+
+    Omitted are listeners of events that the library adds, and what is empty.
+    """
+    element = dict(elements[number])
+    children = element.pop("children", [])
+    events = sorted(it["type"] for it in element.pop("events", []))
+    slots = {
+        name: slot | {"ids": [_nested(elements, str(it)) for it in slot.get("ids", [])]}
+        for name, slot in element.pop("slots", {}).items()
+    }
+    whole = element | {
+        "events": events,
+        "slots": slots,
+        "children": [_nested(elements, str(it)) for it in children],
+    }
+    return {key: value for key, value in whole.items() if value not in (None, [], {})}
 
 
 @contextmanager

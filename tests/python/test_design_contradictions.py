@@ -244,7 +244,7 @@ def test_lifetime_shorter_than_the_flow_needs() -> None:
     # 1e13 B at 50 MB/s take 200,000 s.
     assert found.field == "zones.0.lifetime"
     assert found.wanted == "2.31 d for 10 TB at 50 MB/s"
-    assert "1.31 days before the flow to tape" in found.message
+    assert "31.56 h before the flow to tape" in found.message
 
 
 def test_full_backup_longer_than_a_day() -> None:

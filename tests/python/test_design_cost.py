@@ -162,7 +162,7 @@ def test_values_have_fitting_units() -> None:
         fields = {"key": "x", "title": "x", "value": value, "unit": unit, "formula": ""}
         return value_text(msgspec.convert(fields | {"standard_error": error}, Figure), "USD")
 
-    assert text(80e12, "B") == "80 TB (72.8 TiB)"
+    assert text(80e12, "B") == "80 TB (72.76 TiB)"
     assert text(2.5e9, "B/s") == "2.5 GB/s"
     assert text(1234.5, "money") == "1,234 USD"
     assert text(60.5, "money/TB") == "60.5 USD/TB"

@@ -116,7 +116,7 @@ CHANGES = {
     "results/stored/100.txt": ("report/tables.py", '"busy %"', '"used %"'),
     "results/stored/csv.txt": ("store/csv_table.py", '"figure"', '"named"'),
     "pages/results stored.txt": ("web/pages/results/one.py", "Change and run again", "Change"),
-    "pages/help.txt": ("web/pages/help.py", "Search the documentation", "Search"),
+    "pages/results.txt": ("web/pages/results/listing.py", "Newer", "Next"),
 }
 """A face, and a change that it shows: a file, a text of it and another one."""
 
@@ -129,7 +129,7 @@ def test_a_change_of_each_face_is_found(tmp_path: Path, source: Path) -> None:
     cases = {
         "command": [{"name": "a run", "line": line}],
         "help": ["run"],
-        "page": ["/help"],
+        "page": ["/results"],
         "document": [document],
     }
     base = unchanged.Version("base", Path(headrace.__file__).parents[1])

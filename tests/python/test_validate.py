@@ -459,7 +459,7 @@ def test_the_paragraph_names_what_most_of_the_differences_is() -> None:
         "The component 'device' has 90 % of the model's differences: over all these cases it"
         " takes 900 ms less in the simulation" in found.sentences
     )
-    assert "of 'device' is in the case 'a': 1.00 s measured, 200 ms simulated" in found.sentences
+    assert "of 'device' is in the case 'a': 1 s measured, 200 ms simulated" in found.sentences
     assert "1,234 transfers measured, 567 simulated" in found.sentences
 
 
