@@ -43,9 +43,12 @@ ELEMENTS = re.compile(r"parseElements\(String\.raw`(.*?)`\)", re.DOTALL)
 VARYING = (
     # Time that a simulation took.
     (
-        re.compile(r"(simulated in|wall_seconds\D+|took) ?[\d.,]+(e-\d+)?( (us|ms|s|min)\b)?"),
+        re.compile(
+            r"(simulated in|runs in|runs,|wall_seconds\D+|took) ?[\d.,]+(e-\d+)?( (us|ms|s|min)\b)?"
+        ),
         r"\1 …",
     ),
+    (re.compile(r"(in the store:) \w+"), r"\1 …"),
     # Identifiers of pages and of what is uploaded, and versions of files in their addresses.
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "…"),
     (re.compile(r"\b(c|time=|v=)\d{6,}\b"), r"\1…"),
@@ -96,7 +99,7 @@ class Shown:
 def all_cases() -> dict[str, Any]:
     """Return the commands, pages and documents of faces.toml."""
     cases = tomllib.loads(CASES.read_text(encoding="utf-8"))
-    return cases | {"document": sorted(DOCUMENTS.glob("*.json"))}
+    return cases | {"document": sorted(it for it in DOCUMENTS.iterdir() if it.suffix != ".md")}
 
 
 def write(version: Shown, cases: Mapping[str, Any], folder: Path, pool: Executor) -> None:
@@ -127,9 +130,10 @@ def _command(version: Shown, case: Mapping[str, Any], width: int, work: Path, fa
     out = _with_inputs(version, work)
     words = shlex.split(case["line"])
     output = version.output(words, work, width)
-    _write(faces / case["name"] / f"{width}.txt", output, work)
+    varying = [re.compile(pattern) for pattern in case.get("varying", ())]
+    _write(faces / case["name"] / f"{width}.txt", output, work, varying=varying)
     if width == WIDTHS[0]:
-        _keep_files(out, faces / case["name"], work)
+        _keep_files(out, faces / case["name"], work, varying)
 
 
 def _with_inputs(version: Shown, work: Path) -> Path:
@@ -143,12 +147,13 @@ def _with_inputs(version: Shown, work: Path) -> Path:
     return out
 
 
-def _keep_files(out: Path, faces: Path, work: Path) -> None:
+def _keep_files(out: Path, faces: Path, work: Path, varying: Sequence[re.Pattern[str]]) -> None:
     for file in sorted(out.rglob("*")):
         if file.is_file():
             is_text = file.suffix in TEXTS
             text = file.read_text(encoding="utf-8") if is_text else "a file\n"
-            _write(faces / "files" / f"{file.relative_to(out)}.txt", text, work)
+            name = f"{file.relative_to(out)}.txt"
+            _write(faces / "files" / name, text, work, varying=varying)
 
 
 def _help(version: Shown, command: str, folder: Path, faces: Path) -> None:
@@ -187,9 +192,17 @@ def _stored(version: Shown, cases: Mapping[str, Any], work: Path, faces: Path) -
         addresses = [*cases["page"], *(f"/results/{identifier}" for identifier in names)]
         for address in addresses:
             face = _named(address, names).strip("/").replace("/", " ") or "start"
-            with urllib.request.urlopen(url + address, timeout=LONGEST_S) as answer:
-                text = answer.read().decode()
-            _write(faces / "pages" / f"{face}.txt", _elements(text), work, names)
+            _write(faces / "pages" / f"{face}.txt", _elements(_page(url + address)), work, names)
+
+
+def _page(address: str) -> str:
+    """Return a page, or its status if there is none."""
+    try:
+        with urllib.request.urlopen(address, timeout=LONGEST_S) as answer:
+            text: str = answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return f"status {error.code}"
+    return text
 
 
 def _elements(page: str) -> str:
@@ -257,15 +270,21 @@ def _server(version: Shown, work: Path) -> Iterator[str]:
         process.wait(60)
 
 
-def _write(file: Path, text: str, work: Path, names: Mapping[str, str] | None = None) -> None:
+def _write(
+    file: Path,
+    text: str,
+    work: Path,
+    names: Mapping[str, str] | None = None,
+    varying: Sequence[re.Pattern[str]] = (),
+) -> None:
+    """Write a face, without what differs between two runs."""
     file.parent.mkdir(parents=True, exist_ok=True)
     plain = text.replace(str(work), "…")
-    for pattern, replacement in VARYING:
+    for pattern, replacement in (*VARYING, *((pattern, "…") for pattern in varying)):
         plain = pattern.sub(replacement, plain)
     plain = _named(plain, names or {})
-    file.write_text(
-        "\n".join(line.rstrip() for line in plain.splitlines()) + "\n", encoding="utf-8"
-    )
+    lines = [f"{line.rstrip()}\n" for line in plain.splitlines()]
+    file.write_text("".join(lines), encoding="utf-8")
 
 
 def _named(text: str, names: Mapping[str, str]) -> str:
