@@ -25,10 +25,10 @@ SHORTEST = 1e-3
 MOST_POWER_ON_HOURS = 400_000
 """Power-on hours above which a counter is in another unit or damaged: 45 years."""
 
-LARGEST = 1e15
-"""Whole numbers from here on are written with an exponent."""
-LEAST, MOST = 0.0005, 1e9
-"""So are other numbers outside this range."""
+LEAST, LARGEST = 0.0005, 1e15
+"""Numbers outside this range are written with an exponent."""
+MOST_YEARS = 1e6
+"""Times of more years are written with three digits."""
 NOT_KNOWN = "\N{EN DASH}"
 
 DECIMAL = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -117,7 +117,7 @@ def parse_probability(text: str) -> float:
 def figure(value: float | None) -> str:
     """Return a measured number: at least three significant digits; a dash for None.
 
-    A number from `LEAST` to `MOST` has no exponent.
+    A number from `LEAST` to `LARGEST` has no exponent.
     """
     if value is None:
         return NOT_KNOWN
@@ -126,7 +126,7 @@ def figure(value: float | None) -> str:
     size = abs(value)
     if size == 0:
         return "0"
-    if size < LEAST or size >= (LARGEST if value == round(value) else MOST):
+    if size < LEAST or size >= LARGEST:
         return f"{value:.2e}"
     if size < 1:
         return f"{value:.{2 - math.floor(math.log10(size))}f}"
@@ -227,6 +227,8 @@ def duration(seconds: float) -> str:
     size = abs(seconds)
     if not math.isfinite(seconds) or seconds == 0:
         return f"{number(seconds)} s" if seconds == 0 else number(seconds)
+    if size >= MOST_YEARS * YEAR:
+        return f"{seconds / YEAR:,.3g} years"
     for factor, unit in MULTIPLES:
         if size >= FEWEST * factor:
             return f"{number(seconds / factor)} {unit}"

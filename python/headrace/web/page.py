@@ -60,8 +60,8 @@ def on_typed(
 ) -> None:
     """Call a handler with what is typed into a field in its value, at an event such as `change`.
 
-    The event carries the text. What is typed before the page is connected is sent after, in no
-    order: the field's own message with its value can come behind the event.
+    The event carries the text. Messages from before the page is connected are sent in any order:
+    the field's value can come behind the event.
     """
 
     async def handle(arguments: GenericEventArguments) -> None:
