@@ -209,8 +209,8 @@ fn what_is_wrong_is_named_with_its_line() {
         ("share = 0.6", "share = 60", "did you mean \"60 %\"?"),
         (
             "lifetime = \"90 d\"",
-            "lifetime = \"90 days\"",
-            "the units are s, ms",
+            "lifetime = \"90 dags\"",
+            "dags is no unit of it: the units are s, ms",
         ),
         (
             "name = \"B\"",

@@ -144,7 +144,11 @@ proptest! {
         let edited = load(&edit(&canonical, path, &value), &[]);
         match (set, edited) {
             (Ok(set), Ok(edited)) => prop_assert_eq!(set.scenario, edited.scenario),
-            (Err(set), Err(edited)) => prop_assert_eq!(set.message, edited.message),
+            (Err(set), Err(edited)) => {
+                // A path in a file is relative to its folder: another file may be there, or none.
+                let cause = |message: &str| message.split(": cannot read it").next().map(str::to_owned);
+                prop_assert_eq!(cause(&set.message), cause(&edited.message));
+            }
             (set, edited) => prop_assert!(false, "{path}={value}: {set:?} but {edited:?}"),
         }
     }
