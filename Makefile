@@ -25,7 +25,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml')
 
-.PHONY: help build demo test lint unchanged bench docs fuzz dist clean tools rust-tools
+.PHONY: help build demo test lint house unchanged bench docs fuzz dist clean tools rust-tools
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -33,6 +33,7 @@ help:
 	@echo 'make demo    build, run two example scenarios, leave plots in $(SEE)/'
 	@echo 'make test    build, check style and types, run every test'
 	@echo 'make lint    style, types and prose only'
+	@echo 'make house                 measure repetition beside its budget'
 	@echo 'make unchanged BASE=main   compare results of scenarios with those of a revision, bit by bit'
 	@echo 'make bench   measure the simulator beside SimPy and hand-written loops, schedulers, its cost and memory against size, and the load engine'
 	@echo 'make fuzz SECONDS=60   feed damaged files to every reader of foreign files, each for a minute'
@@ -73,6 +74,11 @@ lint: rust-tools build
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
 	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
+	@echo '== Repetition'
+	@$(PY) tools/house.py --quiet
+
+house: $(VENV)/.required
+	@$(PY) tools/house.py
 
 # LIMIT: seconds for a case. PAPERS=1: the papers too. FACES=1: what users see, in place of results.
 unchanged: build
