@@ -28,6 +28,9 @@ DRAWING = ("rich", "matplotlib")
 PRESENTATION = ("report", "views", "web")
 VAGUE = frozenset({"it", "found", "what", "wanted", "made", "of"})
 """Names that say nothing of what they hold."""
+ROOM = 100
+"""Large figures have budgets in whole hundreds."""
+LARGEST = 10**9
 NUMBERS = frozenset({"int", "float", "None"})
 PRECISION = re.compile(r"\.\d")
 
@@ -251,8 +254,15 @@ def budgets() -> dict[str, int]:
 def lowered(figures: Iterable[tuple[str, int]], known: dict[str, int]) -> str:
     """Return the text of budget.toml with budgets that exceed no figure and none before."""
     head = [line for line in BUDGET.read_text(encoding="utf-8").splitlines() if line[:1] == "#"]
-    rows = [f'"{name}" = {min(value, known.get(name, value))}' for name, value in figures]
+    rows = [
+        f'"{name}" = {min(_with_room(value), known.get(name, LARGEST))}' for name, value in figures
+    ]
     return "\n".join([*head, "", *rows]) + "\n"
+
+
+def _with_room(value: int) -> int:
+    """Return the budget of a figure: a large one has room for mends."""
+    return -(-value // ROOM) * ROOM if value >= 10 * ROOM else value
 
 
 def main() -> int:

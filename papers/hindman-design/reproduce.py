@@ -44,9 +44,9 @@ from headrace.design.reliability.question import (
 )
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array as DesignedArray
-from headrace.quantities import DAY, HOUR, YEAR
+from headrace.quantities import DAY, HOUR, YEAR, percent_text
 from headrace.report.figures.style import COLOURS
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -83,7 +83,7 @@ def number(
     what: str, published: str, expected: float, ours: float, shown: str, near: float = NEAR
 ) -> Row:
     error = ours / expected - 1
-    return Row(what, published, shown, percent(error, sign=True), abs(error) <= near)
+    return Row(what, published, shown, percent_text(error, 2, sign=True), abs(error) <= near)
 
 
 def answer(
@@ -128,14 +128,14 @@ def read_errors() -> list[Row]:
         ("2 TB nearline, RAID-1 and RAID-10: the same", "1.63 %", 0.0163, 1, "nearline"),
     ):
         ours = read_error_probability(disks * LARGE, PRESETS[name].bit_error_rate)
-        rows.append(number(what, published, expected, ours, percent(ours)))
+        rows.append(number(what, published, expected, ours, percent_text(ours, 2)))
     at_seven = [read_error_probability(7 * LARGE, PRESETS[it].bit_error_rate) for it in CLASSES]
     tenfold = all(5 < a / b < 11 for a, b in pairwise(at_seven))
     rows.append(
         Row(
             "figure 3.3: desktop, nearline, enterprise, 7 x 2 TB",
             "an order of magnitude less each",
-            ", ".join(map(percent, at_seven)),
+            ", ".join(percent_text(share, 2) for share in at_seven),
             "",
             tenfold,
         )
@@ -232,13 +232,14 @@ def levels() -> list[Row]:
     # The bound of Paris et al.: repair 1000 times as fast as failure.
     found = answer(Array(8, 1), mttf=1000 * MTTR, years=(1.0,))
     by_mean = -math.expm1(-YEAR / mttdl(found))
-    error = by_mean / found.horizons[0].loss_probability - 1
+    exact = found.horizons[0].loss_probability
+    error = by_mean / exact - 1
     rows.append(
         Row(
             "loss in a year by MTTDL alone, repair rate 1000 x failure rate, RAID-5 of 8",
             "fairly good estimate",
-            f"{percent(by_mean)}, exact {percent(found.horizons[0].loss_probability)}",
-            percent(error, sign=True),
+            f"{percent_text(by_mean, 2)}, exact {percent_text(exact, 2)}",
+            percent_text(error, 2, sign=True),
             abs(error) < 0.05,
         )
     )
@@ -286,7 +287,7 @@ def scrubbing() -> list[Row]:
         yearly, monthly = (scrubbed_mttdl(name, period) for period in (YEAR, YEAR / 12))
         gain = monthly / yearly - 1
         nearest = min(max(gain, 3.0), 9.0)
-        error = "" if gain == nearest else percent(gain / nearest - 1, sign=True)
+        error = "" if gain == nearest else percent_text(gain / nearest - 1, 2, sign=True)
         rows.append(
             Row(
                 f"monthly against annual scrubbing, {name}: MTTDL",

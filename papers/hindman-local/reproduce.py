@@ -6,6 +6,7 @@ Run it by `headrace papers hindman-local`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -19,7 +20,7 @@ from typing import Any
 import matplotlib
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -214,7 +215,7 @@ def number(what: str, unit: str, published: float, ours: float) -> Row:
         what,
         f"{published:g} {unit}",
         f"{ours:.3g} {unit}",
-        percent(error, sign=True),
+        percent_text(error, 2, sign=True),
         abs(error) < NEAR,
     )
 

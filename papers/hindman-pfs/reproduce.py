@@ -7,6 +7,7 @@ of the text. Run it by `headrace papers hindman-pfs`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -18,7 +19,7 @@ from pathlib import Path
 import matplotlib
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -75,13 +76,15 @@ def rate(
 
 def number(what: str, published: str, expected: float, ours: float, near: float = NEAR) -> Row:
     error = ours / expected - 1
-    return Row(what, published, f"{ours:.3g} MB/s", percent(error, sign=True), abs(error) <= near)
+    return Row(
+        what, published, f"{ours:.3g} MB/s", percent_text(error, 2, sign=True), abs(error) <= near
+    )
 
 
 def within(what: str, low: float, high: float, ours: float) -> Row:
     nearest = min(max(ours, low), high)
     holds = low <= ours <= high
-    error = "" if holds else percent(ours / nearest - 1, sign=True)
+    error = "" if holds else percent_text(ours / nearest - 1, 2, sign=True)
     return Row(what, f"{low:g}-{high:g} MB/s", f"{ours:.3g} MB/s", error, holds)
 
 
@@ -180,7 +183,7 @@ def gluster() -> list[Row]:
             "Gluster replicate: dd, write, against distribute",
             "about 1/3",
             f"{third:.2f}",
-            percent(3 * third - 1, sign=True),
+            percent_text(3 * third - 1, 2, sign=True),
             abs(3 * third - 1) < NEAR,
         )
     )

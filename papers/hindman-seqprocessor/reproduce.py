@@ -6,6 +6,7 @@ Run it by `headrace papers hindman-seqprocessor`, as root.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -24,7 +25,7 @@ from predictions import STEPS, Prediction, predict
 from runs import INPUT_SIZE, VERSIONS, Experiment, Run, experiment
 
 from headrace.profile.verdict import overall
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -99,7 +100,7 @@ def speed_ups(seconds: list[float]) -> list[float]:
 
 def number(what: str, unit: str, published: float, ours: float) -> Row:
     error = ours / published - 1
-    shown = percent(error, sign=True)
+    shown = percent_text(error, 2, sign=True)
     return Row(what, f"{published:.3g} {unit}", f"{ours:.3g} {unit}", shown, abs(error) <= NEAR)
 
 
@@ -168,7 +169,7 @@ def prediction_rows(found: Experiment, predictions: list[Prediction]) -> list[Ro
         rows.append(number(what, "times", ours, theirs))
     middle = statistics.median(errors)
     what = "median error of the predicted speed-ups"
-    rows.append(Row(what, "at most 15 % wanted", percent(middle), "", middle <= NEAR))
+    rows.append(Row(what, "at most 15 % wanted", percent_text(middle, 2), "", middle <= NEAR))
     return rows
 
 

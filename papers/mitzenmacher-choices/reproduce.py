@@ -7,6 +7,7 @@ Published are closed forms and a system of differential equations, which is solv
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -140,7 +141,11 @@ def row(what: str, published: float, ours: float) -> Row:
     """A mean time in the system."""
     error = ours / published - 1
     return Row(
-        what, f"{published:.3f}", f"{ours:.3f}", percent(error, sign=True), abs(error) <= BOUND
+        what,
+        f"{published:.3f}",
+        f"{ours:.3f}",
+        percent_text(error, 2, sign=True),
+        abs(error) <= BOUND,
     )
 
 

@@ -7,6 +7,7 @@ by `headrace papers mpfs`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -21,7 +22,7 @@ import matplotlib
 import polars as pl
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -176,7 +177,7 @@ def curve_rows(curve: list[Point]) -> list[Row]:
                 f"MPFS, 8 clients: response at {load}/s",
                 f"{'about ' if load == 4200 else ''}{1e3 * published:.1f} ms",
                 f"{1e3 * point.response:.1f} ms",
-                percent(error, sign=True),
+                percent_text(error, 2, sign=True),
                 abs(error) <= NEAR,
             )
         )
@@ -203,7 +204,7 @@ def windows_rows(curve: list[Point], carried: list[float]) -> list[Row]:
                 f"Windows, 8 clients: response at {point.asked:.0f}/s (figure 5.3)",
                 f"{1e3 * published:.1f} ms",
                 f"{1e3 * point.response:.1f} ms",
-                percent(error, sign=True),
+                percent_text(error, 2, sign=True),
                 abs(error) <= NEAR,
             )
         )
@@ -222,13 +223,13 @@ def windows_rows(curve: list[Point], carried: list[float]) -> list[Row]:
             "Windows: throughput of 1, 2 and 4 clients (figure 5.5; 1 and 4 are inputs)",
             "increases from 730 to 1069/s",
             ", ".join(f"{carried[number - 1]:.0f}" for number in (1, 2, 4)) + "/s",
-            percent(carried[3] / 1069 - 1, sign=True),
+            percent_text(carried[3] / 1069 - 1, 2, sign=True),
             carried[0] < carried[1] <= 1.02 * carried[3],
         ),
         Row(
             "Windows: throughput of 8 clients against 4 (figure 5.5)",
             "almost the same",
-            percent(carried[7] / carried[3] - 1, sign=True),
+            percent_text(carried[7] / carried[3] - 1, 2, sign=True),
             "",
             abs(carried[7] / carried[3] - 1) < 0.05,
         ),
@@ -257,7 +258,7 @@ def client_rows(mpfs: list[float], nfs: list[float], data: float, names: float) 
         Row(
             "MPFS: throughput of 8 clients against 7 (figure 5.4)",
             "increases only slightly",
-            percent(mpfs[7] / mpfs[6] - 1, sign=True),
+            percent_text(mpfs[7] / mpfs[6] - 1, 2, sign=True),
             "",
             0 <= mpfs[7] / mpfs[6] - 1 < 0.07,
         ),
@@ -265,7 +266,7 @@ def client_rows(mpfs: list[float], nfs: list[float], data: float, names: float) 
             "most operations/s: reads and writes < names < both (figure 5.6)",
             "2500 < ... < 4200",
             f"{data:.0f} < {names:.0f} < {mpfs[7]:.0f}",
-            percent(data / 2500 - 1, sign=True),
+            percent_text(data / 2500 - 1, 2, sign=True),
             data < names < mpfs[7],
         ),
         Row(

@@ -6,6 +6,7 @@ Run it by `headrace papers nguyen-local`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -30,7 +31,7 @@ from published_figures import (
     Published,
 )
 
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 from headrace.validate import Point
 
 BOUND = 0.35
@@ -53,11 +54,14 @@ class Rate:
 
     def row(self) -> Row:
         published = self.published
+        ours, theirs = (
+            percent_text(error, 2, sign=True) for error in (self.error, published.error)
+        )
         return Row(
             f"{published.what} (table {published.table})",
             f"simulated {published.simulated:,.0f}, measured {published.measured:,.0f} KB/s",
             f"{self.ours:,.0f} KB/s",
-            f"{percent(self.error, sign=True)} (theirs {percent(published.error, sign=True)})",
+            f"{ours} (theirs {theirs})",
             abs(self.error) <= BOUND,
         )
 
@@ -116,7 +120,7 @@ class Again:
                 f"measured again on Linux {self._of.kernel}: {point.name}",
                 f"{self.text(point)} KB/s",
                 f"{point.predicted.seconds:,.0f} KB/s",
-                percent(point.error, sign=True),
+                percent_text(point.error, 2, sign=True),
                 abs(point.error) <= BOUND or point.within_repetitions,
             )
             for point in self.tables.values()
@@ -197,7 +201,7 @@ def cache_rows() -> list[Row]:
             "time to copy (section 4.5)",
             "T_L2 a page up to S_threshold, then the weighted mean, towards T_memory",
             "calls of 4 KB to 16 MB take just that and one system call",
-            percent(deviation),
+            percent_text(deviation, 2),
             deviation < 0.01,
         ),
     ]
@@ -235,7 +239,7 @@ def sequential_rows(paper: Paper) -> list[Row]:
                 "levels off",
                 f"{min(rates[block] for block in BLOCKS[8:]):,.0f} to "
                 f"{max(rates[block] for block in BLOCKS[8:]):,.0f} KB/s",
-                percent(level),
+                percent_text(level, 2),
                 level < 0.10,
             )
         )
@@ -243,7 +247,7 @@ def sequential_rows(paper: Paper) -> list[Row]:
         Row(
             "sequential: what 1 MB blocks lose against 64 KB",
             "writes lose less than reads",
-            f"reads {percent(fall['read'])}, writes {percent(fall['write'])}",
+            f"reads {percent_text(fall['read'], 2)}, writes {percent_text(fall['write'], 2)}",
             "",
             0 < fall["write"] < fall["read"],
         )
@@ -254,7 +258,7 @@ def sequential_rows(paper: Paper) -> list[Row]:
         Row(
             "data journal: effect of the second-level cache (figure 39)",
             "not noticeable any longer",
-            f"1 MB against 64 KB: {percent(journal[1024] / journal[64] - 1, sign=True)}",
+            f"1 MB against 64 KB: {percent_text(journal[1024] / journal[64] - 1, 2, sign=True)}",
             "",
             hidden < 0.05,
         )
@@ -268,7 +272,7 @@ def sequential_rows(paper: Paper) -> list[Row]:
         Row(
             "synchronous: effect of the second-level cache (figure 40)",
             "insignificant",
-            f"at 1 MB {percent(effect)}; of reads {percent(fall['read'])}",
+            f"at 1 MB {percent_text(effect, 2)}; of reads {percent_text(fall['read'], 2)}",
             "",
             effect < 0.05,
         )
@@ -297,13 +301,13 @@ def size_rows(paper: Paper) -> list[Row]:
             "sequential read, files of 4 KB to 1 GB (figures 5, 6)",
             "independent of the file's size",
             f"{min(small):,.0f} to {max(small):,.0f} KB/s",
-            percent(spread),
+            percent_text(spread, 2),
             spread < 0.02,
         ),
         Row(
             "sequential read, file as large as memory (figure 9)",
             "very large degradation",
-            f"to {percent(fall)}: {read[4096]:,.0f} KB/s",
+            f"to {percent_text(fall, 2)}: {read[4096]:,.0f} KB/s",
             "",
             fall < 0.25,
         ),
@@ -329,15 +333,15 @@ def journal_rows() -> list[Row]:
         Row(
             "data journal: bandwidth of the disk that is left (section 5.7)",
             "the same data are written twice: about half",
-            percent(share),
-            percent(share / 0.5 - 1, sign=True),
+            percent_text(share, 2),
+            percent_text(share / 0.5 - 1, 2, sign=True),
             abs(share - 0.5) < 0.10,
         ),
         Row(
             "data journal: checkpoint at 1/2 or 1/4 of the journal free (random write, 8 KB)",
             "1/2 fits best",
-            f"1/2: {percent(half / measured - 1, sign=True)}, "
-            f"1/4: {percent(quarter / measured - 1, sign=True)} against measured",
+            f"1/2: {percent_text(half / measured - 1, 2, sign=True)}, "
+            f"1/4: {percent_text(quarter / measured - 1, 2, sign=True)} against measured",
             "",
             abs(half / measured - 1) <= abs(quarter / measured - 1),
         ),
@@ -353,7 +357,7 @@ def synchronous_rows() -> list[Row]:
             "synchronous: data journal against ordered (section 5.8; random write, 8 KB)",
             "no effect",
             f"{journal:,.0f} against {ordered:,.0f} KB/s",
-            percent(effect, sign=True),
+            percent_text(effect, 2, sign=True),
             abs(effect) < 0.05,
         )
     ]

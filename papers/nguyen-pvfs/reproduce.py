@@ -7,6 +7,7 @@ statements of the text. Run it by `headrace papers nguyen-pvfs`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -19,7 +20,7 @@ from typing import Any
 import matplotlib
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -144,7 +145,7 @@ def list_rows(pairs: list[Pair]) -> list[Row]:
         Row(
             "write, flat receive buffer at small blocks (4 KiB)",
             "faster than reality",
-            ", ".join(percent(it, sign=True) for it in small),
+            ", ".join(percent_text(it, 2, sign=True) for it in small),
             "",
             min(small) > EQUAL,
         ),
@@ -174,7 +175,7 @@ def client_rows(each: dict[tuple[int, str], list[float]]) -> list[Row]:
             Row(
                 f"{direction}: clients' rates, up to 8 clients",
                 "very close to each other",
-                f"at most {percent(spread)} apart",
+                f"at most {percent_text(spread, 2)} apart",
                 "",
                 spread < 0.1,
             )
@@ -185,7 +186,7 @@ def client_rows(each: dict[tuple[int, str], list[float]]) -> list[Row]:
                 f"{direction}: a client's rate with 1, 2, 3 clients",
                 "about the same",
                 ", ".join(f"{rate / 1e6:.1f} MB/s" for rate in few),
-                percent(min(few) / max(few) - 1, sign=True),
+                percent_text(min(few) / max(few) - 1, 2, sign=True),
                 min(few) > 0.9 * max(few),
             )
         )
@@ -207,8 +208,8 @@ def size_rows(sizes: dict[str, list[float]]) -> list[Row]:
         Row(
             "read: rate of a file of 64 KiB against one of 16 MiB",
             "the same",
-            percent(read[0] / read[-1]),
-            percent(read[0] / read[-1] - 1, sign=True),
+            percent_text(read[0] / read[-1], 2),
+            percent_text(read[0] / read[-1] - 1, 2, sign=True),
             read[0] > 0.9 * read[-1],
         ),
     ]

@@ -6,6 +6,7 @@ Run it by `headrace papers pfssim`.
 import sys
 
 from headrace import interruption
+from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -18,7 +19,7 @@ import matplotlib
 import polars as pl
 
 import headrace as hr
-from headrace.report.paper import Paper, Row, main, percent
+from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -121,7 +122,7 @@ def client_rows(points: list[Point]) -> list[Row]:
             "read, 8 clients over 4 clients (both from the cache)",
             "2 times",
             f"{ratio:.3f} times",
-            percent(ratio / 2 - 1),
+            percent_text(ratio / 2 - 1, 2),
             abs(ratio / 2 - 1) < 0.05,
         ),
         Row(
@@ -134,15 +135,15 @@ def client_rows(points: list[Point]) -> list[Row]:
         Row(
             "read, 16 clients: at most 900 MB a server stay cached",
             "falls steeply",
-            f"to {percent(fall)} of 8 clients",
+            f"to {percent_text(fall, 2)} of 8 clients",
             "",
             fall < 0.25,
         ),
         Row(
             "read, 64 against 32 clients: disk-bound",
             "flat",
-            percent(flat, sign=True),
-            percent(flat, sign=True),
+            percent_text(flat, 2, sign=True),
+            percent_text(flat, 2, sign=True),
             abs(flat) < 0.10,
         ),
         Row(
@@ -162,8 +163,8 @@ def client_rows(points: list[Point]) -> list[Row]:
         Row(
             "write, 64 against 32 clients: disk-bound",
             "flat",
-            percent(write_flat, sign=True),
-            percent(write_flat, sign=True),
+            percent_text(write_flat, 2, sign=True),
+            percent_text(write_flat, 2, sign=True),
             abs(write_flat) < 0.10,
         ),
         Row(
@@ -187,7 +188,7 @@ def share_rows(shares: list[Shares], steady: list[Shares]) -> list[Row]:
                 f"SFQ(4), weights 1:{share.weight}: mean share of G2",
                 f"{ideal:.4f} (within 5 %)",
                 f"{share.mean:.4f}",
-                percent(error, sign=True),
+                percent_text(error, 2, sign=True),
                 abs(error) < 0.01,
             )
         )

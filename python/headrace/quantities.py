@@ -162,6 +162,11 @@ def percent(share: float | None) -> str:
     return NOT_KNOWN if share is None else f"{100 * share:.1f}"
 
 
+def percent_text(share: float, decimals: int = 0, *, sign: bool = False) -> str:
+    """Return a share in % with its unit, such as "12 %"; a difference has its sign: "+12 %"."""
+    return f"{100 * share:{'+' if sign else ''},.{decimals}f} %"
+
+
 def probability_text(value: float) -> str:
     """Return a probability: in percent, or with an exponent where it is small."""
     if value == 0:

@@ -19,11 +19,12 @@ from headrace.design.evaluation import Choice, Reason, Solution, Violation
 from headrace.design.recommendation import recommend, unknown_answers
 from headrace.design.worksheet import Worksheet
 from headrace.design.worksheet_file import load_worksheet
+from headrace.quantities import percent_text
 from headrace.report.design_report import charts, content, reasons, write
 from headrace.report.design_report.bill import bill
 from headrace.report.design_report.data import SHOWN, DesignData, figures_of
 from headrace.report.design_report.notes import Notes
-from headrace.report.design_report.requirements import percent, requirements
+from headrace.report.design_report.requirements import requirements
 from headrace.report.document import html, pdf
 from headrace.report.document.content import (
     Code,
@@ -338,9 +339,7 @@ def test_no_violation_is_dropped(fields: list[str]) -> None:
 
 
 def test_margins_have_a_sign() -> None:
-    assert (
-        percent(0.424) == "+42 %" and percent(-0.05) == "\N{MINUS SIGN}5 %" and percent(0) == "+0 %"
-    )
+    assert [percent_text(it, sign=True) for it in (0.424, -0.05, 0)] == ["+42 %", "-5 %", "+0 %"]
 
 
 def test_the_bill_adds_up_to_the_purchase() -> None:

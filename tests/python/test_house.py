@@ -12,8 +12,9 @@ def test_each_figure_has_a_budget() -> None:
 
 
 def test_budgets_only_fall() -> None:
-    text = house.lowered([("lines", 12), ("files", 3), ("new", 5)], {"lines": 10, "files": 4})
-    assert text.splitlines()[-3:] == ['"lines" = 10', '"files" = 3', '"new" = 5']
+    known = {"words": 1300, "lines": 10, "files": 4}
+    text = house.lowered([("words", 1201), ("lines", 12), ("files", 3), ("new", 5)], known)
+    assert text.splitlines()[-4:] == ['"words" = 1300', '"lines" = 10', '"files" = 3', '"new" = 5']
 
 
 @pytest.mark.parametrize(

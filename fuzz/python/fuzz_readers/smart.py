@@ -4,9 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from headrace.quantities import YEAR
 from headrace.design.smart.reports import DamagedReport, Report, read_reports
 from headrace.design.smart.risk import fleet_risk
+from headrace.quantities import YEAR
 
 
 def _reports(path: Path) -> None:

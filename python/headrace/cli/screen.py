@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import progress_events
+from headrace.quantities import duration, percent_text
 from headrace.ranks import current
 from headrace.report.plain_text import plain, plain_line
 
@@ -236,8 +237,8 @@ def _bar(amount: "ProgressColumn", *columns: "ProgressColumn") -> "Progress":
 
 
 def _run_so_far(seconds: float, requests: int, part: float | None) -> str:
-    done = "" if part is None else f"{100 * min(part, 1.0):.0f} %, "
-    return f"{done}{seconds:,.1f} s simulated, {requests:,} requests"
+    done = "" if part is None else f"{percent_text(min(part, 1.0))}, "
+    return f"{done}{duration(seconds)} simulated, {requests:,} requests"
 
 
 @contextlib.contextmanager

@@ -104,8 +104,3 @@ def _print(title: str, rows: list[Row], folder: Path) -> None:
     console.print(
         f"Table and figures are in {plain_line(str(folder))}/.", soft_wrap=True, markup=False
     )
-
-
-def percent(part: float, *, sign: bool = False) -> str:
-    """Format a ratio in percent."""
-    return f"{100 * part:+.2f} %" if sign else f"{100 * part:.2f} %"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from headrace.quantities import duration, figure, percent, size, whole
+from headrace.quantities import duration, figure, number, percent, percent_text, size, whole
 from headrace.report.plain_text import plain_line
 
 Document = Mapping[str, Any]
@@ -36,17 +36,17 @@ def share_of(value: float | None, baseline: float | None) -> str:
     """Return a figure in percent of its baseline."""
     if value is None or not baseline:
         return UNKNOWN
-    return f"{100 * value / baseline:.0f} %"
+    return percent_text(value / baseline)
 
 
 def speedup(gain: float) -> str:
     """Return a predicted gain: how many times as fast the phase runs after the change."""
-    return f"{1 + gain:.2f} times as fast"
+    return f"{times(gain)} as fast"
 
 
 def times(gain: float) -> str:
     """Return the same in two words."""
-    return f"{1 + gain:.2f} times"
+    return f"{number(round(1 + gain, 2))} times"
 
 
 def timestamp(text: object) -> str:
@@ -75,7 +75,7 @@ class Change(NamedTuple):
 def changes(phases: Sequence[Document]) -> list[Change]:
     """Return the advised changes, the one that saves most time first."""
     found: dict[str, Change] = {}
-    for number, phase in enumerate(phases, 1):
+    for at, phase in enumerate(phases, 1):
         seconds = phase["to_s"] - phase["from_s"]
         best: dict[str, Document] = {}
         for advice in phase.get("advice") or []:
@@ -91,7 +91,7 @@ def changes(phases: Sequence[Document]) -> list[Change]:
                 advice.get("kind", ""),
                 advice["description"] if known is None else known.description,
                 advice.get("source", "") if known is None else known.source,
-                [*(known.gains if known else []), (number, gain)],
+                [*(known.gains if known else []), (at, gain)],
                 saved + (known.saved_s if known else 0.0),
             )
     return sorted(found.values(), key=lambda it: -it.saved_s)

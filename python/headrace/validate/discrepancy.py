@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headrace.quantities import duration
+from headrace.quantities import duration, percent_text
 from headrace.validate.breakdown import Breakdown
 from headrace.validate.records import DiscrepancyRecord
 
@@ -89,7 +89,7 @@ def _of_others(others: float, total: float) -> list[str]:
     if total == 0 or others < 0.005 * total:
         return []
     return [
-        f"Other programs used the processors for {_percent(others / total)} of that, which the"
+        f"Other programs used the processors for {percent_text(others / total)} of that, which the"
         " model does not include."
     ]
 
@@ -99,20 +99,16 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
         return []
     named = next(iter(shares))
     if shares[named] < STANDS_OUT:
-        parts = ", ".join(f"{name} {_percent(share)}" for name, share in shares.items())
+        parts = ", ".join(f"{name} {percent_text(share)}" for name, share in shares.items())
         points_at = f"No single component of the model has half of the differences: {parts}."
     else:
         net = sum(it.differences.get(named, 0.0) for it in open_ones)
         more = f"{duration(abs(net))} {'more' if net > 0 else 'less'}"
         points_at = (
-            f"The component {named!r} has {_percent(shares[named])} of the model's differences:"
+            f"The component {named!r} has {percent_text(shares[named])} of the model's differences:"
             f" over all these cases it takes {more} in the simulation."
         )
     return [points_at, _largest(open_ones, named)]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _largest(open_ones: Sequence[Breakdown], named: str) -> str:

@@ -263,9 +263,3 @@ def later_need(data: DesignData) -> float | None:
         return None
     last = need_at(need, need.years)
     return last if last > data.figures["usable-capacity"].value else None
-
-
-def percent(margin: float) -> str:
-    """Return a margin as text with its sign."""
-    sign = "+" if margin >= 0 else "\N{MINUS SIGN}"
-    return f"{sign}{abs(100 * margin):,.0f} %"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from headrace.quantities import figure
 from headrace.report.figures.style import COLOURS, sheet
 
 
@@ -42,4 +43,4 @@ def draw(document: Mapping[str, Any]) -> Figure:
 
 
 def _percentage_points(difference: float | None) -> str:
-    return "not measured" if difference is None else f"{100 * difference:.2f}"
+    return "not measured" if difference is None else figure(100 * difference)

@@ -7,7 +7,7 @@ import msgspec
 from headrace.design.catalogue_file import read_catalogue
 from headrace.design.evaluation import ApplicationPerformance, Evaluation, Solution
 from headrace.design.figure import Figure, Input, by_key
-from headrace.quantities import number, quantity
+from headrace.quantities import number, percent_text, quantity
 from headrace.report.design_report.bill import Line, bill
 from headrace.report.figure_tables import arithmetic, value_text
 from headrace.report.solution_tables import label
@@ -178,13 +178,14 @@ def _application(it: ApplicationPerformance) -> tuple[str, ...]:
     wanted, margins = [], []
     if it.wanted_throughput:
         wanted.append(quantity(it.wanted_throughput, "B/s"))
-        margins.append(_margin(it.throughput / it.wanted_throughput))
+        margins.append(percent_text(it.throughput / it.wanted_throughput - 1, sign=True))
     if it.wanted_operations:
         wanted.append(f"{number(it.wanted_operations)} calls/s")
-        margins.append(_margin(it.operations / it.wanted_operations))
+        margins.append(percent_text(it.operations / it.wanted_operations - 1, sign=True))
     if it.wanted_latency:
         wanted.append(f"at most {quantity(it.wanted_latency, 's')}")
-        margins.append(_margin(it.wanted_latency / it.latency if it.latency else 1.0))
+        margin = it.wanted_latency / it.latency - 1 if it.latency else 0.0
+        margins.append(percent_text(margin, sign=True))
     error = ""
     if it.throughput_error is not None:
         error = f" \N{PLUS-MINUS SIGN} {quantity(it.throughput_error, 'B/s')}"
@@ -197,7 +198,3 @@ def _application(it: ApplicationPerformance) -> tuple[str, ...]:
         quantity(it.latency, "s"),
         it.limiting_resource.removeprefix("system/"),
     )
-
-
-def _margin(part: float) -> str:
-    return f"{100 * (part - 1):+.0f} %"

@@ -3,10 +3,10 @@
 from headrace.design.growth import need_at
 from headrace.design.worksheet import Background, Concern, Worksheet
 from headrace.quantities import percent as share
-from headrace.quantities import quantity, size, whole
+from headrace.quantities import percent_text, quantity, size, whole
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
-from headrace.report.design_report.requirements import later_need, percent, requirements
+from headrace.report.design_report.requirements import later_need, requirements
 from headrace.report.design_report.words import array, redundancy
 from headrace.report.document.content import (
     Block,
@@ -42,7 +42,7 @@ def section(data: DesignData) -> Section:
                 it.wanted,
                 it.got,
                 it.status,
-                UNKNOWN if it.margin is None else percent(it.margin),
+                UNKNOWN if it.margin is None else percent_text(it.margin, sign=True),
             ]
             for it in checked
         ]

@@ -1,10 +1,10 @@
 """Uncertainties: open answers, small margins, limits of the models."""
 
 from headrace.design.figure import Unit
-from headrace.quantities import quantity, size
+from headrace.quantities import percent_text, quantity, size
 from headrace.report.design_report.data import DesignData, figures_of
 from headrace.report.design_report.performance import SIMPLIFIED
-from headrace.report.design_report.requirements import later_need, percent, requirements
+from headrace.report.design_report.requirements import later_need, requirements
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -44,7 +44,7 @@ def _answers(data: DesignData) -> list[Block]:
 
 def _margins(data: DesignData) -> list[Block]:
     rows: list[list[Text]] = [
-        [it.name, it.field, it.wanted, it.got, percent(it.margin)]
+        [it.name, it.field, it.wanted, it.got, percent_text(it.margin, sign=True)]
         for it in requirements(data)
         if it.margin is not None and it.margin < SMALL
     ]
