@@ -47,6 +47,8 @@ PARTS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 """Parts of a second; a time is written in the largest that gives at least 1."""
 ROUNDED = 6
 """Significant digits of measured amounts in documents."""
+ROUNDS_TO_1 = 0.99995
+"""Amounts from this part of a unit on are written in it: 999.95 of the smaller one are 1,000."""
 MOST_BINARY = 10**6
 """Number of a unit above which a larger unit gives a shorter size."""
 
@@ -130,20 +132,27 @@ def figure(value: float | None) -> str:
         return f"{value:.2e}"
     if size < 1:
         return f"{value:.{2 - math.floor(math.log10(size))}f}"
-    return f"{value:,.{2 if size < 100 else 1 if size < 1000 else 0}f}"
+    # What rounds up to 100 has the digits of 100.
+    return f"{value:,.{2 if size < 99.995 else 1 if size < 999.95 else 0}f}"
 
 
 def number(value: float) -> str:
     """Return a number as `figure` does, without needless zeros.
 
-    A number just below 1 keeps the digits that tell it from 1, as availabilities need.
+    A number just below 1 keeps the digits that tell it from 1, as availabilities need, and one with
+    two decimals at most keeps them, as prices do.
     """
     size = abs(value)
     if math.isfinite(value) and value == round(value) and size < LARGEST:
         return f"{value:,.0f}"
     if 0.99 < size < 1:
         return f"{value:.{math.ceil(-math.log10(1 - size)) + 1}f}".rstrip("0")
-    text = figure(value)
+    if 1 <= size < LARGEST and value == round(value, 2):
+        return _short(f"{value:,.2f}")
+    return _short(figure(value))
+
+
+def _short(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
@@ -171,7 +180,11 @@ def probability_text(value: float) -> str:
     """Return a probability: in percent, or with an exponent where it is small."""
     if value == 0:
         return "0"
-    return f"{value:.3g}" if value < 1e-4 else f"{100 * value:.3g} %"
+    if value < 1e-4:
+        return f"{value:.3g}"
+    if 0.999 < value < 1:
+        return f"{_short(f'{100 * value:.{math.ceil(-math.log10(1 - value)) - 1}f}')} %"
+    return f"{100 * value:.3g} %"
 
 
 def numbered(count: int, noun: str, plural: str | None = None) -> str:
@@ -189,10 +202,9 @@ def whole(count: float | None) -> str:
 def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
     """Return bytes in the largest of the units that gives at least 1."""
     for factor, unit in units:
-        # Numbers that round to 1 of the next unit are shown in it.
-        if abs(value) >= factor * (1 - 1e-9):
-            return f"{number(round(value / factor, 9))} {unit}"
-    return f"{number(value)} B"
+        if abs(value) >= factor * ROUNDS_TO_1:
+            return f"{_short(figure(value / factor))} {unit}"
+    return f"{_short(figure(value))} B"
 
 
 def size(amount: float) -> str:
@@ -228,17 +240,19 @@ def short_size(amount: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time with its unit, such as "1.5 years", "90 min" or "12.3 ms"."""
+    """Return a time with its unit, such as "2.5 years", "90 min" or "12.3 ms"."""
     size = abs(seconds)
-    if not math.isfinite(seconds) or seconds == 0:
-        return f"{number(seconds)} s" if seconds == 0 else number(seconds)
+    if seconds == 0:
+        return "0 s"
+    if not math.isfinite(seconds):
+        return number(seconds)
     if size >= MOST_YEARS * YEAR:
         return f"{seconds / YEAR:,.3g} years"
     for factor, unit in MULTIPLES:
         if size >= FEWEST * factor:
-            return f"{number(seconds / factor)} {unit}"
-    factor, unit = next((part for part in PARTS if size >= part[0] * (1 - 1e-9)), PARTS[-1])
-    return f"{number(seconds / factor)} {unit}"
+            return f"{_short(figure(seconds / factor))} {unit}"
+    factor, unit = next((part for part in PARTS if size >= part[0] * ROUNDS_TO_1), PARTS[-1])
+    return f"{_short(figure(seconds / factor))} {unit}"
 
 
 def hours_text(seconds: float) -> str:

@@ -186,7 +186,7 @@ def test_loss_without_any_redundancy() -> None:
     )
     (found,) = contradictions(worksheet, bare)
     # 13 disks of 8 TB, 1.2e6 h; 27 of 3.84 TB, 2e6 h; 167 of 0.6 TB, 1.6e6 h.
-    loss = -math.expm1(-13 * 5 * 8766 / 1.2e6)
+    loss = -math.expm1(-13 * 5 * 8760 / 1.2e6)
     assert found.field == "recovery.loss_probability"
     assert found.got == f"{loss:.3g}"
     assert f"its loss is {loss / 1e-3:.3g} times the accepted one" in found.message

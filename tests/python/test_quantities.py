@@ -15,6 +15,7 @@ from headrace.quantities import (
     number,
     parse_probability,
     parse_time,
+    probability_text,
     rate_text,
     size,
     written_rate,
@@ -51,6 +52,8 @@ def test_a_year_has_8760_hours() -> None:
         ("5 furlongs", "furlongs is no unit of it"),
         ("1,5 h", "groups of thousands have three digits"),
         ("1,00,000 h", "groups of thousands have three digits"),
+        ("0,001 h", "groups of thousands have three digits"),
+        ("1_000,000 h", "groups of thousands have three digits"),
         ("-3 h", "it must not be negative"),
         ("nan h", "expected a time"),
         ("0 s", "0.001 s or more"),
@@ -89,6 +92,8 @@ def test_what_is_no_probability_is_refused(text: str) -> None:
         (1.5 * YEAR, "547.5 d"),
         (2.5 * YEAR, "2.5 years"),
         (0.0123, "12.3 ms"),
+        (0.99999, "1 s"),
+        (-0.0, "0 s"),
         (0.000_057_49, "57.49 µs"),
         (2e-9, "2 ns"),
         (2.153e9 * YEAR, "2.15e+09 years"),
@@ -107,11 +112,14 @@ def test_a_time_is_written_in_one_way(seconds: float, text: str) -> None:
         (0.000_123, "1.23e-04", "1.23e-04"),
         (240.0, "240.0", "240"),
         (57.494, "57.49", "57.49"),
-        (1234.5, "1,234", "1,234"),
+        (1234.5, "1,234", "1,234.5"),
+        (1234.56789, "1,235", "1,235"),
         (0.999_99, "1.000", "0.99999"),
         (2.5e12, "2,500,000,000,000", "2,500,000,000,000"),
         (2.5e15, "2.50e+15", "2.50e+15"),
         (0.0, "0", "0"),
+        (120.55, "120.5", "120.55"),
+        (99.996, "100.0", "100"),
         (math.nan, "unknown", "unknown"),
     ],
 )
@@ -119,9 +127,26 @@ def test_a_number_has_three_digits_or_more(value: float, measured: str, exact: s
     assert (figure(value), number(value)) == (measured, exact)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "50 %"),
+        (0.999_95, "99.995 %"),
+        (0.999_999_9, "99.99999 %"),
+        (1.0, "100 %"),
+        (2e-6, "2e-06"),
+        (0.0, "0"),
+    ],
+)
+def test_a_probability_near_1_differs_from_1(value: float, text: str) -> None:
+    assert probability_text(value) == text
+
+
 def test_sizes_and_rates_have_decimal_units() -> None:
     assert size(80e12) == "80 TB"
     assert size(999.0) == "999 B"
+    assert size(999_999.0) == "1 MB"
+    assert size(999_999_999.0) == "1 GB"
     assert rate_text(240e6) == "240 MB/s"
     assert binary_size(3 << 19) == "1536 KiB"
 
@@ -132,7 +157,7 @@ def test_figures_keep_three_digits(value: float) -> None:
     assert float(number(value).replace(",", "")) == pytest.approx(value, rel=5.1e-3)
 
 
-@given(st.floats(1e-9, 1e7))
+@given(st.floats(1e-12, 1e7))
 def test_what_documents_have_reads_back(value: float) -> None:
     assert _core.parse_seconds(written_time(value)) == pytest.approx(value, rel=1e-8)
     assert _core.parse_rate(written_rate(value * 1e9)) == pytest.approx(value * 1e9, rel=1e-8)

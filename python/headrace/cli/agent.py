@@ -5,9 +5,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from headrace import _core
 from headrace.cli.default_command import StartGroup
 from headrace.cli.options import ListenAddress, ListenPort, parsed
+from headrace.quantities import parse_time
 
 app = typer.Typer(
     cls=StartGroup,
@@ -52,7 +52,7 @@ def start(
     """Serve samples of this host until Ctrl-C or SIGTERM."""
     from headrace.monitors.agent import serve
 
-    serve(address, port, parsed("--interval", interval, _core.parse_seconds), token_file)
+    serve(address, port, parsed("--interval", interval, parse_time), token_file)
 
 
 @app.command("install")

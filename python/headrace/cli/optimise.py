@@ -20,6 +20,7 @@ from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
+from headrace.quantities import parse_time
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
@@ -171,7 +172,6 @@ def optimise(
     distinguished from it. Ctrl-C shows the best so far.
     """
     from headrace import simulate
-    from headrace._core import parse_seconds
     from headrace.optimisation import Infeasible, prices
     from headrace.optimisation import optimise as search
     from headrace.sweeps import parse
@@ -188,7 +188,7 @@ def optimise(
     known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
         known += prices.read(price_file, entries)
-    seconds = None if time is None else parsed("--time", time, parse_seconds)
+    seconds = None if time is None else parsed("--time", time, parse_time)
     scenario = simulate.load_with_sets(file, sets or [])
     partial: list[Optimum] = []
     try:

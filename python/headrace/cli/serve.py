@@ -9,6 +9,7 @@ import typer
 from headrace import _core
 from headrace.cli.default_command import StartGroup
 from headrace.cli.options import ListenAddress, ListenPort, parsed
+from headrace.quantities import parse_time
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField
@@ -215,11 +216,11 @@ def start(
         schedulers=allow_schedulers,
         programs=allow_programs,
         is_monitored=monitor,
-        monitor_interval_s=parsed("--monitor-interval", monitor_interval, _core.parse_seconds),
+        monitor_interval_s=parsed("--monitor-interval", monitor_interval, parse_time),
         agents=tuple(agents),
         limits=Limits(
             memory=parsed("--job-memory", job_memory, _core.parse_bytes),
-            seconds=parsed("--job-time", job_time, _core.parse_seconds),
+            seconds=parsed("--job-time", job_time, parse_time),
             upload=parsed("--upload-size", upload_size, _core.parse_bytes),
             quota=parsed("--upload-quota", upload_quota, _core.parse_bytes),
             requests=request_rate,

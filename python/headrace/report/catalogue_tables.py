@@ -67,7 +67,7 @@ def _disks(disks: Sequence[DiskModel]) -> FittedTable:
             megabytes(it.write_rate),
             duration(it.access_time),
             whole(round(it.mttf / HOUR)),
-            f"{it.bit_error_rate:.0e}",
+            f"{it.bit_error_rate:.3g}",
             figure(it.power),
         )
     return table

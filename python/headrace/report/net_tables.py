@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from headrace.quantities import duration
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -69,12 +71,13 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
         if row["left_out"]:
             yield f"{row['path']}: {row['left_out']:,} rows are beyond its limit and left out"
     first = result.runs[0]
+    at = duration(first["time"])
     end = {
-        "time": f"ended at {first['time']:g} s",
-        "quiet": f"nothing can happen after {first['time']:g} s",
-        "deadlock": f"deadlock at {first['time']:g} s: tokens wait in "
+        "time": f"ended at {at}",
+        "quiet": f"nothing can happen after {at}",
+        "deadlock": f"deadlock at {at}: tokens wait in "
         + ", ".join(f"{path} ({tokens})" for path, tokens in first["standing"]),
-        "breakpoint": f"ended at {first['time']:g} s by the monitor {first.get('stopped_by')}",
+        "breakpoint": f"ended at {at} by the monitor {first.get('stopped_by')}",
     }[result.stop]
     stops = Counter(run["stop"] for run in result.runs)
     if len(stops) > 1:

@@ -4,7 +4,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.spares import SpareAdvice
-from headrace.quantities import figure, whole
+from headrace.quantities import figure, number, whole
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
 
@@ -33,7 +33,7 @@ def _sentence(advice: SpareAdvice) -> str:
     count = "1 hot spare" if advice.spares == 1 else f"{whole(advice.spares)} hot spares"
     return (
         f"{count}, {where}: a failed disk finds one with probability"
-        f" {advice.probability:.6g} (wanted {advice.wanted:g})"
+        f" {number(advice.probability)} (wanted {number(advice.wanted)})"
     )
 
 

@@ -9,6 +9,7 @@ from headrace._core import Loaded, replication_seed
 from headrace.calibration_fields import missing_parameters
 from headrace.environment import of_host
 from headrace.progress_bar import Advance, run_progress
+from headrace.quantities import duration
 from headrace.simulate.outcome import Document, Outcome, outcome
 from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.replications import merge_replications
@@ -173,7 +174,7 @@ def _drawing(advance: Advance) -> Progress:
     """Return a callback that draws a bar."""
 
     def report(seconds: float, requests: int, part: float | None) -> None:
-        text = f"{seconds:,.1f} s simulated, {requests:,} requests"
+        text = f"{duration(seconds)} simulated, {requests:,} requests"
         advance(part or 0.0, None if part is None else 1.0, text)
 
     return report

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from headrace._core import parse_seconds
+from headrace.quantities import parse_time
 from headrace.store.errors import StoreError
 from headrace.store.queries import Filter
 from headrace.store.record import CALLS, KINDS, current_kind
@@ -94,7 +94,7 @@ def _moment(text: str) -> datetime:
     except (ValueError, OverflowError):
         pass
     try:
-        return datetime.now(UTC) - timedelta(seconds=parse_seconds(text))
+        return datetime.now(UTC) - timedelta(seconds=parse_time(text))
     except (ValueError, OverflowError):
         raise StoreError(
             f'--since "{text}": expected a date such as 2026-11-01, or how long ago, as "7 d"'

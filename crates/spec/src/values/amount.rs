@@ -21,7 +21,7 @@ pub(crate) const fn unit(name: &'static str, factor: u64) -> Unit {
 
 /// The pattern, in JSON Schema, of the texts that [`split`] reads with units of the pattern `units`.
 pub(crate) fn pattern(units: &str) -> String {
-    let whole = "([0-9]+|[0-9]{1,3}([,_][0-9]{3})+)";
+    let whole = "([0-9]+|[1-9][0-9]{0,2}((,[0-9]{3})+|(_[0-9]{3})+))";
     format!(r"^\s*({whole}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*{units}\s*$")
 }
 
@@ -85,8 +85,13 @@ fn number_end(text: &str) -> usize {
             .count()
     };
     let mut end = digits(0);
-    if (1..=3).contains(&end) {
-        while matches!(bytes.get(end), Some(b',' | b'_')) && digits(end + 1) == 3 {
+    // A group that begins with 0 is a decimal comma.
+    if (1..=3).contains(&end) && bytes[0] != b'0' {
+        let separator = bytes.get(end).copied();
+        while matches!(separator, Some(b',' | b'_'))
+            && bytes.get(end).copied() == separator
+            && digits(end + 1) == 3
+        {
             end += 4;
         }
     }
@@ -173,6 +178,8 @@ mod tests {
             assert_eq!((amount.number(0), amount.unit), (number, unit), "{text}");
         }
         for text in [
+            "0,001 s",
+            "1_000,000 s",
             "1,5 s",
             "1,00,000 h",
             "1,0000 s",

@@ -63,6 +63,7 @@ pub(super) const TIMES: &[Scale] = &[
     multiple("y", 31_536_000.0).or(&["a", "yr", "year", "years"]),
     multiple("w", 604_800.0).or(&["week", "weeks"]),
     multiple("month", 2_628_000.0).or(&["months"]),
+    decimal("ps", -12),
 ];
 
 /// Units of time in which values are printed.

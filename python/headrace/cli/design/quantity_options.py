@@ -60,9 +60,11 @@ def rate(option: str, text: str, example: str) -> float:
     """Return the bytes a second of an option such as --throughput "2 GB/s". Raises ValueError."""
     try:
         return _core.parse_rate(text)
-    except ValueError:
+    except ValueError as error:
+        reason = str(error).partition(": ")[2]
         raise ValueError(
             f'{option} "{text}": expected a rate such as "{example}", more than 0'
+            + (f": {reason}" if reason else "")
         ) from None
 
 
