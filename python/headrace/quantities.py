@@ -139,7 +139,7 @@ def figure(value: float | None) -> str:
 def number(value: float) -> str:
     """Return a number as `figure` does, without needless zeros.
 
-    A number just below 1 keeps the digits that tell it from 1, as availabilities need, and one with
+    A number just below 1 keeps the digits that tell it from 1, as availabilities need. One with
     two decimals at most keeps them, as prices do.
     """
     size = abs(value)

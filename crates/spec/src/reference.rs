@@ -64,7 +64,7 @@ Units are required. Money is a plain number in the currency of the catalogue.
 | --- | --- |
 | size | B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers of 1024) |
 | rate | a size per second as in `\"60 MB/s\"`, or bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (powers of 1000, eight bits to a byte) |
-| time | ps, ns, us, ms, s, min, h, d, w, month (730 h), y (8760 h), or words such as \"12 hours\"; thousands may have groups, as in \"1,000,000 h\" |
+| time | ps, ns, us, ms, s, min, h, d, w, month (730 h), y (8760 h), or words: \"1,000,000 hours\" |
 | part, growth, probability | `\"30 %\"` or `0.3` |
 | power | W, mW, kW, MW |
 | apparent power | VA, kVA, MVA |
@@ -104,7 +104,7 @@ Units are required.
 | --- | --- |
 | size | B, kB, MB, GB, TB, PB (powers of 1000), KiB, MiB, GiB, TiB, PiB (powers of 1024) |
 | rate | a size per second as in `"60 MB/s"`, or bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s (powers of 1000, eight bits to a byte) |
-| time | ps, ns, us, ms, s, min, h, d, w, month (730 h), y (8760 h), or words such as `"12 hours"` |
+| time | ps, ns, us, ms, s, min, h, d, w, month (730 h), y (8760 h), or words: `"12 hours"` |
 "#
 );
 
