@@ -18,6 +18,7 @@ import pytest
 import headrace as hr
 from command import without_need
 from conftest import Command
+from headrace._core import parse_rate
 from headrace.environment import Environment, of_directory
 from headrace.measure import micro
 from headrace.profile.baseline import (
@@ -260,12 +261,12 @@ def test_the_device_serves_as_many_at_once(concurrency: float) -> None:
 def test_a_file_beyond_the_background_limit_is_written_meanwhile() -> None:
     settings = {"machine.write_back.background_bytes": '"16 MiB"'}
 
-    def rate(size: int) -> str:
+    def rate(size: int) -> float:
         text = machine_text(KNOWN, {}, settings, {}, size)
-        return str(re.findall(r'device_write_rate = "(.+) B/s"', text)[0])
+        return parse_rate(str(re.findall(r'device_write_rate = "(.+)"', text)[0]))
 
-    assert float(rate(32 * MIB)) == pytest.approx(200e6)
-    assert float(rate(8 * MIB)) == pytest.approx(250e6)
+    assert rate(32 * MIB) == pytest.approx(200e6)
+    assert rate(8 * MIB) == pytest.approx(250e6)
 
 
 def test_a_machine_needs_its_figures() -> None:

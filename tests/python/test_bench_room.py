@@ -58,7 +58,7 @@ def refused(place: Path, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("command", "point", "takes"),
     [
-        (["disk", "--file", "100TB"], "file 100.0 TB", "100 TB"),
+        (["disk", "--file", "100TB"], "file 100 TB", "100 TB"),
         (["sweep", "--files", "64k,4m", "--blocks", "4k"], "file 4 MiB", "4.19 MB"),
         (["blocks", "--file", "2m"], "block 4 KiB", "2.10 MB"),
         (["copy", "--file", "800k"], "block 128 KiB", "1.64 MB"),

@@ -176,7 +176,7 @@ def test_differences_are_told(store: Store) -> None:
     assert told(first, same) == {}
     assert told(first, other) == {
         "kernel": {first: "Linux 6.18", other: "Linux 6.19"},
-        "memory_bytes": {first: "8.00 GB", other: "16.00 GB"},
+        "memory_bytes": {first: "8 GB", other: "16 GB"},
     }
     found = told(first, served)
     assert found["version"] == {first: "0.1.0", served: "0.0.9"}

@@ -94,14 +94,14 @@ def test_the_page_is_valid_and_loads_nothing(written: tuple[Path, list[Path], li
     page = check_page((directory / "report.html").read_text(encoding="utf-8"))
     assert page.tags.count("svg") == 10
     for part in (
-        "seqprocessor-1 was limited by the processor for 61.1 % of 180.0 s",
-        "phase 1 runs 4.10 times as fast, and the whole run takes 83.17 s (46.2 %) less",
+        "seqprocessor-1 was limited by the processor for 61.1 % of 3 min",
+        "phase 1 runs 4.1 times as fast, and the whole run takes 83.17 s (46.2 %) less",
         "md0: raid0, chunk 256 KiB, 4 members (sda, sdb, sdc, sdd), active",
         "4 (sda, sdb, sdc, sdd)",
         "eth0: 1.00 Gbit/s, full duplex, driver e1000, MTU 1500",
         "33.00 99 171.0 99 72.00 32 39.00 97 183.0 27",
         "11,170 194,149 2,794 not measured not measured not measured",
-        "Phase 2: disk md0 write throughput 148.0 MB/s, 87 % of the baseline's 171.0 MB/s.",
+        "Phase 2: disk md0 write throughput 148 MB/s, 87 % of the baseline's 171 MB/s.",
         "Times of high and of low activity",
         "pauses between calls",
         "The baseline is 40 days old.",
