@@ -7,7 +7,6 @@ of the text. Run it by `headrace papers hindman-pfs`.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -19,6 +18,7 @@ from pathlib import Path
 import matplotlib
 
 import headrace as hr
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

@@ -6,7 +6,6 @@ Run it by `headrace papers hindman-seqprocessor`, as root.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -25,6 +24,7 @@ from predictions import STEPS, Prediction, predict
 from runs import INPUT_SIZE, VERSIONS, Experiment, Run, experiment
 
 from headrace.profile.verdict import overall
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

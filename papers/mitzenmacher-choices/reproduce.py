@@ -7,7 +7,6 @@ Published are closed forms and a system of differential equations, which is solv
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import headrace as hr
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

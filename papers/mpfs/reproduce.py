@@ -7,7 +7,6 @@ by `headrace papers mpfs`.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -22,6 +21,7 @@ import matplotlib
 import polars as pl
 
 import headrace as hr
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

@@ -6,7 +6,6 @@ Run it by `headrace papers nguyen-local`.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -31,6 +30,7 @@ from published_figures import (
     Published,
 )
 
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 from headrace.validate import Point
 

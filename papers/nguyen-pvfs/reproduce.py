@@ -7,7 +7,6 @@ statements of the text. Run it by `headrace papers nguyen-pvfs`.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -20,6 +19,7 @@ from typing import Any
 import matplotlib
 
 import headrace as hr
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

@@ -6,7 +6,6 @@ Run it by `headrace papers pfssim`.
 import sys
 
 from headrace import interruption
-from headrace.quantities import percent_text
 
 if __name__ == "__main__":
     interruption.end_at_once()
@@ -19,6 +18,7 @@ import matplotlib
 import polars as pl
 
 import headrace as hr
+from headrace.quantities import percent_text
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

@@ -14,6 +14,7 @@ from headrace.profile.machine_model import machine_of
 from headrace.profile.paced_trace import merge, read_paced, with_gaps, write_paced
 from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.prediction import Case, simulate
+from headrace.quantities import written_rate
 from headrace.trace.frames import SCHEMA
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -101,8 +102,8 @@ FIGURES = {
 def test_a_limit_of_the_kernel_is_not_counted_twice(limit: str, is_reached: bool) -> None:
     settings = {f"machine.device.{it}_rate": f'"{limit}"' for it in ("read", "write")}
     text = machine_text(FIGURES, {}, settings, {"file_system": "ext4"}, 64 * MIB)
-    assert (f'\nrate = "{FASTEST:.6g} B/s"' in text) == is_reached
-    assert (f'\ndevice_write_rate = "{FASTEST:.6g} B/s"' in text) == is_reached
+    assert (f'\nrate = "{written_rate(FASTEST)}"' in text) == is_reached
+    assert (f'\ndevice_write_rate = "{written_rate(FASTEST)}"' in text) == is_reached
 
 
 def test_the_recorded_time_leaves_out_stops_and_waits_for_a_core(tmp_path: Path) -> None:
