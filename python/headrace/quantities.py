@@ -288,7 +288,7 @@ def written_number(value: float, digits: int) -> str:
 def quantity(value: float, unit: str, currency: str = "") -> str:
     """Return a value of a design's figure, whose units `headrace.design.figure` has.
 
-    Capacities are in decimal and in binary units: "80 TB (72.8 TiB)".
+    Capacities are in decimal and in binary units: "80 TB (72.76 TiB)".
     """
     if unit == "1":
         return number(value)
