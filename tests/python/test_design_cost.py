@@ -164,7 +164,7 @@ def test_values_have_fitting_units() -> None:
 
     assert text(80e12, "B") == "80 TB (72.76 TiB)"
     assert text(2.5e9, "B/s") == "2.5 GB/s"
-    assert text(1234.5, "money") == "1,234 USD"
+    assert text(1234.5, "money") == "1,234.5 USD"
     assert text(60.5, "money/TB") == "60.5 USD/TB"
     assert text(1.5, "t (cooling)") == "1.5 tons"
     assert text(0.99999, "1") == "0.99999"

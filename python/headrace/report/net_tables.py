@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from headrace.quantities import duration
+from headrace.quantities import written_time
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +71,7 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
         if row["left_out"]:
             yield f"{row['path']}: {row['left_out']:,} rows are beyond its limit and left out"
     first = result.runs[0]
-    at = duration(first["time"])
+    at = written_time(first["time"])
     end = {
         "time": f"ended at {at}",
         "quiet": f"nothing can happen after {at}",
