@@ -1,6 +1,7 @@
 //! Scenarios for Python.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use headrace_spec::{
     Bytes, ClassOption, Error, LayoutKind, Loaded, Rate, SchedulerKind, Seconds, Span, WorkloadKind,
@@ -309,25 +310,27 @@ fn workloads() -> Vec<(&'static str, &'static str)> {
     headrace_spec::workloads()
 }
 
+/// Reads an amount as a scenario would.
+fn read<T: FromStr<Err = String>>(text: &str) -> PyResult<T> {
+    text.parse().map_err(PyValueError::new_err)
+}
+
 /// A number of bytes such as "64 KiB", as a scenario has it.
 #[pyfunction]
 fn parse_bytes(text: &str) -> PyResult<u64> {
-    let bytes: Result<Bytes, String> = text.parse();
-    bytes.map(|it| it.0).map_err(PyValueError::new_err)
+    read::<Bytes>(text).map(|bytes| bytes.0)
 }
 
 /// A time such as "0.2 ms", as a scenario has it, in seconds.
 #[pyfunction]
 fn parse_seconds(text: &str) -> PyResult<f64> {
-    let seconds: Result<Seconds, String> = text.parse();
-    seconds.map(|it| it.0).map_err(PyValueError::new_err)
+    read::<Seconds>(text).map(|seconds| seconds.0)
 }
 
 /// A rate such as "1 Gbit/s", as a scenario has it, in bytes per second.
 #[pyfunction]
 fn parse_rate(text: &str) -> PyResult<f64> {
-    let rate: Result<Rate, String> = text.parse();
-    rate.map(|it| it.0).map_err(PyValueError::new_err)
+    read::<Rate>(text).map(|rate| rate.0)
 }
 
 /// A time of any length such as "1,000,000 h", as a design has it, in seconds.

@@ -45,9 +45,8 @@ impl Scale {
         value * 10f64.powi(-self.power) / self.factor
     }
 
-    fn is_called(&self, name: &str) -> bool {
-        let mut names = [self.name].into_iter().chain(self.others.iter().copied());
-        names.any(|own| own == name)
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        [self.name].into_iter().chain(self.others.iter().copied())
     }
 }
 
@@ -71,10 +70,7 @@ pub(super) const PRINTED_TIMES: &[Scale] = TIMES.split_at(8).0;
 
 /// The pattern, in JSON Schema, of the texts that [`parse`] reads.
 pub(super) fn pattern(scales: &[Scale]) -> String {
-    let names = scales
-        .iter()
-        .flat_map(|scale| [scale.name].into_iter().chain(scale.others.iter().copied()));
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = scales.iter().flat_map(Scale::names).collect();
     amount::pattern(&format!("({})", names.join("|")))
 }
 
@@ -84,7 +80,8 @@ pub(super) fn pattern(scales: &[Scale]) -> String {
 /// What is wrong, or an empty text if this is no number with a unit at all.
 pub(super) fn parse(text: &str, scales: &[Scale]) -> Result<f64, String> {
     let amount = amount::split(text)?;
-    let Some(scale) = scales.iter().find(|scale| scale.is_called(amount.unit)) else {
+    let is_meant = |scale: &&Scale| scale.names().any(|name| name == amount.unit);
+    let Some(scale) = scales.iter().find(is_meant) else {
         let names: Vec<&str> = scales.iter().map(|scale| scale.name).collect();
         let reason = match amount.unit {
             "" => "the unit is missing".to_owned(),
