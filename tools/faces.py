@@ -80,7 +80,7 @@ class Shown:
         }
 
     def output(self, words: Sequence[str], folder: Path, width: int) -> str:
-        """Run a command in a folder, and return its exit status and what it printed."""
+        """Run a command in a folder, and return its exit status and output."""
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-m", "headrace", *words],
@@ -99,7 +99,9 @@ class Shown:
 def all_cases() -> dict[str, Any]:
     """Return the commands, pages and documents of faces.toml."""
     cases = tomllib.loads(CASES.read_text(encoding="utf-8"))
-    return cases | {"document": sorted(it for it in DOCUMENTS.iterdir() if it.suffix != ".md")}
+    return cases | {
+        "document": sorted(file for file in DOCUMENTS.iterdir() if file.suffix != ".md")
+    }
 
 
 def write(version: Shown, cases: Mapping[str, Any], folder: Path, pool: Executor) -> None:
@@ -119,14 +121,14 @@ def write(version: Shown, cases: Mapping[str, Any], folder: Path, pool: Executor
         for case in cases["command"]
         for width in WIDTHS
     ]
-    jobs += [pool.submit(_help, version, it, work, faces) for it in cases["help"]]
+    jobs += [pool.submit(_help, version, command, work, faces) for command in cases["help"]]
     jobs.append(pool.submit(_stored, version, cases, work / "stored", faces))
     for job in jobs:
         job.result()
 
 
 def _command(version: Shown, case: Mapping[str, Any], width: int, work: Path, faces: Path) -> None:
-    """Run a command of faces.toml at one width, and keep what it printed and wrote."""
+    """Run a command of faces.toml at one width, and keep its output and its files."""
     out = _with_inputs(version, work)
     words = shlex.split(case["line"])
     output = version.output(words, work, width)

@@ -162,7 +162,7 @@ class Measurements:
         further = {probe.name for fitted in FITTED_PARAMETERS for probe in fitted.more_probes}
         missing = further - rounds.keys()
         probes = [probe for probe in all_probes(read) if probe.name not in missing]
-        needed = [it.name for it in CHECKS if it.name not in ADDED or it.name in checks]
+        needed = [case.name for case in CHECKS if case.name not in ADDED or case.name in checks]
         for name in (*(probe.name for probe in probes), *needed):
             if len(estimates.get(name, ())) != count or count == 0:
                 raise ScenarioError(

@@ -47,7 +47,7 @@ class ClassOfData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     @property
     def sizes(self) -> str:
         """Range of the sizes of its files: "1 MB to 100 MB"."""
-        low, high = (None if it is None else size(it) for it in self._limits)
+        low, high = (None if limit is None else size(limit) for limit in self._limits)
         if low and high:
             return f"{low} to {high}"
         return f"above {low}" if low else f"below {high}" if high else "any"
