@@ -34,8 +34,8 @@ from headrace.lab import running_testbed, status
 from headrace.lab.hosts import Hosts
 from headrace.lab.processes import processes
 from headrace.lab.state import Lab
-from headrace.report.figures.style import COLOURS, sheet
-from headrace.report.plots import write_figure
+from headrace.render.pictures import write_figure
+from headrace.render.style import COLOURS, sheet
 from headrace.simulate.scenario import load_with_sets
 
 CLIENTS = (1, 2, 4, 8)

@@ -45,7 +45,7 @@ from headrace.design.reliability.question import (
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array as DesignedArray
 from headrace.quantities import DAY, HOUR, YEAR, percent_text
-from headrace.report.figures.style import COLOURS
+from headrace.render.style import COLOURS
 from headrace.report.paper import Paper, Row, main
 
 matplotlib.use("Agg")

@@ -202,19 +202,29 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 
 @functools.cache
-def partial(of: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return a type like a record whose fields may all be absent, here and in the records within.
+@functools.cache
+def partial(of: type[Of]) -> type[Of]:
+    """Return a subtype of a record whose fields may all be absent, here and in the records within.
 
-    It serves documents of earlier versions, which lack later fields.
+    It serves documents of earlier versions, which lack later fields. An absent field has its
+    default, or is `msgspec.UNSET`.
     """
     own = typing.get_type_hints(of, include_extras=True)
-    return msgspec.defstruct(
-        f"Partial{of.__name__}",
-        [
-            (it.encode_name, _partial_type(own[it.name]) | msgspec.UnsetType, msgspec.UNSET)
-            for it in msgspec.structs.fields(of)
-        ],
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(typing.cast(type[msgspec.Struct], of)):
+        kind = _partial_type(own[field.name]) | msgspec.UnsetType
+        given: dict[str, Any] = {"name": field.encode_name}
+        if field.default_factory is not msgspec.NODEFAULT:
+            given["default_factory"] = field.default_factory
+        else:
+            absent = field.default is msgspec.NODEFAULT
+            given["default"] = msgspec.UNSET if absent else field.default
+        fields.append((field.name, kind, msgspec.field(**given)))
+    config = of.__struct_config__  # type: ignore[attr-defined]
+    made = msgspec.defstruct(
+        f"Partial{of.__name__}", fields, bases=(of,), kw_only=True, frozen=config.frozen
     )
+    return typing.cast(type[Of], made)
 
 
 def _partial_type(of: Any) -> Any:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from headrace import simulate
 from headrace.document_io import display_name, read_document, time_of
 from headrace.environment import started_of
-from headrace.result_documents import TABLES, check_saved
-from headrace.store.record import KINDS, SIMULATED, current_kind
+from headrace.kinds import SIMULATED, STORED, current_kind
+from headrace.store.saved_documents import TABLES, check_saved
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +38,7 @@ def import_results(
         return store.import_archive(path, on_progress, labels)
     saved = read_document(path)
     tables = check_saved(saved, display_name(path))
-    if current_kind(str(saved.get("kind"))) in KINDS and saved["kind"] != SIMULATED:
+    if current_kind(str(saved.get("kind"))) in STORED and saved["kind"] != SIMULATED:
         taken = _import_measured(store, path, saved, tables)
     else:
         taken = simulate.import_saved(store, path)

@@ -16,7 +16,7 @@ from headrace.cli.bench.sizes import counts, size, sizes
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
 from headrace.quantities import short_size
-from headrace.report import study_tables
+from headrace.report.store_tables import tables
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -168,7 +168,7 @@ def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
     result = micro.run_study(micro.disk(64 << 10, seeks=10, names=20), tmp_path, repeats=1)
     console = Console(width=100, file=io.StringIO())
     with console.capture() as captured:
-        console.print(study_tables.study(result.document))
+        console.print(tables("study", result.document))
     text = captured.get()
     rows = [line for line in text.splitlines() if line.startswith(" block write ")]
     assert len(rows) == 1 and len(rows[0].split()) == 4

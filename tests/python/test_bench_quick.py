@@ -20,7 +20,7 @@ import pytest
 from headrace import _core
 from headrace.measure.jobs import JobsLive, Options, quick_start, run_jobs
 from headrace.measure.jobs.target import opened
-from headrace.report.job_tables import Now, live_line
+from headrace.views.jobs import Now, live_line
 
 SHORT = ("--time", "0.2", "--file", "8m")
 needs_io_uring = pytest.mark.skipif(

@@ -11,9 +11,10 @@ from rich.console import Console
 
 import headrace as hr
 from conftest import Command
+from headrace.render.terminal import rendered
 from headrace.report import tables
-from headrace.report.sweep_tables import sweep_table
 from headrace.sweeps import Sweep
+from headrace.views.sweep import view
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "cache-policies.toml"
 WRITES = """
@@ -255,6 +256,6 @@ def test_sweeps_show_writes_and_syncs_first() -> None:
 def text_of(result: hr.Result | Sweep) -> str:
     """The tables of a result on a wide terminal."""
     console = Console(width=250, record=True, file=io.StringIO())
-    made = sweep_table(result) if isinstance(result, Sweep) else tables.result(result.document)
+    made = rendered(view(result)) if isinstance(result, Sweep) else tables.result(result.document)
     console.print(made)
     return console.export_text()

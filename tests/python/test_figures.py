@@ -15,10 +15,13 @@ from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL, Command
-from headrace.report import plots, study_tables
-from headrace.report.figures import Figures, latency, percentile, study, throughput, utilisation
-from headrace.report.figures.style import short
+from headrace.kinds import blocks
+from headrace.render import pictures
+from headrace.render.style import short
+from headrace.render.terminal import rendered
+from headrace.report.figures import Figures, latency, throughput, utilisation
 from headrace.simulate.frames import SERIES, stations
+from headrace.views.parts import percentile_chart
 
 
 def test_the_last_window_is_as_long_as_the_run_lasted() -> None:
@@ -81,10 +84,13 @@ def a_study(unit: str, values: dict[str, list[float]], half: float | None) -> di
         "parameters": ["file", "block"],
         "sizes": ["file", "block"],
         "wanted_repeats": 3,
+        "benchmark": "x",
+        "stop": {"reason": "workload"},
+        "warnings": [],
         "summary": [
             {"file": file, "block": 4096 << 4 * number, "test": test, "unit": unit, "repeats": 3}
             | {"median": value, "mean": 1.5 * value, "least": value / 2, "most": 2 * value}
-            | {"half_width": None if half is None else half * value}
+            | {"half_width": None if half is None else half * value, "in_memory": False}
             for test, several in values.items()
             for number, value in enumerate(several)
             for file in (1 << 20, 2 << 20)
@@ -102,7 +108,8 @@ MANY = {f"test {number}": [5e6 * (1 + number), 2e10] for number in range(5)}
 def test_all_panels_of_a_study_have_the_same_labelled_axis(
     unit: str, label: str, half: float | None
 ) -> None:
-    figure = study.draw(a_study(unit, MANY, half))
+    view = blocks("study", a_study(unit, MANY, half))
+    figure = pictures.drawn(view)["x"]
     figure.canvas.draw()
     panels = [axes for axes in figure.axes if axes.get_visible()]
     assert len(panels) == len(MANY)
@@ -118,13 +125,8 @@ def test_all_panels_of_a_study_have_the_same_labelled_axis(
         if unit == "throughput":
             assert {"10", "100", "1,000", "10,000"} <= set(shown)
     # The statistic of the table, and its name.
-    told = study_tables.study(
-        a_study(unit, MANY, half)
-        | {"stop": {"reason": "workload"}, "warnings": []}
-        | {"summary": [it | {"in_memory": False} for it in a_study(unit, MANY, half)["summary"]]}
-    )
     text = io.StringIO()
-    Console(file=text, width=400).print(told)
+    Console(file=text, width=400).print(rendered(view))
     words = "medians of 3 repeats" if half is None else "means of 3 repeats"
     assert words in text.getvalue().lower()
     assert words in figure.get_suptitle()
@@ -137,10 +139,10 @@ def test_all_panels_of_a_study_have_the_same_labelled_axis(
 
 def test_metadata_rates_are_on_a_logarithmic_axis() -> None:
     values = {"create": [1e3, 2e3], "stat": [2e5, 4e5]}
-    (axes,) = study.draw(a_study("per_second", values, None)).axes
+    (axes,) = pictures.drawn(blocks("study", a_study("per_second", values, None)))["x"].axes
     assert axes.get_yscale() == "log" and axes.get_ylim()[0] < 1e3
     alike = {"create": [1e3, 2e3], "stat": [2e3, 4e3]}
-    (axes,) = study.draw(a_study("per_second", alike, None)).axes
+    (axes,) = pictures.drawn(blocks("study", a_study("per_second", alike, None)))["x"].axes
     assert axes.get_yscale() == "linear" and axes.get_ylim()[0] == 0
 
 
@@ -172,7 +174,7 @@ def test_percentiles_of_zero_are_drawn() -> None:
             "count": [1000] * 3,
         }
     )
-    axes = percentile.draw("zeros", frame).axes[0]
+    axes = pictures.drawn([percentile_chart("zeros", frame)])["zeros"].axes[0]
     assert np.asarray(axes.lines[0].get_ydata()).tolist() == [0.0, 0.0, 3.0]
     assert axes.get_yscale() == "symlog" and axes.get_yticks()[0] == 0.0
 
@@ -184,7 +186,7 @@ def test_logarithmic_axes_are_labelled_with_numbers(
     figure = Figure()
     axes = figure.subplots()
     axes.loglog([least, most], [least, most])
-    plots.save_figures(tmp_path, {"x": figure})
+    pictures.save_figures(tmp_path, {"x": figure})
     drawn = [
         label.get_text()
         for axis in (axes.xaxis, axes.yaxis)

@@ -38,7 +38,7 @@ def test_a_package_that_is_imported_back_is_counted(
 ) -> None:
     for name, text in {
         "store": "from headrace.report import tables\nimport headrace.files",
-        "report": "def late():\n    from headrace.store.record import KINDS",
+        "report": "def late():\n    from headrace.store.record import LARGEST",
         "web": "from headrace import report",
     }.items():
         (tmp_path / name).mkdir()

@@ -16,11 +16,11 @@ from headrace.measure.cache import Reads
 from headrace.measure.load_search import search
 from headrace.measure.load_sweep import (
     Findings,
-    LoadPoint,
     findings_of_points,
     knee,
     overall_response,
 )
+from headrace.measure.sweep_steps import LoadPoint
 
 WORKLOAD = """
 [clients]

@@ -17,10 +17,10 @@ import headrace.measure as measure
 from command import command, without_need
 from conftest import MIX
 from headrace.intervals import half_width
+from headrace.kinds import blocks
 from headrace.measure.benchmark import Live, Progress
-from headrace.report import load_sweep_tables
-from headrace.report.figures import client_sweep as clients_figure
-from headrace.report.figures import load_sweep as sweep_figure
+from headrace.render.pictures import drawn
+from headrace.report.store_tables import tables
 from headrace.store import Store, StoreError
 
 
@@ -63,7 +63,7 @@ class Watched:
 
 def shown(document: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
-    console.print(load_sweep_tables.load_sweep(document))
+    console.print(tables("load-sweep", document))
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -121,9 +121,9 @@ def test_whole_sweeps_are_repeated_and_their_figures_have_intervals(
         assert step["intervals"]["latency"]["read"]["p99"] == half_width(p99)
         rates = [it["operations"][step["name"]]["per_second"] for it in document["repetitions"]]
         assert rates == achieved
-    upper, lower = sweep_figure.draw(document).axes
-    # One line of what was achieved, two of response times.
-    assert (len(upper.containers), len(lower.containers)) == (1, 2)
+    upper, lower = drawn(blocks("load-sweep", document))["load-sweep"].axes
+    # Bands of the load achieved, and of the mean: percentiles are over all repetitions.
+    assert (len(upper.collections), len(lower.collections)) == (1, 1)
 
 
 def test_loads_that_were_found_are_those_of_every_repeat(
@@ -225,7 +225,8 @@ def test_a_load_sweep_of_clients_has_intervals_too(load: measure.MixedLoad, belo
     }
     assert "±" in shown(load_sweep.document)
     assert max(map(len, shown(load_sweep.document).splitlines())) <= 100
-    assert len(clients_figure.draw(load_sweep.document).axes[0].containers) == 1
+    picture = drawn(blocks("load-sweep", load_sweep.document))["clients"]
+    assert len(picture.axes[0].collections) == 1
 
 
 def test_steps_are_catalogued_by_operation(

@@ -15,8 +15,8 @@ import headrace as hr
 from conftest import ROOT
 from headrace import measure, progress_bar
 from headrace.progress_bar import NotebookBar, bar_html
-from headrace.report.fitted_table import FittedTable
-from headrace.report.html import as_html
+from headrace.render.fitted_table import FittedTable
+from headrace.render.html import as_html
 from headrace.report.scenario_html import explained_fields
 from headrace.simulate import study
 

@@ -16,10 +16,10 @@ from scipy import stats
 import headrace as hr
 from conftest import SMALL, Command
 from headrace.cli.app import run
+from headrace.kinds import STORED
 from headrace.report.comparison_tables import SHOWN, comparison
 from headrace.store import Store, StoreError
 from headrace.store.figures import FIGURES
-from headrace.store.record import KINDS
 from headrace.store.samples import mean
 from headrace.store.significance import difference
 from test_cli_errors import refused
@@ -355,14 +355,14 @@ def test_every_catalogued_figure_has_a_title() -> None:
 
 def test_results_of_any_two_kinds(place: Path) -> None:
     store = hr.store.open()
-    ids = [store.add(everything(kind), kind=kind) for kind in KINDS]
+    ids = [store.add(everything(kind), kind=kind) for kind in STORED]
     for first in ids:
         for other in set(ids) - {first}:
             compared = store.compare([first, other]).json()
             assert compared["figures"] and comparison(compared)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", STORED)
 def test_commands_for_each_kind(kind: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A result with figures is compared; one without them is refused in one line."""
     store = hr.store.open()

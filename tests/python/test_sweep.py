@@ -15,7 +15,7 @@ import headrace as hr
 from conftest import SMALL
 from headrace._core import replication_seed
 from headrace.quantities import amounts
-from headrace.report.figures.style import NotebookFigure
+from headrace.render.style import NotebookFigure
 from headrace.sweeps import Axis, Precision, Sweep, WrongAxis, of_mapping, parse
 from headrace.sweeps.axis import between
 from headrace.sweeps.designs import design

@@ -9,10 +9,10 @@ from rich.table import Table
 
 import headrace as hr
 from conftest import SMALL
+from headrace.render.fitted_table import FittedTable
 from headrace.report import tables
-from headrace.report.fitted_table import FittedTable
 from headrace.report.plain_text import plain
-from headrace.report.study_tables import study
+from headrace.report.store_tables import tables as tables_of
 from headrace.report.trace_tables import trace_summary
 
 
@@ -166,7 +166,7 @@ def test_a_sweep_fits_its_terminal() -> None:
         ],
     }
     for width in (80, 120):
-        text = printed(study(document), width)
+        text = printed(tables_of("study", document), width)
         assert max(map(len, text.splitlines())) <= width
         assert text.count("21,000 ± 1,000") == 2 * len(tests)
     assert "eans of 3 repeats, ± half the width of their 95 % interval" in text

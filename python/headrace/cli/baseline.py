@@ -16,6 +16,8 @@ from headrace.cli.store_options import Labels, Stored, check_labels, save_to_sto
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
+from headrace.kinds import blocks
+from headrace.render.terminal import rendered
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -165,9 +167,9 @@ def _show_stored(
     changes, note = found.outdated(directory), found.age_note()
     _print(found, as_json, {"outdated": changes, "note": note}, found.id)
     if not as_json:
-        from headrace.report import baseline_tables
+        from headrace.views.baseline import state
 
-        show_tables(baseline_tables.state(changes, note))
+        show_tables(rendered(state(changes, note)))
     _write(found, output, plot, save_machine)
     return 1 if changes else 0
 
@@ -179,11 +181,9 @@ def _print(
     if as_json:
         print(json.dumps({**document, **more, "id": identifier}, allow_nan=False, indent=2))
         return
-    from headrace.report import baseline_tables
-
     if identifier is not None:
         print(plain_line(f"in the store: {identifier}"))
-    show_tables(baseline_tables.baseline(document))
+    show_tables(rendered(blocks("baseline", document)))
 
 
 def _write(
@@ -191,9 +191,9 @@ def _write(
 ) -> None:
     """Write the files that were asked for. Raises ValueError if there is no machine."""
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
 
-        plots.save_baseline(plot, found.document())
+        pictures.save(plot, blocks("baseline", found.document()))
     if output is not None:
         from headrace.host import this_host
 

@@ -16,6 +16,7 @@ from headrace.cli.store_options import Labels, parse_labels
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
 from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
+from headrace.kinds import STORED
 from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ Identifiers: TypeAlias = Annotated[
 ]
 
 
+LOAD_SWEEP = "load-sweep"
 PAGE = 100
 """Results on a page of a list."""
 
@@ -59,7 +61,7 @@ class ExportFormat(StrEnum):
 
 def _current_kind(kind: str | None) -> str | None:
     """Return the present name of a kind; name it on standard error if it was renamed."""
-    from headrace.store.record import current_kind
+    from headrace.kinds import current_kind
 
     if kind is None or (current := current_kind(kind)) == kind:
         return kind
@@ -72,8 +74,7 @@ Kind: TypeAlias = Annotated[
     typer.Option(
         "--kind",
         callback=_current_kind,
-        help="Only results of this kind: simulated, measured, jobs, load-sweep, study, tuning,"
-        " network, baseline, profile, sweep.",
+        help=f"Only results of this kind: {', '.join(STORED)}.",
     ),
 ]
 Name: TypeAlias = Annotated[
@@ -279,8 +280,8 @@ def plot(
 ) -> None:
     """Draw response time against achieved load of load sweeps."""
     from headrace import store
+    from headrace.kinds import read
     from headrace.quantities import numbered
-    from headrace.report.client_host_curves import curves
 
     check_directory(output)
     there = store.open()
@@ -288,20 +289,23 @@ def plot(
     for identifier in identifiers:
         entry = there.shown(identifier)
         document = entry.document
-        of = document.get("of") if entry.kind == "load-sweep" else None
+        of = document.get("of") if entry.kind == LOAD_SWEEP else None
         if of == "client-hosts":
-            for count, curve in curves(document).items():
-                sweeps[f"{numbered(count, 'client host')}, {_curve(entry)}"] = curve
+            sweep = read(LOAD_SWEEP, document)
+            for curve in sweep.curves:
+                name = f"{numbered(curve.client_hosts, 'client host')}, {_curve(entry)}"
+                sweeps[name] = sweep.curve(curve.client_hosts)
             continue
         if of != "loads":
             raise ValueError(
                 f"{entry.id}: expected a mixed load at several loads, as headrace bench mix"
                 f" saves it; this result is of kind {entry.kind}"
             )
-        sweeps[_curve(entry)] = document
-    from headrace.report import plots
+        sweeps[_curve(entry)] = read(LOAD_SWEEP, document)
+    from headrace.render import pictures
+    from headrace.views.load_sweep import compared
 
-    for file in plots.save_load_sweeps(output, sweeps):
+    for file in pictures.save(output, compared(sweeps)):
         print(plain_line(f"plot: {file}"))
 
 

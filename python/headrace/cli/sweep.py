@@ -183,12 +183,10 @@ def _left(partial: "Sweep", output: Path | None) -> str:
 
 
 def _plot(found: "Sweep", figure: str, directory: Path) -> None:
-    from headrace.report import plots
+    from headrace.render import pictures
+    from headrace.views.sweep import view
 
-    plots.save_sweep(directory, found.name, found.paths, found.points, figure)
-    sensitivity = found.sensitivities
-    if sensitivity is not None and figure in sensitivity.figures:
-        plots.save_sensitivity(directory, found.name, found.sensitivity(figure), figure)
+    pictures.save(directory, view(found, figure))
 
 
 def _print(
@@ -201,9 +199,10 @@ def _print(
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.sweep_tables import sweep_table
+    from headrace.render.terminal import rendered
+    from headrace.views.sweep import view
 
-    show(sweep_table(found, figure))
+    show(rendered(view(found, figure)))
     show_files(files or {})
     if identifier is not None:
         print(f"in the store: {identifier}")

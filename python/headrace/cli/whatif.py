@@ -10,6 +10,8 @@ from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
 from headrace.cli.screen import show, show_files, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
+from headrace.kinds import blocks
+from headrace.render.terminal import rendered
 
 
 def whatif(
@@ -92,14 +94,14 @@ def whatif(
             progress=on_progress or False,
             trust=trust(trusted),
         )
+    document = study.json()
+    view = blocks("whatif", document)
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
 
-        plots.save_gains(plot, study.baseline.name, study.factor, study.table)
+        pictures.save(plot, view)
     if as_json:
-        print(json.dumps(study.json(), allow_nan=False, indent=2))
+        print(json.dumps(document, allow_nan=False, indent=2))
         return
-    from headrace.report.whatif_tables import what_if
-
-    show(what_if(study.json()))
+    show(rendered(view))
     show_files({"plots": plot})

@@ -13,7 +13,6 @@ from headrace.measure.load_sweep import (
     SPEC_SFS,
     AtLoad,
     Criteria,
-    LoadPoint,
     Loads,
     catalogued,
     findings,
@@ -24,7 +23,7 @@ from headrace.measure.load_sweep import (
 from headrace.measure.report import CataloguedRate, CataloguedTime, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
-from headrace.measure.sweep_steps import Step
+from headrace.measure.sweep_steps import LoadPoint, Step
 from headrace.quantities import numbered
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]

@@ -15,7 +15,7 @@ from headrace.measure.load_search import search
 from headrace.measure.report import Catalogued, CataloguedRate, CataloguedTime, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
-from headrace.measure.sweep_steps import Step, StepOf
+from headrace.measure.sweep_steps import LoadPoint, Step, StepOf
 from headrace.quantities import numbered
 
 AtLoad: TypeAlias = Callable[[float], _core.Loaded]
@@ -213,14 +213,6 @@ def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> Catal
         operations[step.name] = CataloguedRate(step.load.achieved_per_second)
         latency[step.name] = step.response
     return Catalogued(operations=operations, latency=latency)
-
-
-class LoadPoint(msgspec.Struct, frozen=True):
-    """A point of the curve of load and response time."""
-
-    requested_per_second: float
-    achieved_per_second: float
-    response_mean_s: float
 
 
 class Findings(msgspec.Struct, frozen=True):

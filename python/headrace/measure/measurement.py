@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from headrace import _core
+from headrace import _core, kinds
 from headrace.files import save_json
 from headrace.histograms import SCHEMA, By, percentiles
 from headrace.host import this_host
@@ -21,6 +21,7 @@ from headrace.store import open as open_store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+KIND = "measured"
 SERIES = pl.Schema(
     {
         "time_s": pl.Float64,
@@ -87,18 +88,22 @@ class Measurement:
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None
     ) -> str:
         """Save the measurement in the store and return its identifier."""
-        tables = {
+        return open_store().add(
+            self.document,
+            {name: table for name, table in self.tables.items() if table.height},
+            kind=KIND,
+            started=started,
+            labels=labels,
+        )
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Its tables, by their names in the store."""
+        return {
             "series": self.series,
             "counters": self.counters,
             "histograms": self.histograms,
         }
-        return open_store().add(
-            self.document,
-            {name: table for name, table in tables.items() if table.height},
-            kind="measured",
-            started=started,
-            labels=labels,
-        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the measurement as JSON, atomically."""
@@ -114,26 +119,15 @@ class Measurement:
         """Draw a figure that `headrace bench run --plot` writes.
 
         Parameters:
-            figure: `throughput`, `latency` or `counters`.
+            figure: `operations`, `throughput`, `latency` or `counters`.
 
         Raises:
             ValueError: if there is no such figure.
         """
-        from headrace.report.figures import measurement, percentile
-
-        if figure == "throughput":
-            return measurement.throughput(self.name, self.series)
-        if figure == "latency":
-            return percentile.draw(self.name, self.percentiles(percentile.QUANTILES))
-        if figure == "counters":
-            return measurement.counters(self.name, self.counters)
-        raise ValueError(f"figure {figure!r}: expected throughput, latency, counters")
+        return kinds.picture(KIND, self.document, figure, **self.tables)
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.measurement_tables import measurement
-
-        return as_html(measurement(self.document))
+        return kinds.html(KIND, self.document)
 
     def __repr__(self) -> str:
         return f"<Measurement of {self.name!r}: {self.report.stop.reason}>"

@@ -9,9 +9,9 @@ from typing import Any
 from headrace import ranks
 from headrace._core import VERSION
 from headrace.document_io import display_name, read_document
-from headrace.result_documents import TABLES, check_saved
+from headrace.kinds import current_kind
 from headrace.store import open as open_store
-from headrace.store.record import current_kind
+from headrace.store.saved_documents import TABLES, check_saved
 
 PREFIX = "results:"
 """Prefix of a result's identifier in the store."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from headrace import kinds
 from headrace.files import save_json
 from headrace.host import this_host
-from headrace.result_documents import TABLES
 from headrace.store import open as open_store
+from headrace.store.saved_documents import TABLES
 
 KIND = "load-sweep"
 
@@ -57,10 +58,7 @@ class LoadSweep:
         )
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.load_sweep_tables import load_sweep
-
-        return as_html(load_sweep(self.document))
+        return kinds.html(KIND, self.document)
 
     def saved(self) -> dict[str, Any]:
         """Return the document with its tables, as it is saved and resumed."""

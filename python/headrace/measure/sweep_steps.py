@@ -14,7 +14,7 @@ from headrace.histograms import SCHEMA as HISTOGRAMS
 from headrace.measure.counters import SERIES as COUNTERS
 from headrace.measure.measurement import SERIES, Measurement
 from headrace.measure.report import Latency, Load, Report, ResultWarning, ScenarioText, Stop
-from headrace.result_documents import TABLES
+from headrace.store.saved_documents import TABLES
 
 SWEEP_KEYS = ("kind", "scenario", "seed", "version", "calls")
 """Keys that a sweep has once for all its steps."""
@@ -144,17 +144,79 @@ class SavedStep(msgspec.Struct):
     repetitions: list[dict[str, Any]] = []
 
 
-class SweepDocument(msgspec.Struct):
-    """Types of a sweep's document, beside those that the store checks."""
+class SweepStep(Report, kw_only=True):
+    """A step as a sweep's document has it."""
+
+    name: str
+    requested_per_second: float | None = None
+    offered_per_second: float | None = None
+    achieved_per_second: float | None = None
+    response: Latency | None = None
+    service: Latency | None = None
+    client_hosts: int | None = None
+    oversubscribed: bool | None = None
+    operations_per_second: float | None = None
+    speedup: float | None = None
+    efficiency: float | None = None
+    partial: bool = False
+    keeps_up: bool | None = None
+
+
+class LoadPoint(msgspec.Struct, frozen=True):
+    """A point of the curve of load and response time."""
+
+    requested_per_second: float
+    achieved_per_second: float
+    response_mean_s: float
+
+
+class Curve(msgspec.Struct, kw_only=True):
+    """Findings of a curve of load and response time, as a sweep's document has them."""
+
+    client_hosts: int | None = None
+    knee: LoadPoint | None = None
+    kept_up: LoadPoint | None = None
+    cut_off: LoadPoint | None = None
+    achieved_at_most_per_second: float | None = None
+    overall_response_s: float | None = None
+
+
+class Curves(Curve, kw_only=True):
+    """The findings of a sweep, or of one of its repetitions."""
+
+    curves: list[Curve] = []
+    """Findings of each number of client hosts."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Criteria by which a load is sustained."""
+
+    achieved: float
+    response_s: float
+
+
+class SweepDocument(Curves, kw_only=True):
+    """A sweep's document."""
 
     of: str
     scenario: ScenarioText
     place: dict[str, str]
+    calls: str = "posix"
     cores: int
-    steps: list[SavedStep]
+    criteria: Limits
+    steps: list[SweepStep]
     stop: Stop
     ranks: int
     warnings: list[ResultWarning]
+    wanted_repeats: int = 1
+    repetitions: list[Curves] = []
+
+    def curve(self, client_hosts: int | None) -> "SweepDocument":
+        """Return the load sweep on a number of client hosts."""
+        own = next((it for it in self.curves if it.client_hosts == client_hosts), Curve())
+        found = {name: getattr(own, name) for name in Curve.__struct_fields__}
+        steps = [step for step in self.steps if step.client_hosts == client_hosts]
+        return msgspec.structs.replace(self, of="loads", steps=steps, **found)
 
 
 class EarlierMeasurements:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.quantities import HOUR, duration, figure, megabytes, percent, size, whole
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain_line
 
 GIGABIT = 125e6

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.quantities import duration, percent, size, whole
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 
 
 def characteristics(document: Mapping[str, Any]) -> RenderableType:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from headrace.doctor import Diagnosis, Part, State
 from headrace.quantities import size
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain_line
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from headrace.design.figure import Figure, by_key
 from headrace.quantities import quantity
-from headrace.report.plain_text import plain, plain_line
+from headrace.report.plain_text import plain_line
 
 MOST_TERMS = 8
 """Terms of a sum that a table shows."""
@@ -96,11 +96,6 @@ def figure_table(
             cells.append(Text(f"= {_abridged(row.arithmetic)}" if row.arithmetic else ""))
         table.add_row(*cells)
     return Group(table, *_notes(figures))
-
-
-def assumptions(lines: Iterable[str]) -> list[Text]:
-    """Return a heading and the assumptions of a result, one a line."""
-    return [Text("\nAssumptions", style="bold"), *(Text(f"  {plain(it)}") for it in lines)]
 
 
 def _abridged(arithmetic: str) -> str:

@@ -9,7 +9,7 @@ from headrace.optimisation.candidate import Candidate, rank
 from headrace.optimisation.goals import COST, Constraint, text
 from headrace.optimisation.optimum import Optimum
 from headrace.quantities import duration, figure, percent
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.sweeps.result import values_text
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rich.console import Group
 from rich.text import Text
 
-from headrace.report.fitted_table import FittedTable
-from headrace.report.html import as_html
+from headrace.render.fitted_table import FittedTable
+from headrace.render.html import as_html
 from headrace.simulate.scenario import Scenario
 
 SECTION = re.compile(r"^\[+([^\]]+)\]+$")

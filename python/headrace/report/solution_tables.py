@@ -14,7 +14,7 @@ from headrace.design.evaluation import (
 )
 from headrace.design.figure import Figure, by_key
 from headrace.quantities import number, quantity
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 
 UNKNOWN = "\N{EN DASH}"

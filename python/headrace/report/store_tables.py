@@ -1,6 +1,7 @@
 """Results in the store as tables for a terminal."""
 
-from collections.abc import Callable, Mapping, Sequence
+import pkgutil
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -8,62 +9,28 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.environment import KEYS, shown
+from headrace.fields import convert, partial
+from headrace.kinds import KINDS, UNSHOWN, blocks
 from headrace.quantities import duration, figure, megabytes, milliseconds, size
-from headrace.report import (
-    baseline_tables,
-    job_tables,
-    load_sweep_tables,
-    measurement_tables,
-    network_tables,
-    profile_tables,
-    study_tables,
-    tables,
-    tuning_tables,
-)
-from headrace.report.fitted_table import FittedTable
+from headrace.render.blocks import Note
+from headrace.render.fitted_table import FittedTable
+from headrace.render.terminal import rendered
 from headrace.report.plain_text import plain, plain_line
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep
 
-Document = Mapping[str, Any]
-
-
-def _sweep(document: Document) -> RenderableType:
-    # A sweep's table needs polars, which a list of results should not wait for.
-    from headrace.report import sweep_tables
-
-    return sweep_tables.of_document(document)
-
-
-SHOWN: Mapping[str, Callable[[Document], RenderableType]] = {
-    "simulated": tables.result,
-    "measured": measurement_tables.measurement,
-    "load-sweep": load_sweep_tables.load_sweep,
-    "study": study_tables.study,
-    "tuning": tuning_tables.tuned,
-    "network": network_tables.messages,
-    "jobs": job_tables.jobs,
-    "baseline": baseline_tables.baseline,
-    "profile": profile_tables.profile,
-    "sweep": _sweep,
-}
-"""Tables by the kind of a result, as the command that measured it shows them."""
-UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""Exceptions that tables raise for documents with missing or malformed fields."""
 LESS_TO_RESULTS = (
-    *(
-        "took",
-        "seed",
-        "calls",
-        "version",
-        "file system",
-        "p95 ms",
-        "overall ms",
-        "kind",
-        "host",
-        "labels",
-    ),
+    "took",
+    "seed",
+    "calls",
+    "version",
+    "file system",
+    "p95 ms",
+    "overall ms",
+    "kind",
+    "host",
+    "labels",
 )
 """Columns that narrow terminals omit, in this order."""
 
@@ -159,9 +126,15 @@ def environment(of: Mapping[str, Any]) -> list[str]:
 def one_step(entry: "ShownStep") -> RenderableType:
     """Return the figures of one step of a load sweep."""
     name, step = plain(entry.name), plain(entry.step["name"])
+    from headrace.measure.sweep_steps import SweepStep
+    from headrace.views.measured import figures as step_figures
+    from headrace.views.measured import of_repeats
+
     text = Text(f"{entry.id}: {name}, {step}", style="bold")
     try:
-        return Group(text, measurement_tables.step(entry.step))
+        step = convert(dict(entry.step), partial(SweepStep))
+        repeats = Note(of_repeats(step, len(step.repetitions)) if step.repetitions else "")
+        return Group(text, rendered([repeats, *step_figures(step)]))
     except UNSHOWN as error:
         raise ValueError(
             f"{entry.id}: its {step} lacks fields that this version shows, or is damaged"
@@ -173,13 +146,22 @@ def _figures(entry: "ShownResult") -> RenderableType:
     """Return the tables of the command that made the result. For results of other versions without
     some of its fields, return the catalogued figures."""
     try:
-        return SHOWN[entry.kind](entry.document)
+        return tables(entry.kind, entry.document)
     except UNSHOWN:
         made = FittedTable("Figures", 2, ("operation", "figure", "value"))
         for operation, figures in entry.figures.items():
             for name, value in figures.items():
                 made.add_row(operation, name, figure(value))
         return made
+
+
+def tables(kind: str, document: Mapping[str, Any]) -> RenderableType:
+    """Return the tables of a document. Raises one of `UNSHOWN` if it lacks fields."""
+    named = KINDS[kind].tables
+    if not named:
+        return rendered(blocks(kind, document))
+    drawn: RenderableType = pkgutil.resolve_name(named)(document)
+    return drawn
 
 
 def when(timestamp: str) -> str:

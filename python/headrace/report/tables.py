@@ -16,7 +16,7 @@ from headrace.quantities import (
     size,
     whole,
 )
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 from headrace.simulate.report import (
     BreakdownEntry,

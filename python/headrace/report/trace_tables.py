@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.quantities import duration, figure, numbered, percent, size, whole
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.calibrate.other_load import describe
 from headrace.quantities import duration, figure, milliseconds, percent, whole
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain
 
 Document = Mapping[str, Any]

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet_file import LoadedWorksheet
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.report.plain_text import plain, plain_line
 
 

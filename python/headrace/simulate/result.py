@@ -205,7 +205,7 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
+        from headrace.render.html import as_html
         from headrace.report.tables import result
 
         return as_html(result(self.document))

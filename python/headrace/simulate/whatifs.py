@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
+from headrace import kinds
 from headrace._core import ScenarioError, replication_seed
 from headrace.alternatives import (
     GROUPS,
@@ -116,19 +117,14 @@ class WhatIf:
 
     def plot(self) -> "Figure":
         """Draw the gains of the changes that help."""
-        from headrace.report.figures import gains
-
-        return gains.draw(self.baseline.name, self.factor, self.table)
+        return kinds.picture("whatif", self.json(), "whatif")
 
     def __repr__(self) -> str:
         helps = self.table.filter(pl.col("effect") == "helps").height
         return f"<WhatIf of {self.baseline.name!r}: {helps} of {self.table.height} changes help>"
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.whatif_tables import what_if
-
-        return as_html(what_if(self.json()))
+        return kinds.html("whatif", self.json())
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,13 @@ from headrace.fields import WrongField, malformation, to_document
 from headrace.files import atomic_file
 from headrace.histograms import check
 from headrace.quantities import size
-from headrace.result_documents import check_types
 from headrace.store.catalogue import Store
 from headrace.store.documents import check_values
 from headrace.store.errors import StoreError
 from headrace.store.identifier import PATTERN
 from headrace.store.listing import TableEntry
 from headrace.store.record import Record, moment, sha256
+from headrace.store.saved_documents import check_types
 from headrace.store.table_size import read_limited_table, read_small_tables
 
 FORMAT = 1

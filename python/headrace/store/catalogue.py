@@ -63,7 +63,7 @@ class Store:
         Parameters:
             document: All figures of the result.
             tables: Its tables, by name.
-            kind: One of `headrace.store.record.KINDS`.
+            kind: One of `headrace.kinds.STORED`.
             started: Start of the run; by default now.
             labels: Labels by which the result can be found.
             host: `machine` and `system`; by default those of this host.
@@ -174,7 +174,7 @@ class Store:
         """Return the results that match all conditions, newest first.
 
         Parameters:
-            kind: One of `headrace.store.record.KINDS`.
+            kind: One of `headrace.kinds.STORED`.
             name: Name of the scenario.
             labels: Labels that the results have.
             since: Earliest start: a datetime, a date as text, or an age such as `7 d`.

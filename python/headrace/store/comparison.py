@@ -83,8 +83,8 @@ class Comparison:
         return f"<Comparison of {len(self.groups)} groups, {self.table.height} figures>"
 
     def _repr_html_(self) -> str:
+        from headrace.render.html import as_html
         from headrace.report.comparison_tables import comparison
-        from headrace.report.html import as_html
 
         return as_html(comparison(self.json()))
 

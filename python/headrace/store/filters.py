@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from headrace.kinds import STORED, current_kind
 from headrace.quantities import parse_time
 from headrace.store.errors import StoreError
 from headrace.store.queries import Filter
-from headrace.store.record import CALLS, KINDS, current_kind
+from headrace.store.record import CALLS
 
 LARGEST = 2**63 - 1
 """Largest integer of the databases."""
@@ -35,8 +36,8 @@ def make_filter(
 ) -> Filter:
     """Build a filter of results. Raises StoreError if a value is invalid."""
     kind = None if kind is None else current_kind(kind)
-    if kind is not None and kind not in KINDS:
-        raise StoreError(f'--kind "{kind}": expected one of {", ".join(KINDS)}')
+    if kind is not None and kind not in STORED:
+        raise StoreError(f'--kind "{kind}": expected one of {", ".join(STORED)}')
     if calls is not None and calls not in CALLS:
         raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
     for number, value in (("--limit", limit), ("skip", skip)):

@@ -12,40 +12,17 @@ from headrace.environment import of_document
 from headrace.environment import timestamp as timestamp
 from headrace.fields import malformation
 from headrace.host import this_host
+from headrace.kinds import STORED, current_kind
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-KINDS = (
-    "simulated",
-    "measured",
-    "load-sweep",
-    "study",
-    "tuning",
-    "network",
-    "jobs",
-    "baseline",
-    "profile",
-    "sweep",
-)
-"""A simulation, and the benchmarks: one load; a load sweep over rates, clients or client hosts; a
-study of points over a range; protocol operations; messages between hosts; jobs (the quick start or
-a fio job file); what a directory can do; profiles of applications; simulations of a scenario at
-many points."""
-RENAMED_KINDS = {"ladder": "load-sweep"}
-"""Kinds in documents and archives of earlier versions, and their present names."""
 CALLS = ("posix", "io-uring", "null")
 """Ways in which a measurement makes its calls."""
 NO_CALLS = CALLS[2]
-SIMULATED = KINDS[0]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
 LARGEST = 2**63 - 1
 """Largest integer of a database."""
-
-
-def current_kind(kind: str) -> str:
-    """Return the present name of a kind, which an earlier version may have named otherwise."""
-    return RENAMED_KINDS.get(kind, kind)
 
 
 @dataclass(frozen=True)
@@ -54,7 +31,7 @@ class Record:
 
     id: str
     kind: str
-    """One of `KINDS`."""
+    """One of `headrace.kinds.STORED`."""
     name: str
     scenario: str | None
     """The scenario or the workload, as text."""
@@ -97,8 +74,8 @@ class Record:
         Raises StoreError if the document lacks a required field.
         """
         kind = current_kind(kind)
-        if kind not in KINDS:
-            raise StoreError(f'kind = "{kind}": expected one of {", ".join(KINDS)}')
+        if kind not in STORED:
+            raise StoreError(f'kind = "{kind}": expected one of {", ".join(STORED)}')
         name, scenario = _scenario(document)
         seed, version = document.get("seed"), document.get("version")
         if not isinstance(version, str):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 import sqlalchemy as sa
 
+from headrace.kinds import SIMULATED
 from headrace.store import queries, schema
-from headrace.store.record import SIMULATED
 
 
 class RunRow(msgspec.Struct, frozen=True):

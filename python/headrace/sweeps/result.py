@@ -12,7 +12,7 @@ import msgspec
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from headrace import __version__
+from headrace import __version__, kinds
 from headrace.environment import of_host
 from headrace.fields import convert
 from headrace.files import save_json
@@ -293,9 +293,7 @@ class Sweep:
 
     def plot(self, figure: str = "throughput") -> "Figure":
         """Return a plot of a figure over the fields that vary, with 95 % intervals."""
-        from headrace.report.figures import sweep
-
-        return sweep.draw(self.name, self.paths, self.points, figure)
+        return kinds.picture_of_record("sweep", self, "sweep", chosen=figure)
 
     def plot_sensitivity(self, figure: str = "throughput") -> "Figure":
         """Return a plot of the sensitivity of a figure to each axis.
@@ -303,9 +301,8 @@ class Sweep:
         Raises:
             ValueError: As `sensitivity` does.
         """
-        from headrace.report.figures import sensitivity
-
-        return sensitivity.draw(self.name, self.sensitivity(figure), figure)
+        self.sensitivity(figure)
+        return kinds.picture_of_record("sweep", self, "sensitivity", chosen=figure)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -416,10 +413,7 @@ class Sweep:
         )
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.sweep_tables import sweep_table
-
-        return as_html(sweep_table(self))
+        return kinds.html_of_record("sweep", self)
 
 
 def with_half_widths(columns: Iterable[str]) -> dict[str, pl.DataType]:

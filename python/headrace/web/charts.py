@@ -5,13 +5,14 @@ Design", 2008. Series also differ in their marks and line styles.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from nicegui import ui
 
 from headrace.quantities import number
+from headrace.render import blocks
 from headrace.web.times import local_time
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c8c00")
@@ -35,6 +36,11 @@ NARROW_BARS = {
     "query": {"maxWidth": 480},
     "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10, "lineHeight": 11}}},
 }
+AXES = {"linear": "value", "log": "log", "log2": "category", "nines": "log", "names": "category"}
+"""Axes of ECharts by the scale of a chart's axis."""
+REFERENCE = {"color": "#999999", "showSymbol": False, "lineStyle": {"width": 1}}
+RANGE_END = [14, 2]
+"""Width and height of the mark at the end of a bar's range, in pixels."""
 LONGEST_NAME = 28
 """Letters of a name; the rest of a longer one is cut."""
 
@@ -47,6 +53,19 @@ class Series(msgspec.Struct, frozen=True):
     y: Sequence[float | None]
     kind: str = "line"
     """`line`, `bar` or `scatter`."""
+    low: Sequence[float | None] = ()
+    """Lower ends of ranges around the values, and the upper ones."""
+    high: Sequence[float | None] = ()
+    is_reference: bool = False
+    """Whether it is what the others are compared with."""
+    is_level: bool = False
+    """Whether each value holds up to the next x."""
+
+    def ranges(self) -> Iterator[tuple[str, Sequence[float | None]]]:
+        """Yield the names and values of the ends of its ranges, if there are any."""
+        if self.low:
+            yield f"{self.name}, low", self.low
+            yield f"{self.name}, high", self.high
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -114,13 +133,17 @@ class Chart:
         series: Sequence[Series],
         spans: Sequence[Span] = (),
         x_range: tuple[float, float] | None = None,
+        marks: Mapping[str, float] | None = None,
     ) -> None:
-        """Show other data, with marked parts of the x axis, which goes over `x_range`."""
+        """Show other data, with marked parts and named values of the x axis, which goes over
+        `x_range`."""
         options = self._options(series)
         if x_range is not None:
             options["xAxis"] |= {"min": self._at(x_range[0]), "max": self._at(x_range[1])}
         if spans and options["series"]:
             options["series"][0]["markArea"] = self._marks(spans)
+        if marks and options["series"]:
+            options["series"][0]["markLine"] = _vertical_lines(marks)
         self.echart.options.clear()
         self.echart.options.update(options)
         self.echart.style(f"height: {self._height + self._slanted(series)}px")
@@ -131,7 +154,14 @@ class Chart:
     def _fill_table(self) -> None:
         if not self._has_live_table and not self._numbers.value:
             return
-        series = self._series
+        series = [
+            one
+            for it in self._series
+            for one in (
+                it,
+                *(msgspec.structs.replace(it, name=name, y=ends) for name, ends in it.ranges()),
+            )
+        ]
         columns = [self._x, *(it.name for it in series)]
         self._table.columns = [
             {
@@ -151,6 +181,8 @@ class Chart:
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
+        names = [it.name for it in series]
+        legend = {"top": 28, "left": 0, "type": "scroll", "data": names}
         letters = LETTER * _longest_number(series, self._y_kind, self._y_max)
         x, y = self._x_axis(series), self._y_axis(series, letters)
         if self._horizontal:
@@ -173,7 +205,7 @@ class Chart:
                 "decal": {"show": any(it.kind == "bar" for it in series)},
             },
             "tooltip": {"trigger": "axis", "confine": True},
-            "legend": {"top": 28, "left": 0, "type": "scroll"} if several else {"show": False},
+            "legend": legend if several else {"show": False},
             "grid": {
                 "left": 8 if self._horizontal else max(30, self._slanted(series) - letters),
                 "right": 24,
@@ -184,7 +216,7 @@ class Chart:
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
             "xAxis": y if self._horizontal else x,
             "yAxis": x if self._horizontal else y,
-            "series": [self._one(at, it) for at, it in enumerate(series)],
+            "series": [one for at, it in enumerate(series) for one in self._drawn(at, it)],
             "animation": False,
             "media": [NARROW_BARS if self._horizontal else NARROW],
             **self._more,
@@ -224,6 +256,20 @@ class Chart:
             **(_from_least(series) if self._y_kind == "log" else {}),
         }
 
+    def _drawn(self, at: int, series: Series) -> Iterator[dict[str, Any]]:
+        """Yield a series, and the ends of its ranges."""
+        yield self._one(at, series)
+        for name, ends in series.ranges():
+            end = self._one(at, msgspec.structs.replace(series, name=name, y=ends))
+            yield end | {
+                "type": "line" if series.kind == "line" else "scatter",
+                "symbol": "rect",
+                "symbolSize": RANGE_END,
+                "showSymbol": series.kind != "line",
+                "lineStyle": {"type": "dotted", "width": 1},
+                "color": COLOURS[at % len(COLOURS)],
+            }
+
     def _one(self, at: int, series: Series) -> dict[str, Any]:
         data: list[Any] = list(zip(map(self._at, series.x), series.y, strict=True))
         if self._x_kind == "category":
@@ -242,6 +288,8 @@ class Chart:
             "showSymbol": has_marks,
             # Without marks, lines differ by their style.
             "lineStyle": {"type": LINES[(at // len(COLOURS) if has_marks else at) % len(LINES)]},
+            **({"step": "end"} if series.is_level else {}),
+            **(REFERENCE if series.is_reference else {}),
         }
 
     def _at(self, x: Any) -> Any:
@@ -290,6 +338,23 @@ def horizontal_bars(
     )
 
 
+def _vertical_lines(values: Mapping[str, float]) -> dict[str, Any]:
+    """Return lines at values of the x axis, each with its name. Names of one value share a line."""
+    names: dict[float, list[str]] = {}
+    for name, value in values.items():
+        names.setdefault(value, []).append(name)
+    return {
+        "symbol": "none",
+        "silent": True,
+        "lineStyle": {"type": "dashed", "color": "#777777"},
+        "label": {"show": True, "position": "insideEndTop"},
+        "data": [
+            {"xAxis": value, "label": {"formatter": ", ".join(several)}}
+            for value, several in names.items()
+        ],
+    }
+
+
 def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> int:
     """Return the letters of the longest label of an axis of numbers, about."""
     values = [abs(y) for it in series for y in it.y if y]
@@ -335,3 +400,50 @@ def number_text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
     return number(value)
+
+
+def show_chart(chart: blocks.Chart) -> Chart:
+    """Show a chart of a view."""
+    x, y = chart.x, chart.y
+    by_name = x.scale in ("names", "log2")
+
+    def place(at: Any) -> Any:
+        if by_name:
+            return x.unit.text(at)
+        return 1 / (1 - at) if x.scale == "nines" else x.unit.scale * at
+
+    def scaled(values: Sequence[float | None]) -> list[float | None]:
+        # A logarithmic axis has no 0.
+        is_log = y.scale == "log"
+        return [
+            None if value is None or (is_log and value <= 0) else y.unit.scale * value
+            for value in values
+        ]
+
+    series = [
+        Series(
+            line.name,
+            [place(at) for at in line.x],
+            scaled(line.y),
+            {"mark": "scatter", "level": "line"}.get(line.shape, line.shape),
+            scaled(line.low),
+            scaled(line.high),
+            is_reference=line.is_reference,
+            is_level=line.shape == "level",
+        )
+        for line in chart.lines
+    ]
+    shown = Chart(
+        chart.title + (f" ({chart.statistic})" if chart.statistic else ""),
+        "1 of how many operations took longer"
+        if x.scale == "nines"
+        else x.name
+        if by_name
+        else x.label,
+        y.label,
+        x_kind=AXES[x.scale],
+        y_kind=AXES[y.scale],
+    )
+    spans = [Span(x.unit.scale * a, x.unit.scale * b, name) for name, (a, b) in chart.spans.items()]
+    shown.show(series, spans, marks={name: place(at) for name, at in chart.marks.items()})
+    return shown

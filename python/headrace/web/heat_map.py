@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
+from headrace.render import blocks
 from headrace.web.charts import number_text
 
 COLOURS = ("#ffffcc", "#a1dab4", "#41b6c4", "#2c7fb8", "#253494")
@@ -121,3 +122,20 @@ class HeatMap:
             for name, row in zip(self._rows, values, strict=True)
         ]
         self._table.update()
+
+
+def show_heat_map(chart: blocks.HeatMap) -> None:
+    """Show a heat map of a view."""
+    scale = chart.unit.scale
+    limits = None if chart.most is None else (0.0, scale * chart.most)
+    heat_map = HeatMap(
+        chart.x.label,
+        chart.columns,
+        chart.y.label,
+        chart.rows,
+        chart.unit.name,
+        limits,
+        chart.downwards,
+    )
+    rows = [[None if it is None else scale * it for it in row] for row in chart.values]
+    heat_map.show(chart.title, rows)

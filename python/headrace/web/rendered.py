@@ -7,7 +7,7 @@ texts. A page shows the same cells.
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headrace.report.fitted_table import FittedTable
+from headrace.render.fitted_table import FittedTable
 from headrace.web.tables import show_table
 
 

@@ -65,8 +65,8 @@ def exported(store: "Store", ids: Sequence[str], format: str, directory: Path) -
 
 def _report(store: "Store", ids: Sequence[str]) -> str:
     """Return a page with the comparison and each result, which needs nothing else."""
+    from headrace.render.html import as_html
     from headrace.report.comparison_tables import comparison
-    from headrace.report.html import as_html
     from headrace.report.store_tables import one_result
 
     parts = []

@@ -1,16 +1,14 @@
 """Results as comma-separated values."""
 
-import csv
-import io
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from headrace.cli.screen import print_document
 from headrace.file_formats import FileFormat
 from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable
+from headrace.render.blocks import View
 
 Csv: TypeAlias = Annotated[
     Path | None,
@@ -26,18 +24,12 @@ def check_csv(path: Path | None, as_json: bool) -> None:
         check_writable(path, FileFormat.CSV)
 
 
-def write_csv(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a document's figures, a header and a row for each. Raises OSError if it cannot."""
-    from headrace.report.csv_rows import rows
+def write_csv(path: Path, view: View) -> None:
+    """Write a view's records, a header and a row for each. Raises OSError if it cannot."""
+    from headrace.render.csv import text
 
-    text = io.StringIO()
-    found = rows(document)
-    columns = list(dict.fromkeys(name for row in found for name in row))
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
     if path == STANDARD_OUTPUT:
-        print_document(text.getvalue().encode())
+        print_document(text(view).encode())
         return
     with atomic_file(path) as partial:
-        partial.write_text(text.getvalue(), encoding="utf-8")
+        partial.write_text(text(view), encoding="utf-8")

@@ -1,13 +1,11 @@
 """Save, print and plot the document of a benchmark."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-from rich.console import RenderableType
+from typing import TYPE_CHECKING, Any
 
 from headrace.cli.bench.csv_output import write_csv
 from headrace.cli.bench.resume import Saver, print_resume_command
@@ -17,6 +15,12 @@ from headrace.exit_codes import report_failure
 from headrace.files import STANDARD_OUTPUT, save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
+from headrace.kinds import blocks
+from headrace.render.terminal import rendered
+from headrace.report.plain_text import plain_line
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Document = Mapping[str, Any]
 
@@ -40,12 +44,7 @@ class Destination:
     def _save(self) -> Saver:
         return Saver(self.output, self.stored)
 
-    def finish(
-        self,
-        document: Document,
-        table: Callable[[Document], RenderableType],
-        draw: Callable[[Path, Document], object],
-    ) -> int:
+    def finish(self, document: Document) -> int:
         """Save, print and draw the document; name the command that resumes it. Return the exit
         status."""
         identifier = None
@@ -53,9 +52,8 @@ class Destination:
             identifier = _save_to_store(document, self.labels)
             if identifier is not None:
                 self._save.discard()
-        print_result(document, self.as_json, table, identifier, self.csv)
-        if self.plot is not None and document["stop"]["reason"] == "done":
-            draw(self.plot, document)
+        plot = self.plot if document["stop"]["reason"] == "done" else None
+        print_result(document, self.as_json, identifier, self.csv, plot)
         output = self._save.output
         if output is not None:
             # Last: what is printed is not lost with a disk that is full.
@@ -87,19 +85,28 @@ def _save_to_store(document: Document, labels: Mapping[str, str] | None) -> str 
 def print_result(
     document: Document,
     as_json: bool,
-    table: Callable[[Document], RenderableType],
     identifier: str | None,
     csv: Path | None = None,
+    plot: Path | None = None,
+    tables: Mapping[str, "pl.DataFrame"] | None = None,
 ) -> None:
-    """Print a document as JSON, as CSV or as tables, or write CSV to a file."""
+    """Print a document as JSON, as CSV or as tables; write CSV to a file and its pictures to a
+    directory. `tables` has what the document lacks, by names in the store."""
+    view = blocks(str(document["kind"]), document, **(tables or {}))
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     elif csv != STANDARD_OUTPUT:
         if identifier is not None:
             print(f"in the store: {identifier}")
-        show(table(document))
+        show(rendered(view))
     if csv is not None:
-        write_csv(csv, document)
+        write_csv(csv, view)
+    if plot is not None:
+        from headrace.render import pictures
+
+        pictures.save(plot, view)
+        if not as_json and csv != STANDARD_OUTPUT:
+            print(plain_line(f"plots: {plot}"))
 
 
 def status(stop: Mapping[str, Any]) -> int:

@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace import progress_events
-from headrace.report.job_tables import Now, live, live_line
+from headrace.render.terminal import rendered
 from headrace.report.plain_text import plain_line
+from headrace.views.jobs import Now, live, live_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive
@@ -91,7 +92,7 @@ def _drawn(title: str) -> Iterator[Callable[["JobsLive"], None]]:
 
             def draw(progress: "JobsLive") -> None:
                 now.add(progress)
-                screen.update(live(now))
+                screen.update(rendered(live(now)))
 
             yield draw
     else:

@@ -10,7 +10,8 @@ from rich.live import Live as Screen
 
 from headrace import progress_events
 from headrace.cli.screen import ProgressLines
-from headrace.report.measurement_tables import Now, live
+from headrace.render.terminal import rendered
+from headrace.views.measured import Now, live
 
 if TYPE_CHECKING:
     from headrace.measure import Live
@@ -63,7 +64,7 @@ def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
                 now.removed = progress.removed
             else:
                 now.add(progress.preparing, progress.seconds, progress.operations)
-            screen.update(live(now))
+            screen.update(rendered(live(now)))
 
         yield report
 

@@ -320,13 +320,7 @@ def _run(
         identifier = save_to_store(lambda: result.keep(labels=labels))
         if identifier is not None:
             so_far.discard()
-    from headrace.report import study_tables
-
-    documents.print_result(document, as_json, study_tables.study, identifier, csv)
-    if plot is not None and result.rows.height:
-        from headrace.report import plots
-
-        plots.save_study(plot, document)
+    documents.print_result(document, as_json, identifier, csv, plot if result.rows.height else None)
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         result.save(output)

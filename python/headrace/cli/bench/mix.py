@@ -18,7 +18,6 @@ from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, Sets, 
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
 from headrace.ranks import current, first_rank_only
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.benchmark import Progress
@@ -166,17 +165,7 @@ def mix(
         identifier = save_to_store(lambda: load_sweep.keep(labels=labels))
         if identifier is not None:
             so_far.discard()
-    from headrace.report import load_sweep_tables
-
-    documents.print_result(
-        load_sweep.document, as_json, load_sweep_tables.load_sweep, identifier, csv
-    )
-    if plot is not None:
-        from headrace.report import plots
-
-        plots.save_load_sweep(plot, load_sweep.document)
-        if not as_json:
-            print(plain_line(f"plots: {plot}"))
+    documents.print_result(load_sweep.document, as_json, identifier, csv, plot)
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         load_sweep.save(output)

@@ -1,7 +1,6 @@
 """`headrace bench net answer` and `ask`."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -91,12 +90,4 @@ def ask(
             resumed=resumed,
             so_far=to.save_so_far,
         )
-    from headrace.report import network_tables
-
-    return to.finish(document, network_tables.messages, _draw)
-
-
-def _draw(directory: Path, document: documents.Document) -> None:
-    from headrace.report import plots
-
-    plots.save_network(directory, document)
+    return to.finish(document)

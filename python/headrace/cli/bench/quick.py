@@ -19,7 +19,6 @@ from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan
@@ -309,15 +308,10 @@ def _run(
     identifier = None
     if stored and result.document["jobs"]:
         identifier = save_to_store(lambda: result.keep(labels=labels))
-    from headrace.report import job_tables
-
-    documents.print_result(result.document, as_json, job_tables.jobs, identifier, csv)
-    if plot is not None and result.histograms.height:
-        from headrace.report import plots
-
-        plots.save_jobs(plot, result.document, result.histograms)
-        if not as_json:
-            print(plain_line(f"plots: {plot}"))
+    tables = {"histograms": result.histograms} if plot and result.histograms.height else {}
+    documents.print_result(
+        result.document, as_json, identifier, csv, plot if tables else None, tables
+    )
     if output is not None:
         # Last: the printed figures are not lost with a disk that is full.
         result.save(output)

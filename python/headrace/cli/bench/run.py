@@ -20,7 +20,6 @@ from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 from headrace.ranks import current, first_rank_only
-from headrace.report.plain_text import plain_line
 
 
 def run(
@@ -165,24 +164,9 @@ def measure_and_print(
         )
     measurement.note_sets(sets)
     identifier = save_to_store(lambda: measurement.keep(labels=labels)) if stored else None
-    from headrace.report import measurement_tables
-
     documents.print_result(
-        measurement.document, as_json, measurement_tables.measurement, identifier, csv
+        measurement.document, as_json, identifier, csv, plot, measurement.tables if plot else {}
     )
-    if plot is not None:
-        from headrace.report import plots
-        from headrace.report.figures import percentile
-
-        plots.save_measurement(
-            plot,
-            measurement.name,
-            measurement.series,
-            measurement.percentiles(percentile.QUANTILES),
-            measurement.counters,
-        )
-        if not as_json:
-            print(plain_line(f"plots: {plot}"))
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)

@@ -125,9 +125,7 @@ def tune(
             resumed=resumed,
             so_far=to.save_so_far,
         )
-    from headrace.report import tuning_tables
-
-    ended = to.finish(document, tuning_tables.tuned, _draw)
+    ended = to.finish(document)
     if mix is not None and document["mixes"]:
         measured = [it for it in document["mixes"].values() if it["measured"] is not None]
         if not measured:
@@ -138,9 +136,3 @@ def tune(
         with atomic_file(mix) as partial:
             partial.write_text(text, encoding="utf-8")
     return ended
-
-
-def _draw(directory: Path, document: documents.Document) -> None:
-    from headrace.report import plots
-
-    plots.save_tuned(directory, document)

@@ -28,18 +28,18 @@ def lifetimes(
     """
     from headrace.design.lifetimes.fits import curves, fit_lifetimes
     from headrace.design.lifetimes.records import read_records
-    from headrace.report import lifetime_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.lifetimes import MOST, view
 
     check_plot(plot)
     with steps("lifetimes") as on_progress:
         on_progress(0, 1, "reading")
         records = read_records(files)
         found = fit_lifetimes(records, on_progress)
+    shown = view(found, list(curves(records, MOST)) if plot else ())
     if plot is not None:
-        from headrace.report.figures import lifetimes as figure
-
-        save_plot(plot, "lifetimes", figure.draw(found, list(curves(records, figure.MOST))))
+        save_plot(plot, shown)
     if as_json:
         print_json(found)
         return
-    show(lifetime_tables.lifetimes(found))
+    show(rendered(shown))

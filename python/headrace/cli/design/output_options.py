@@ -11,7 +11,7 @@ from headrace.design.figure import Figure
 from headrace.files import check_directory, check_writable
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Plot
+    from headrace.render.blocks import View
 
 IMAGES = (".png", ".svg", ".pdf")
 OTHER_IMAGES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp")
@@ -65,11 +65,12 @@ def check_plot(path: Path | None) -> None:
         check_directory(path)
 
 
-def save_plot(path: Path, name: str, figure: "Plot") -> None:
-    """Write a figure to a file, or as `name` to a directory. Raises OSError."""
-    from headrace.report import plots
+def save_plot(path: Path, view: "View") -> None:
+    """Write the picture of a view to a file, or by its name to a directory. Raises OSError."""
+    from headrace.render import pictures
 
     if path.suffix in IMAGES:
-        plots.write_figure(figure, path)
+        (figure,) = pictures.drawn(view).values()
+        pictures.write_figure(figure, path)
     else:
-        plots.save_figures(path, {name: figure})
+        pictures.save(path, view)

@@ -379,7 +379,8 @@ def reliability(
         silent_corruption,
     )
     from headrace.quantities import YEAR
-    from headrace.report import reliability_tables
+    from headrace.render.terminal import rendered
+    from headrace.views import reliability as reliability_view
 
     check_plot(plot)
     simulated = count_losses or crude or missions is not None
@@ -487,10 +488,9 @@ def reliability(
             Input("checksums", corrupted.checksums, "--checksums"),
         )
     shown = [it for it in answer.horizons if it.horizon_seconds / YEAR in asked]
+    view = reliability_view.view(wanted.layout.text, answer, shown, corrupted)
     if plot is not None:
-        from headrace.report.figures import reliability as figure
-
-        save_plot(plot, "reliability", figure.draw(wanted.layout.text, answer))
+        save_plot(plot, view)
     if as_json:
         last = max(shown, key=lambda it: it.horizon_seconds)
         document = {
@@ -515,9 +515,9 @@ def reliability(
         }
         print_json(document)
         return
-    show(reliability_tables.answer(wanted.layout.text, answer, shown, corrupted))
+    show(rendered(view))
     if explain:
-        show(reliability_tables.explanation(posed, inputs))
+        show(rendered(reliability_view.explanation(posed, inputs)))
 
 
 def _with_option(message: str) -> str:

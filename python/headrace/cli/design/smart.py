@@ -57,7 +57,8 @@ def smart(
 
     from headrace.design.smart.reports import DamagedReport, Report
     from headrace.design.smart.risk import RATE_WITHOUT_SIGNS, fleet_risk
-    from headrace.report import smart_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.smart import view
 
     check_plot(plot)
     horizon = time("--within", within)
@@ -74,15 +75,14 @@ def smart(
         more = f" ({len(damaged)} damaged reports)" if len(damaged) > 1 else ""
         raise ValueError(damaged[0] + more)
     risk = fleet_risk(reports, horizon=horizon, rate_without_signs=base, solid_state_rate=ssd)
+    shown = view(risk, len(reports), damaged)
     if plot is not None:
-        from headrace.report.figures import disk_risk
-
-        save_plot(plot, "smart", disk_risk.draw(risk))
+        save_plot(plot, shown)
     if as_json:
         document = msgspec.to_builtins(risk) | {"reports": len(reports), "damaged": damaged}
         print_json(document)
         return
-    show(smart_tables.fleet(risk, len(reports), damaged))
+    show(rendered(shown))
 
 
 def _read(files: list[str]) -> "Iterator[Report | DamagedReport]":

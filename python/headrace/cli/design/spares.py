@@ -70,7 +70,8 @@ def spares(
     from headrace.design.reliability.laws import mean_seconds, parse_lifetime
     from headrace.design.reliability.question import Exponential, Weibull
     from headrace.design.spares import Pooling, SpareAdvice, advise, simulate
-    from headrace.report import spares_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.spares import view
 
     check_plot(plot)
     if (mttf is None) == (lifetime is None):
@@ -119,10 +120,9 @@ def spares(
                 seed=seed,
                 on_progress=on_progress,
             )
+    shown = view(chosen, other if shelves > 1 else None)
     if plot is not None:
-        from headrace.report.figures import spares as figure
-
-        save_plot(plot, "spares", figure.draw(chosen, other if shelves > 1 else None))
+        save_plot(plot, shown)
     if as_json:
         document = msgspec.to_builtins(chosen)
         if shelves > 1:
@@ -133,4 +133,4 @@ def spares(
             }
         print_json(document)
         return
-    show(spares_tables.spares(chosen, other if shelves > 1 else None))
+    show(rendered(shown))

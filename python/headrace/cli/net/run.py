@@ -128,9 +128,9 @@ def run(
     for name, path in saved:
         _save_rows(result.collected(name), path)
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
 
-        plots.save_figures(plot, {"monitors": result.plot()})
+        pictures.save_figures(plot, {"monitors": result.plot()})
     if as_json:
         print(json.dumps(result.document))
         return

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 import polars as pl
 
-from headrace import _core
+from headrace import _core, kinds
 from headrace.environment import Environment, of_device, of_directory
 from headrace.fields import to_document
 from headrace.files import save_json
@@ -79,10 +79,7 @@ class JobsResult:
         return self.document
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.job_tables import jobs
-
-        return as_html(jobs(self.document))
+        return kinds.html(KIND, self.document)
 
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from headrace import _core, progress_events, ranks
+from headrace import _core, kinds, progress_events, ranks
 from headrace.environment import of_directory
 from headrace.environment import resumed as resumed_environment
 from headrace.files import save_json
@@ -43,10 +43,7 @@ class StudyResult:
     """Every single figure: parameters, test, repeat, bytes, operations and seconds."""
 
     def _repr_html_(self) -> str:
-        from headrace.report.html import as_html
-        from headrace.report.study_tables import study
-
-        return as_html(study(self.document))
+        return kinds.html(KIND, self.document)
 
     def keep(
         self, *, started: datetime | None = None, labels: Mapping[str, str] | None = None

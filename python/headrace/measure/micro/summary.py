@@ -8,7 +8,7 @@ import msgspec
 
 from headrace import _core
 from headrace.environment import Environment
-from headrace.fields import to_document
+from headrace.fields import convert, partial, to_document
 from headrace.intervals import FEWEST, half_width
 from headrace.measure.calls import POSIX
 from headrace.measure.micro.study import THROUGHPUT, Parameter, Point, Row, Study, called
@@ -41,8 +41,23 @@ class SummaryRow(msgspec.Struct):
     least: float | None
     most: float | None
     repeats: int
-    cpu: float
+    cpu: float | None
+    """None in results of earlier versions."""
     in_memory: bool
+    parameters: dict[str, Parameter] = {}
+    """Parameters of the point: in the document, fields beside the figures."""
+
+    @property
+    def value(self) -> float | None:
+        """The mean, or the median of repeats that are too few for an interval."""
+        return self.median if self.half_width is None else self.mean
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The 95 % confidence interval of the mean, or the least and the most."""
+        if self.half_width is None or self.mean is None:
+            return self.least, self.most
+        return self.mean - self.half_width, self.mean + self.half_width
 
 
 class StudyReport(msgspec.Struct):
@@ -59,6 +74,18 @@ class StudyReport(msgspec.Struct):
     summary: list[SummaryRow]
     warnings: list[ResultWarning]
     points: list[PointText]
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "StudyReport":
+        """Return a document, which may lack fields of later versions.
+
+        Raises WrongField if a field has another type.
+        """
+        report: StudyReport = convert(dict(document), partial(cls))
+        keys = report.parameters
+        for row, fields in zip(report.summary, document["summary"], strict=True):
+            row.parameters = {key: fields[key] for key in keys}
+        return report
 
 
 class StudyFigures(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import msgspec
 
-from headrace import store
+from headrace import kinds, store
 from headrace.environment import Environment, of_local_directory
 from headrace.fields import WrongField, convert
 from headrace.profile.baseline import changes
@@ -113,10 +113,7 @@ class Baseline(msgspec.Struct, kw_only=True):
         return None if days < OLD_DAYS else f"the baseline is {days} days old"
 
     def _repr_html_(self) -> str:
-        from headrace.report.baseline_tables import baseline
-        from headrace.report.html import as_html
-
-        return as_html(baseline(self.document()))
+        return kinds.html(KIND, self.document())
 
     def document(self) -> dict[str, Any]:
         """Return the document, as `headrace baseline --json` prints it."""

@@ -73,7 +73,7 @@ def write(
         OSError: A file cannot be written.
     """
     # Matplotlib takes long to import, and pages use the texts of a report without its drawings.
-    from headrace.report import plots
+    from headrace.render.pictures import save_figures
     from headrace.report.design_report.charts import draw
 
     data = DesignData(solution, worksheet, catalogue, Notes(catalogue.currency))
@@ -86,7 +86,7 @@ def write(
     begin("drawings")
     figures = directory / "figures"
     drawn = list(draw(data))
-    drawings = plots.save_figures(figures, {it.name: it.figure for it in drawn})
+    drawings = save_figures(figures, {it.name: it.figure for it in drawn})
     pictures = {it.name: _picture(it, figures) for it in drawn}
     flow = data_flow_svg(worksheet)
     pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)

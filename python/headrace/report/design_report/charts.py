@@ -11,9 +11,9 @@ from matplotlib.patches import Rectangle
 
 from headrace.design.figure import Figure
 from headrace.quantities import number
+from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
 from headrace.report.document.content import foreign
-from headrace.report.figures.style import COLOURS, short
 from headrace.report.solution_tables import label
 
 WIDTH = 7.6

@@ -2,8 +2,8 @@
 
 from matplotlib.figure import Figure
 
+from headrace.render.style import HEIGHT, WIDTH, Figures, NotebookFigure
 from headrace.report.figures import latency, over_time, servers, throughput, utilisation
-from headrace.report.figures.style import HEIGHT, WIDTH, Figures, NotebookFigure
 
 FIGURES = {
     "throughput": throughput.draw,

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, short
+from headrace.render.style import COLOURS, short
 
 MANY = (*COLOURS, "#888888", "#bbbbbb")
 SIDES = (("measured_s", -0.2, 1.0), ("simulated_s", 0.2, 0.55))

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from headrace.design.growth import PurchasePlan, PurchaseUnit, need_at
 from headrace.design.worksheet import CapacityNeed
 from headrace.quantities import figure as digits
-from headrace.report.figures.style import COLOURS, DASHES, legend_below, sheet
+from headrace.render.style import COLOURS, DASHES, legend_below, sheet
 
 POINTS = 200
 

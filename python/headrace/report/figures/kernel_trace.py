@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from headrace.quantities import binary_size
-from headrace.report.figures.style import COLOURS, grid, nothing, sheet
+from headrace.render.style import COLOURS, grid, nothing, sheet
 
 LEAST = 10
 """Requests of a size that make a point."""

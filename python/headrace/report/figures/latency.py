@@ -5,7 +5,7 @@ from matplotlib.figure import SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from headrace.quantities import duration
-from headrace.report.figures.style import (
+from headrace.render.style import (
     COLOURS,
     HEIGHT,
     Figures,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from headrace.report.figures.style import COLOURS, WIDTH, NotebookFigure, grid, nothing, short
+from headrace.render.style import COLOURS, WIDTH, NotebookFigure, grid, nothing, short
 
 if TYPE_CHECKING:
     from headrace.net import NetResult

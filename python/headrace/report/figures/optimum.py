@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import UNITS, Objective
 from headrace.optimisation.optimum import Optimum
-from headrace.report.figures.style import (
+from headrace.render.style import (
     COLOURS,
     WIDTH,
     NotebookFigure,

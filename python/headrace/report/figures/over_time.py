@@ -4,7 +4,7 @@ import polars as pl
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import PercentFormatter
 
-from headrace.report.figures.style import (
+from headrace.render.style import (
     COLOURS,
     DASHES,
     HEIGHT,

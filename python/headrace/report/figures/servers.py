@@ -5,7 +5,7 @@ import polars as pl
 from matplotlib.figure import SubFigure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from headrace.report.figures.style import Figures, Sheet, nothing, sheet, short
+from headrace.render.style import Figures, Sheet, nothing, sheet, short
 
 LONGEST_LABEL = 30
 MOST_LABELS = 32

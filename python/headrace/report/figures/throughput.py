@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import SubFigure
 
-from headrace.report.figures.style import (
+from headrace.render.style import (
     COLOURS,
     DASHES,
     HEIGHT,

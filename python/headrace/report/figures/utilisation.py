@@ -6,7 +6,7 @@ from matplotlib.figure import SubFigure
 from matplotlib.ticker import PercentFormatter
 
 from headrace.quantities import figure as written
-from headrace.report.figures.style import COLOURS, Figures, Sheet, nothing, sheet, short
+from headrace.render.style import COLOURS, Figures, Sheet, nothing, sheet, short
 
 MOST = 30
 """Stations that are shown."""

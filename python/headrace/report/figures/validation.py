@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from headrace.quantities import figure as short_figure
-from headrace.report.figures.style import COLOURS, sheet
+from headrace.render.style import COLOURS, sheet
 
 BARS = ((0.1, "±10 %"), (0.2, "±20 %"))
 """The bars of Nguyen 2011, chapter 7."""

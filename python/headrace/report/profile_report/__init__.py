@@ -49,7 +49,7 @@ def write_report(
         OSError: if a file cannot be written.
     """
     # Matplotlib takes long to import, and pages use the data of a report without its drawings.
-    from headrace.report import plots
+    from headrace.render.pictures import save_figures
     from headrace.report.profile_report.charts import OF_SAMPLES, OF_TRACE
 
     if baseline is None:
@@ -67,7 +67,7 @@ def write_report(
                 name = draw.__module__.rpartition(".")[2].replace("_", " ")
                 on_progress(steps.index(draw), len(steps) + 1, f"chart of {name}")
             charts = list(draw(data))
-            written += plots.save_figures(figures, {it.name: it.figure for it in charts})
+            written += save_figures(figures, {it.name: it.figure for it in charts})
             pictures[-1] += [_picture(it, figures) for it in charts]
     if on_progress is not None:
         on_progress(len(steps), len(steps) + 1, "documents")

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from headrace.quantities import number
-from headrace.report.figures.style import COLOURS, short
+from headrace.render.style import COLOURS, short
 from headrace.report.profile_report.data import Document, ProfileData, maximum
 from headrace.report.profile_values import NO_VERDICT
 from headrace.report.verdict_words import verdict_words

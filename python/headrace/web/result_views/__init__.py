@@ -1,85 +1,79 @@
-"""Results as pages show them: a file here and a line in the table for each kind of document."""
+"""Results as pages show them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import itertools
+import pkgutil
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 
-from headrace.report.store_tables import UNSHOWN
-from headrace.web.result_views import (
-    baseline,
-    jobs,
-    load_sweep,
-    measurement,
-    network,
-    optimum,
-    profile,
-    simulation,
-    solution,
-    study,
-    sweep,
-    trace_findings,
-    trace_info,
-    tuning,
-    whatif,
-)
+from headrace import kinds
+from headrace.environment import of_document
+from headrace.render.blocks import Chart, HeatMap, View
+from headrace.render.terminal import rendered
+from headrace.web.charts import show_chart
+from headrace.web.heat_map import show_heat_map
+from headrace.web.rendered import show_rendered
 from headrace.web.result_views.generic import show_document
+from headrace.web.result_views.origin import show_origin
 
-Document = Mapping[str, Any]
+if TYPE_CHECKING:
+    import polars as pl
 
-VIEWS: dict[str, Callable[[Document], object]] = {
-    "simulation": simulation.show,
-    "simulated": simulation.show,
-    "whatif": whatif.show,
-    "sweep": sweep.show,
-    "optimum": optimum.show,
-    "measured": measurement.show,
-    "jobs": jobs.show,
-    "load-sweep": load_sweep.show,
-    "study": study.show,
-    "tuning": tuning.show,
-    "network": network.show,
-    "baseline": baseline.show,
-    "profile": profile.show,
-    "solution": solution.show,
-    "trace-info": trace_info.show,
-    "trace-findings": trace_findings.show,
-}
-"""Functions that draw a document, by its `kind`."""
-WITHOUT_KIND = {
-    "whatif": {"baseline", "changes", "factor"},
-    "solution": {"front", "chosen", "worksheet_text"},
-    "profile": {"phases", "samples", "hosts"},
-    "trace-info": {"summary", "skipped"},
-    "trace-findings": {"trace", "findings"},
-}
-"""Keys of the documents that have no field `kind`."""
+MOST_CHARTS = 8
+"""Charts in a row that are all shown."""
 
 
-def kind_of(document: Document) -> str:
-    """Return the kind of a document. Documents of simulations have no field of that name."""
-    for kind, keys in WITHOUT_KIND.items():
-        if keys <= document.keys():
-            return kind
-    return str(document.get("kind", "simulation"))
-
-
-def show_result(document: Any) -> None:
-    """Draw a result: by its view, or as tables of all its fields."""
+def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = None) -> None:
+    """Draw a result with its tables: by its view, or as tables of all its fields."""
     if not isinstance(document, Mapping):
         ui.label("There is no result." if document is None else str(document))
         return
-    draw = VIEWS.get(kind_of(document))
-    if draw is None:
+    kind = kinds.KINDS.get(kinds.kind_of(document))
+    if kind is None:
         show_document(document)
         return
     with ui.element("div").classes("w-full") as place:
         try:
-            draw(document)
-        except UNSHOWN:
+            if kind.page:
+                pkgutil.resolve_name(kind.page)(document)
+            else:
+                show_blocks(kinds.blocks(kind.name, document, **(frames or {})))
+                if of_document(document):
+                    show_origin(document)
+        except kinds.UNSHOWN:
             # A document of another version, or damaged.
             place.clear()
             with place:
                 ui.label("This result lacks fields of its kind: all its fields follow.")
     with ui.expansion("All fields").classes("w-full"):
         show_document(document)
+
+
+def show_blocks(view: View) -> None:
+    """Draw the blocks of a view. Of many charts in a row, those of one title are shown."""
+    for drawings, group in itertools.groupby(view, lambda it: isinstance(it, Chart | HeatMap)):
+        if drawings:
+            _show_charts([it for it in group if isinstance(it, Chart | HeatMap)])
+        else:
+            for block in group:
+                show_rendered(rendered([block]))
+
+
+def _show_charts(charts: Sequence[Chart | HeatMap]) -> None:
+    if len(charts) <= MOST_CHARTS:
+        for chart in charts:
+            show_chart(chart) if isinstance(chart, Chart) else show_heat_map(chart)
+        return
+    titles = list(dict.fromkeys(chart.title for chart in charts))
+
+    def draw(title: str) -> None:
+        place.clear()
+        with place:
+            _show_charts([chart for chart in charts if chart.title == title])
+
+    ui.select(
+        titles, value=titles[0], label="Chart", on_change=lambda event: draw(str(event.value))
+    ).classes("w-64")
+    place = ui.element("div").classes("w-full")
+    draw(titles[0])

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from headrace.report.figures.style import COLOURS
+from headrace.render.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_report.time_chart import READ, WRITE, Level, Line, Panel

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from headrace.render.style import COLOURS
 from headrace.report.document.content import foreign
-from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
 from headrace.report.profile_report.data import ProfileData
 from headrace.report.profile_report.time_chart import Line, Panel

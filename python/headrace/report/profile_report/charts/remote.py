@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from headrace.render.style import COLOURS
 from headrace.report.document.content import foreign
-from headrace.report.figures.style import COLOURS
 from headrace.report.profile_report.chart import Chart, over_time
 from headrace.report.profile_report.data import ProfileData, maximum
 from headrace.report.profile_report.time_chart import READ, WRITE, Line, Panel

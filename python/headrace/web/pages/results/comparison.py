@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from headrace.render.html import as_html
 from headrace.report.comparison_tables import comparison, group_letters
-from headrace.report.html import as_html
 from headrace.store import StoreError, StoreFailure
 from headrace.store.filters import By
 from headrace.web.access.users import User

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from headrace.kinds import STORED
 from headrace.report.store_tables import when
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
-from headrace.store.record import KINDS
 from headrace.web.access.users import User
 from headrace.web.page import on_typed
 from headrace.web.pages.results.figures import figure_text
@@ -54,9 +54,9 @@ async def build(
     with ui.row().classes("w-full items-end"):
         text = ui.input("Search", value=search).props("clearable").classes("grow")
         kinds = ui.select(
-            {"": "all", **{it: it for it in KINDS}},
+            {"": "all", **{it: it for it in STORED}},
             label="Kind",
-            value=kind if kind in KINDS else "",
+            value=kind if kind in STORED else "",
         )
         kinds.classes("min-w-32")
         names = await asyncio.to_thread(lambda: list(site().store().names()))

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 
+import polars as pl
 from nicegui import ui
 
-from headrace.report.html import as_html
+from headrace.kinds import KINDS, SIMULATED
+from headrace.render.html import as_html
 from headrace.report.store_tables import environment, one_result, when
 from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
@@ -22,7 +24,7 @@ from headrace.web.site import site
 async def build(user: User, identifier: str) -> None:
     """Draw a result."""
     try:
-        entry, tables = await asyncio.to_thread(_load, identifier)
+        entry, tables, frames = await asyncio.to_thread(_load, identifier)
     except (StoreError, StoreFailure) as error:
         ui.label(str(error)).props('role="alert"')
         ui.link("All results", "/results")
@@ -52,7 +54,7 @@ async def build(user: User, identifier: str) -> None:
         ui.tab("Scenario")
     with ui.tab_panels(tabs, value="Charts").classes("w-full"):
         with ui.tab_panel("Charts"):
-            show_result({**entry.document, **tables})
+            show_result({**entry.document, **tables}, frames)
         with ui.tab_panel("Tables"):
             # `as_html` escapes all texts of the document.
             ui.html(as_html(one_result(entry)), sanitize=False).classes("hr-tables")
@@ -66,8 +68,10 @@ def _link(text: str, target: str, icon: str) -> None:
     ui.button(text, icon=icon, on_click=lambda: ui.navigate.to(target)).props("outline")
 
 
-def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object]]:
-    """Return a result, and the tables of a simulated one.
+def _load(
+    identifier: str,
+) -> tuple[ShownResult, Mapping[str, object], Mapping[str, pl.DataFrame]]:
+    """Return a result, the tables of a simulated one, and those that its view takes.
 
     Raises:
         StoreError: if there is no such result.
@@ -75,7 +79,9 @@ def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object]]:
     """
     store = site().store()
     entry = store.shown(identifier)
-    return entry, stored_tables(store, entry.id) if entry.kind == "simulated" else {}
+    simulated = stored_tables(store, entry.id) if entry.kind == SIMULATED else {}
+    names = [name for name in KINDS[entry.kind].frames if name in entry.tables]
+    return entry, simulated, {name: store.table(entry.id, name) for name in names}
 
 
 def _labels(user: User, entry: ShownResult) -> None:

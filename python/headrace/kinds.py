@@ -1,0 +1,219 @@
+"""The kinds of results: one table, which the catalogue, imports, pages and tables read.
+
+A kind names its modules as text, so that a command loads those of its own kind alone.
+"""
+
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headrace.fields import convert, partial
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from headrace.render.blocks import View
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of result."""
+
+    name: str
+    """Field `kind` of its documents."""
+    record: str = ""
+    """Type of its documents, as `module:class`; empty if a document is read as it is."""
+    view: str = ""
+    """Function that returns the blocks of a record, as `module:function`."""
+    read: str = ""
+    """Function that returns the record of a document, where its fields are not enough."""
+    tables: str = ""
+    """Function that returns its tables for a terminal, where it has no view."""
+    page: str = ""
+    """Function that draws it in a page, where it has no view."""
+    frames: tuple[str, ...] = ()
+    """Its tables in the store that its view takes."""
+    row: str = ""
+    """Type of the rows of its table `rows`, as `module:class`."""
+    is_stored: bool = True
+    """Whether the store keeps results of it."""
+    fields: frozenset[str] = frozenset()
+    """Fields of its documents, by which those without a field `kind` are recognised."""
+    former: str = ""
+    """Its name in earlier versions."""
+
+
+_PAGE = "headrace.web.result_views"
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "simulated",
+            tables="headrace.report.tables:result",
+            page=f"{_PAGE}.simulation:show",
+        ),
+        Kind(
+            "measured",
+            "headrace.measure.report:Report",
+            "headrace.views.measured:view",
+            frames=("series", "counters", "histograms"),
+        ),
+        Kind(
+            "load-sweep",
+            "headrace.measure.sweep_steps:SweepDocument",
+            "headrace.views.load_sweep:view",
+            former="ladder",
+        ),
+        Kind(
+            "study",
+            "headrace.measure.micro.summary:StudyReport",
+            "headrace.views.study:view",
+            "headrace.measure.micro.summary:StudyReport.read",
+            row="headrace.measure.micro.study:Row",
+        ),
+        Kind("tuning", "headrace.measure.tuning.tune:TuningReport", "headrace.views.tuning:view"),
+        Kind("network", "headrace.measure.network:NetworkReport", "headrace.views.network:view"),
+        Kind(
+            "jobs",
+            "headrace.measure.jobs.report:JobsReport",
+            "headrace.views.jobs:view",
+            frames=("histograms",),
+        ),
+        Kind(
+            "baseline",
+            "headrace.profile.baseline.baseline:Baseline",
+            "headrace.views.baseline:view",
+        ),
+        Kind(
+            "profile",
+            "headrace.profile.document:Profile",
+            tables="headrace.report.profile_tables:profile",
+            page=f"{_PAGE}.profile:show",
+            fields=frozenset({"phases", "samples", "hosts"}),
+        ),
+        Kind(
+            "sweep",
+            "headrace.sweeps.result:SweepReport",
+            "headrace.views.sweep:view",
+            "headrace.sweeps.result:Sweep.from_document",
+        ),
+        Kind("simulation", page=f"{_PAGE}.simulation:show", is_stored=False),
+        Kind(
+            "whatif",
+            "headrace.simulate.whatif_report:WhatIfReport",
+            "headrace.views.whatif:view",
+            is_stored=False,
+            fields=frozenset({"baseline", "changes", "factor"}),
+        ),
+        Kind("optimum", page=f"{_PAGE}.optimum:show", is_stored=False),
+        Kind(
+            "solution",
+            page=f"{_PAGE}.solution:show",
+            is_stored=False,
+            fields=frozenset({"front", "chosen", "worksheet_text"}),
+        ),
+        Kind(
+            "trace-info",
+            page=f"{_PAGE}.trace_info:show",
+            is_stored=False,
+            fields=frozenset({"summary", "skipped"}),
+        ),
+        Kind(
+            "trace-findings",
+            page=f"{_PAGE}.trace_findings:show",
+            is_stored=False,
+            fields=frozenset({"trace", "findings"}),
+        ),
+    )
+}
+"""Kinds by their names."""
+STORED = tuple(kind.name for kind in KINDS.values() if kind.is_stored)
+"""Kinds that the store keeps. A simulation, and the benchmarks: one load; a load sweep over rates,
+clients or client hosts; a study of points over a range; protocol operations; messages between
+hosts; jobs (the quick start or a fio job file); what a directory can do; profiles of applications;
+simulations of a scenario at many points."""
+SIMULATED = STORED[0]
+UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Exceptions of views for documents with missing or malformed fields."""
+
+
+def current_kind(name: str) -> str:
+    """Return the present name of a kind, which an earlier version may have named otherwise."""
+    return next((kind.name for kind in KINDS.values() if name in (kind.name, kind.former)), name)
+
+
+def kind_of(document: Document) -> str:
+    """Return the name of a document's kind. Documents of simulations have no field `kind`."""
+    for kind in KINDS.values():
+        if kind.fields and kind.fields <= document.keys():
+            return kind.name
+    return current_kind(str(document.get("kind", "simulation")))
+
+
+def record_type(name: str) -> type[msgspec.Struct] | None:
+    """Return the type of the documents of a kind; None if they are read as they are."""
+    kind = KINDS.get(name)
+    return pkgutil.resolve_name(kind.record) if kind and kind.record else None
+
+
+def read(name: str, document: Document) -> Any:
+    """Return the record of a document of a kind; fields that it lacks are `msgspec.UNSET`.
+
+    Raises WrongField if a field has another type.
+    """
+    kind = KINDS[name]
+    if kind.read:
+        return pkgutil.resolve_name(kind.read)(document)
+    record = record_type(name)
+    return document if record is None else convert(dict(document), partial(record))
+
+
+def blocks(name: str, document: Document, **tables: "pl.DataFrame") -> "View":
+    """Return what a result of a kind shows.
+
+    Parameters:
+        name: Name of the kind.
+        document: The result.
+        tables: Its tables by their names in the store, for charts of what the document lacks.
+
+    Raises one of `UNSHOWN` if the document lacks fields, as one of another version may.
+    """
+    view: View = pkgutil.resolve_name(KINDS[name].view)(read(name, document), **tables)
+    return view
+
+
+def picture(name: str, document: Document, figure: str, **tables: "pl.DataFrame") -> "Figure":
+    """Return a picture of a result. Raises ValueError if there is no such picture."""
+    from headrace.render.pictures import drawn_one
+
+    return drawn_one(blocks(name, document, **tables), figure)
+
+
+def picture_of_record(name: str, record: Any, figure: str, **options: Any) -> "Figure":
+    """Return a picture of the record of a result, as `picture` does."""
+    from headrace.render.pictures import drawn_one
+
+    return drawn_one(pkgutil.resolve_name(KINDS[name].view)(record, **options), figure)
+
+
+def html(name: str, document: Document) -> str:
+    """Return what a result of a kind shows, for a notebook."""
+    return _as_html(blocks(name, document))
+
+
+def html_of_record(name: str, record: Any) -> str:
+    """Return what the record of a result shows, as `html` does."""
+    return _as_html(pkgutil.resolve_name(KINDS[name].view)(record))
+
+
+def _as_html(view: "View") -> str:
+    from headrace.render.html import as_html
+    from headrace.render.terminal import rendered
+
+    return as_html(rendered(view))

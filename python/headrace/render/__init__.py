@@ -1,0 +1,1 @@
+"""Results on a terminal, in notebooks, pages, pictures and CSV files. No module knows a kind."""

@@ -1,0 +1,300 @@
+"""Charts of a view as pictures."""
+
+import io
+import itertools
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis as Ruler
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, MaxNLocator, NullFormatter
+
+from headrace.files import atomic_file, make_directory
+from headrace.quantities import figure as figure_text
+from headrace.render import units
+from headrace.render.blocks import Axis, Chart, HeatMap, Line, Note, View
+from headrace.render.style import COLOURS, DASHES, NotebookFigure, log_scale, nothing, short
+from headrace.render.style import grid as draw_grid
+
+RESOLUTION = 150
+"""Dots per inch of pixel images: 8 inches are 1200 pixels."""
+WIDTH, HEIGHT = 8.0, 4.2
+"""Inches of a picture of one panel."""
+TWO_WIDE, PANEL = 11.0, 3.2
+"""Inches of a picture with panels abreast, and of the height of one."""
+NAMED, ROW = 1.4, 0.35
+"""Inches of a panel of names without its rows, and of a row."""
+MARKS = "osD^v"
+MOST_MARKS = 40
+"""Points of a line up to which each has a mark."""
+REFERENCE = "#999999"
+NINES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+"""Shares that an axis of nines marks."""
+MOST_TICKS = 8
+"""Values of an axis up to which each has a mark."""
+
+
+def drawn(view: View) -> dict[str, Figure]:
+    """Return the pictures of a view by their names. Charts of one name are panels of one."""
+    heading = next((it for it in view if isinstance(it, Note) and it.name), Note(""))
+    by_picture: dict[str, list[Chart | HeatMap]] = {}
+    for block in view:
+        if isinstance(block, Chart | HeatMap):
+            by_picture.setdefault(block.picture, []).append(block)
+    title = f"{heading.name}{heading.text}".split("\n")[0]
+    return {name: _picture(panels, title) for name, panels in by_picture.items()}
+
+
+def drawn_one(view: View, name: str) -> Figure:
+    """Return one picture of a view. Raises ValueError if there is no such picture."""
+    names = dict.fromkeys(it.picture for it in view if isinstance(it, Chart | HeatMap))
+    if name not in names:
+        raise ValueError(f"figure {name!r}: expected {', '.join(names)}")
+    return drawn(view)[name]
+
+
+def save(directory: Path, view: View) -> list[Path]:
+    """Write each picture of a view as PNG and SVG into a directory, which is made if need be.
+
+    Equal results give equal files. Raises OSError if they cannot be written.
+    """
+    return save_figures(directory, drawn(view))
+
+
+def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Write figures by their names, as `save` does."""
+    make_directory(directory)
+    written = []
+    # Identifiers in an SVG are otherwise random, and names are no formulas.
+    with mpl.rc_context({"svg.hashsalt": "headrace", "text.parse_math": False}):
+        for file, picture in figures.items():
+            for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
+                path = directory / f"{file}{suffix}"
+                write_figure(picture, path, metadata)
+                written.append(path)
+    return written
+
+
+def write_figure(picture: Figure, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
+    """Write a figure in the format of the file's name. Raises OSError if it cannot."""
+    image = io.BytesIO()
+    label_plainly(picture)
+    # A pixel image is written back and forth, which a pipe does not allow.
+    with warnings.catch_warnings():
+        # Matplotlib warns about missing letters and about long names.
+        warnings.filterwarnings("ignore", category=UserWarning, module="matplotlib|headrace")
+        warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
+        picture.savefig(image, format=path.suffix[1:], dpi=RESOLUTION, metadata=metadata)
+    with atomic_file(path) as partial:
+        partial.write_bytes(image.getvalue())
+
+
+class PlainLogFormatter(LogFormatterMathtext):
+    """Labels of a logarithmic axis as numbers, at the ticks where matplotlib has formulas."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a tick; empty where it has none."""
+        return f"{x:,.10g}" if super().__call__(x, pos) else ""
+
+
+def label_plainly(picture: Figure) -> None:
+    """Replace formulas in the labels of logarithmic axes by numbers: texts are no formulas."""
+    for axes in picture.axes:
+        for ruler in (axes.xaxis, axes.yaxis):
+            if isinstance(ruler.get_major_formatter(), LogFormatterMathtext):
+                ruler.set_major_formatter(PlainLogFormatter())
+            if isinstance(ruler.get_minor_formatter(), LogFormatterMathtext):
+                ruler.set_minor_formatter(PlainLogFormatter())
+
+
+def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> Figure:
+    """Draw panels below a heading: those of names abreast, others two abreast."""
+    named = panels[0].x.scale == "names"
+    columns = len(panels) if named else min(len(panels), 2)
+    rows = math.ceil(len(panels) / columns)
+    names = [_names(it) for it in panels if isinstance(it, Chart)]
+    tallest = max(map(len, names), default=0)
+    height = NAMED + ROW * tallest if named else PANEL * rows if columns > 1 else HEIGHT
+    size = (WIDTH if columns == 1 else TWO_WIDE, height)
+    picture = NotebookFigure(figsize=size, layout="constrained")
+    statistic = next((it.statistic for it in panels if isinstance(it, Chart)), "")
+    lines = [short(line) for line in (heading, statistic) if line]
+    picture.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color="#444444")
+    is_shared = named and all(each == names[0] for each in names)
+    grid = picture.subplots(rows, columns, squeeze=False, sharey="row" if is_shared else False)
+    for axes, chart in itertools.zip_longest(grid.flat, panels):
+        if chart is None:
+            axes.set_visible(False)
+        else:
+            axes.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold")
+            if isinstance(chart, HeatMap):
+                _draw_heat_map(axes, chart)
+            else:
+                _panel(axes, chart)
+    if not named and all(isinstance(it, Chart) and it.y == panels[0].y for it in panels):
+        ends = [end for axes, _ in zip(grid.flat, panels, strict=False) for end in axes.get_ylim()]
+        for axes in grid.flat:
+            axes.set_ylim(min(ends), max(ends))
+    return picture
+
+
+def _panel(axes: Axes, chart: Chart) -> None:
+    draw_grid(axes)
+    if not any(y is not None for line in chart.lines for y in line.y):
+        nothing(axes, chart.empty)
+        return
+    if chart.x.scale == "names":
+        _draw_names(axes, chart)
+    else:
+        _draw_lines(axes, chart)
+    if len(chart.lines) > 1 or chart.marks or chart.spans or chart.lines[0].low:
+        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _draw_names(axes: Axes, chart: Chart) -> None:
+    """Draw values beside names, which stand below each other as they may be long."""
+    names = _names(chart)
+    bars = [line for line in chart.lines if line.shape == "bar"]
+    thickness = 0.8 / (1 if chart.is_stacked else max(len(bars), 1))
+    middle = (len(bars) - 1) / 2
+    for number, line in enumerate(chart.lines):
+        colour = COLOURS[number % len(COLOURS)]
+        places = [float(names.index(x)) for x in line.x]
+        values = _scaled(line.y, chart.y)
+        ranges = _ranges(line, chart.y)
+        if line.shape == "bar":
+            offset = 0.0 if chart.is_stacked else thickness * (bars.index(line) - middle)
+            drawn_bars = axes.barh(
+                [place + offset for place in places],
+                [value - chart.y.unit.scale * chart.y.base for value in values],
+                0.9 * thickness,
+                left=chart.y.unit.scale * chart.y.base,
+                color=colour,
+                label=line.name,
+                xerr=ranges,
+            )
+            if len(bars) == 1:
+                texts = ["" if math.isnan(it) else figure_text(it) for it in values]
+                axes.bar_label(drawn_bars, texts, padding=3, fontsize="small")
+                axes.margins(x=0.2)
+        else:
+            marker = MARKS[number % len(MARKS)]
+            axes.errorbar(
+                values, places, xerr=ranges, fmt=marker, color=colour, markersize=5, label=line.name
+            )
+    axes.set_yticks(range(len(names)), [short(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(chart.y.label)
+    _scale(axes.xaxis, chart.y, chart.lines)
+    axes.tick_params(axis="x", labelrotation=30)
+
+
+def _draw_lines(axes: Axes, chart: Chart) -> None:
+    counts: dict[int, int] = {}
+    for line in chart.lines:
+        x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
+        if line.is_reference:
+            axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=line.name)
+            continue
+        number = counts[line.dash] = counts.get(line.dash, -1) + 1
+        colour = COLOURS[number % len(COLOURS)]
+        dashes = DASHES[(line.dash + number // len(COLOURS)) % len(DASHES)]
+        style: dict[str, Any] = {"color": colour, "label": line.name, "linestyle": dashes}
+        if chart.x.scale == "nines":
+            x = [1 / (1 - at) for at in x]
+        style["drawstyle"] = "steps-post" if line.shape == "level" else "default"
+        if line.low and len(line.x) > 1:
+            low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
+            step: Any = "post" if line.shape == "level" else None
+            axes.fill_between(x, low, high, step=step, color=colour, alpha=0.15, linewidth=0)
+        if line.shape != "level" and len(x) <= MOST_MARKS:
+            style["marker"] = MARKS[number % len(MARKS)]
+        if line.shape == "mark":
+            style["linestyle"] = "none"
+        axes.plot(x, y, markersize=4, **style)
+    for number, (name, at) in enumerate(chart.marks.items()):
+        dashes = DASHES[1 + number % (len(DASHES) - 1)]
+        axes.axvline(
+            chart.x.unit.scale * at, color="#000000", linewidth=1.0, linestyle=dashes, label=name
+        )
+    for name, ends in chart.spans.items():
+        begin, end = (chart.x.unit.scale * it for it in ends)
+        axes.axvspan(begin, end, color="#dddddd", alpha=0.5, label=name)
+    axes.set_xlabel(chart.x.label)
+    axes.set_ylabel(chart.y.label)
+    _scale(axes.yaxis, chart.y, chart.lines)
+    if chart.x.ticks:
+        places = _scaled(chart.x.ticks, chart.x)
+        if chart.x.scale == "log":
+            axes.set_xscale("log")
+        axes.set_xticks(places, [short(chart.x.unit.text(at), 16) for at in chart.x.ticks])
+        axes.set_xticks([], minor=True)
+        return
+    values = sorted({x for line in chart.lines for x in line.x if x is not None})
+    if chart.x.scale == "log2":
+        axes.set_xscale("log", base=2)
+        each = math.ceil(len(values) / MOST_TICKS)
+        axes.set_xticks(
+            _scaled(values[::each], chart.x), [chart.x.unit.text(x) for x in values[::each]]
+        )
+        axes.xaxis.minorticks_off()
+        axes.tick_params(axis="x", labelrotation=30)
+    elif chart.x.scale == "nines":
+        axes.set_xscale("log")
+        axes.set_xticks([1 / (1 - at) for at in NINES if at <= values[-1] + 1e-9])
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * (1 - 1 / x):.6g}"))
+        axes.minorticks_off()
+    elif chart.x.scale == "log":
+        log_scale(axes.xaxis, _scaled(values, chart.x))
+    elif chart.x.unit is units.COUNT:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_heat_map(axes: Axes, chart: HeatMap) -> None:
+    values = [_scaled(row, Axis(unit=chart.unit)) for row in chart.values]
+    ends = (None, None) if chart.most is None else (0.0, chart.unit.scale * chart.most)
+    image = axes.imshow(values, aspect="auto", cmap="YlGnBu", vmin=ends[0], vmax=ends[1])
+    axes.figure.colorbar(image, ax=axes, label=chart.unit.name)
+    axes.set_xticks(range(len(chart.columns)), chart.columns, rotation=30)
+    axes.set_yticks(range(len(chart.rows)), chart.rows)
+    if not chart.downwards:
+        axes.invert_yaxis()
+    axes.set_xlabel(chart.x.label)
+    axes.set_ylabel(chart.y.label)
+
+
+def _scale(ruler: Ruler, axis: Axis, lines: Sequence[Line]) -> None:
+    """Scale the ruler of the values of lines."""
+    if axis.scale == "log":
+        log_scale(ruler, [axis.unit.scale * y for line in lines for y in line.y if y is not None])
+        ruler.set_minor_formatter(NullFormatter())
+    elif all(y is None or y >= 0 for line in lines for y in line.y):
+        limit = ruler.axes.set_xlim if ruler is ruler.axes.xaxis else ruler.axes.set_ylim
+        if not axis.base:
+            limit(0)
+    ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _names(chart: Chart) -> list[str]:
+    return list(dict.fromkeys(x for line in chart.lines for x in line.x))
+
+
+def _scaled(values: Sequence[float | None], axis: Axis) -> list[float]:
+    """Return values in the unit of an axis; those that are not there are NaN."""
+    return [math.nan if value is None else axis.unit.scale * value for value in values]
+
+
+def _ranges(line: Line, axis: Axis) -> list[list[float]] | None:
+    """Return the distances of the ends of a line's ranges from its values."""
+    if not line.low:
+        return None
+    y, low, high = (_scaled(values, axis) for values in (line.y, line.low, line.high))
+    below = [value - end for value, end in zip(y, low, strict=True)]
+    above = [end - value for value, end in zip(y, high, strict=True)]
+    return [[0.0 if math.isnan(it) else it for it in ends] for ends in (below, above)]

@@ -1,0 +1,42 @@
+"""Blocks as texts and tables for a terminal."""
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headrace.render.blocks import Note, Table, View
+from headrace.render.fitted_table import FittedTable
+from headrace.report.plain_text import plain
+
+WARNING = "yellow"
+
+
+def rendered(view: View) -> Group:
+    """Return the notes and tables of a view."""
+    parts: list[RenderableType] = []
+    for block in view:
+        match block:
+            case Note():
+                parts.append(_text(block))
+            case Table():
+                parts.append(_table(block))
+    return Group(*parts)
+
+
+def _text(note: Note) -> Text:
+    if not note.name:
+        return Text(plain(note.text), style=WARNING if note.is_warning else "")
+    text = Text(plain(note.name), style="bold")
+    return text.append(plain(note.text), style="not bold")
+
+
+def _table(table: Table) -> FittedTable:
+    spare = sorted((it for it in table.columns if it.spare), key=lambda it: -it.spare)
+    fitted = FittedTable(
+        table.title, table.names, [it.name for it in table.columns], [it.name for it in spare]
+    )
+    fitted.caption = table.caption
+    for number, row in enumerate(zip(*(it.cells() for it in table.columns), strict=True)):
+        if number in table.sections:
+            fitted.add_section()
+        fitted.add_row(*row)
+    return fitted
