@@ -16,7 +16,7 @@ from headrace.cli.store_options import Labels, Stored, check_labels, save_to_sto
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.profile.baseline import Baseline

@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, megabytes, percent, short_size
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 
 Document = Mapping[str, Any]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, megabytes, milliseconds, short_size, whole
 from headrace.report.fitted_table import FittedTable
 from headrace.report.measurement_tables import machine
-from headrace.report.plain_text import plain
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive

@@ -4,10 +4,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.lifetimes.fits import Fit, Interval, Lifetimes
+from headrace.plain_text import plain_line
 from headrace.quantities import figure, whole
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain_line
 
 COLUMNS = (
     "model",

@@ -6,11 +6,11 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, milliseconds, percent, whole
 from headrace.report.client_host_curves import curves
 from headrace.report.fitted_table import FittedTable
 from headrace.report.measurement_tables import with_spread
-from headrace.report.plain_text import plain
 
 Document = Mapping[str, Any]
 

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import (
     duration,
     figure,
@@ -16,7 +17,6 @@ from headrace.quantities import (
     whole,
 )
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.tables import left_out_line, left_out_table, unfinished
 
 Document = Mapping[str, Any]

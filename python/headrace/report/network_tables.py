@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import binary_size, duration, megabytes, whole
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.study_tables import ENDS
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from headrace import exit_codes
 from headrace.files import atomic_file, check_directory, make_directory
 from headrace.interruption import run_interruptible
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 from headrace.report.plots import write_figure
 
 T = TypeVar("T")

@@ -7,10 +7,10 @@ from rich.text import Text
 
 from headrace.design.smart.reports import COUNTERS
 from headrace.design.smart.risk import DiskRisk, FleetRisk
+from headrace.plain_text import plain_line
 from headrace.quantities import DAY, HOUR, YEAR, figure, numbered, probability_text, size
 from headrace.report.figure_tables import assumptions
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain_line
 
 MOST_DAMAGED = 10
 """Damaged reports that are named; the JSON names all."""

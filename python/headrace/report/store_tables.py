@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.environment import KEYS, shown
+from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, figure, megabytes, milliseconds, size
 from headrace.report import (
     baseline_tables,
@@ -21,7 +22,6 @@ from headrace.report import (
     tuning_tables,
 )
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep

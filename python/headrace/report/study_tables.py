@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import figure, megabytes, percent, short_size
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.study_values import has_intervals, shown, statistic
 
 Document = Mapping[str, Any]

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from headrace.alternatives import GROUPS
 from headrace.fields import convert
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, milliseconds
 from headrace.report.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.simulate.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
 
 NAMES = ("group", "field", "instead of", "then")

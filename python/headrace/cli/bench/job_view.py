@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace import progress_events
+from headrace.plain_text import plain_line
 from headrace.report.job_tables import Now, live, live_line
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive

@@ -17,8 +17,8 @@ from headrace.cli.bench.sizes import counts, different_counts
 from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, Sets, ShowFigures
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
+from headrace.plain_text import plain_line
 from headrace.ranks import current, first_rank_only
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.benchmark import Progress

@@ -19,7 +19,7 @@ from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan

@@ -19,8 +19,8 @@ from headrace.cli.store_options import Labels, Stored, check_labels, save_to_sto
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
+from headrace.plain_text import plain_line
 from headrace.ranks import current, first_rank_only
-from headrace.report.plain_text import plain_line
 
 
 def run(

@@ -129,7 +129,7 @@ def _write_document(file: Path, output: Path, sets: list[str]) -> None:
     from headrace import simulate
     from headrace.net.model import as_text
     from headrace.net.outline import skeleton
-    from headrace.report.plain_text import plain_line
+    from headrace.plain_text import plain_line
 
     scenario = simulate.load_with_sets(file, sets)
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
