@@ -18,7 +18,7 @@ from headrace.progress_bar import NotebookBar, bar_html
 from headrace.report.fitted_table import FittedTable
 from headrace.report.html import as_html
 from headrace.report.scenario_html import explained_fields
-from headrace.simulate import study
+from headrace.sweeps import study
 
 VOID = {"br", "img"}
 

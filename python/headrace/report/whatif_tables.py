@@ -12,7 +12,7 @@ from headrace.fields import convert
 from headrace.plain_text import plain
 from headrace.quantities import duration, figure, milliseconds
 from headrace.report.fitted_table import FittedTable
-from headrace.simulate.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
+from headrace.sweeps.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
 
 NAMES = ("group", "field", "instead of", "then")
 COLUMNS = (*NAMES, "throughput gain", "p95 gain", "MB/s", "operations/s", "p95 ms")
