@@ -25,7 +25,7 @@ KINDS = frozenset({"load-sweep", "study", "tuning", "network", "jobs", "baseline
 """Some kinds of results. A file that has at least `MOST_KINDS` of them has a table of kinds."""
 MOST_KINDS = 4
 DRAWING = ("rich", "matplotlib")
-PRESENTATION = ("report", "views", "web")
+PRESENTATION = ("drawing", "report", "views", "web")
 VAGUE = frozenset({"it", "found", "what", "wanted", "made", "of"})
 """Names that say nothing of what they hold."""
 ROOM = 100
@@ -220,6 +220,7 @@ def vague_names() -> int:
 REPORT = tuple(f"python/headrace/{name}" for name in ("report", "views", "render"))
 FIGURES: dict[str, Callable[[], int]] = {
     "lines of report, views, render": lambda: lines(*REPORT),
+    "lines of drawing": lambda: lines("python/headrace/drawing"),
     "lines of web": lambda: lines("python/headrace/web"),
     "lines of cli, commands": lambda: lines("python/headrace/cli", "python/headrace/commands"),
     "lines of design": lambda: lines("python/headrace/design"),
