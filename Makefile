@@ -64,7 +64,7 @@ lint: rust-tools build
 	@echo '== Rust: format and lints'
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@echo '== Rust: direction of dependencies'
+	@echo '== Direction of dependencies'
 	@$(PY) tools/arrows.py
 	@echo '== Python: lints, format and types'
 	@$(PY) -m ruff check --quiet .

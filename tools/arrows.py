@@ -1,13 +1,16 @@
 """Check that dependencies of modules have one direction.
 
-    python tools/arrows.py              # the crates of tools/arrows.toml
+    python tools/arrows.py              # the crates and the package of tools/arrows.toml
     python tools/arrows.py --print      # every dependency of their modules
 
-`tools/arrows.toml` lists each crate's modules, the highest first. A module is a file or a
-directory of `src`. It may use modules of lower lines only, not those of its own line. The exit
-status is 1 if one uses a module above it, or is not listed.
+`tools/arrows.toml` lists the modules of each crate and of the package `headrace`, the highest
+first. A module is a file or a directory of the source. It may use modules of lower lines only, not
+those of its own line. Imports within functions and for types count. `exceptions` lists pairs of a
+user and a module above it. The exit status is 1 if another module uses one above it, if a module
+is not listed, or if an exception is not needed.
 
-Not checked: tests, paths that a macro makes, and dependencies inside a directory.
+Not checked: tests, paths that a macro makes, imports by a name that is a text, names that the
+package itself exports, and dependencies inside a directory.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from house import PACKAGE, ROOT, imported, python_files, room
+
 TABLE = Path(__file__).with_suffix(".toml")
 
 COMMENT = re.compile(r"//.*")
@@ -48,9 +52,19 @@ def test_files(parent: Path) -> Iterator[Path]:
         yield folder / name / "mod.rs"
 
 
+def is_python(source: Path) -> bool:
+    """Return whether a source is a Python package, and no crate."""
+    return (source / "__init__.py").exists()
+
+
 def modules(source: Path) -> dict[str, list[Path]]:
-    """Return the files of each module of a crate, without its `lib.rs`."""
+    """Return the files of each module, without the root: `lib.rs` or `__init__.py`."""
     found: dict[str, list[Path]] = {}
+    if is_python(source):
+        for file in python_files(source):
+            found.setdefault(room(file, source), []).append(file)
+        del found["__init__"]
+        return found
     tests = {file for parent in source.rglob("*.rs") for file in test_files(parent)}
     for file in sorted(source.rglob("*.rs")):
         name = file.relative_to(source).parts[0].removesuffix(".rs")
@@ -102,8 +116,15 @@ def roots(file: Path, source: Path) -> list[str]:
 
 
 def arrows(source: Path) -> Iterator[Arrow]:
-    """Yield the uses of modules by others of a crate."""
+    """Yield the uses of modules by others."""
     all_modules = modules(source)
+    if is_python(source):
+        for user, files in all_modules.items():
+            for file in files:
+                for line, used in imported(file):
+                    if used in all_modules and used != user:
+                        yield Arrow(file, line, user, used)
+        return
     names = exported(source)
     for user, files in all_modules.items():
         for file in files:
@@ -119,8 +140,14 @@ def arrows(source: Path) -> Iterator[Arrow]:
                             yield Arrow(file, line, user, used)
 
 
-def turned(source: Path, lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the errors of a crate whose modules have this order, the highest first."""
+def turned(
+    source: Path, lines: Sequence[Sequence[str]], exceptions: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield the errors of a source whose modules have this order, the highest first.
+
+    An exception is a user and a module above it, such as "measure report".
+    """
+    unneeded = set(exceptions)
     level = {name: number for number, line in enumerate(lines) for name in line}
     found = modules(source)
     for name in found.keys() - level.keys():
@@ -129,24 +156,30 @@ def turned(source: Path, lines: Sequence[Sequence[str]]) -> Iterator[str]:
         yield f"{source}: there is no module {name}: remove it from {TABLE.name}"
     for arrow in arrows(source):
         if {arrow.user, arrow.used} <= level.keys() and level[arrow.user] >= level[arrow.used]:
-            yield (
-                f"{arrow.file}:{arrow.line}: {arrow.user} uses {arrow.used}, which is not below"
-                f" it in {TABLE.name}: move the item to the lower module"
-            )
+            pair = f"{arrow.user} {arrow.used}"
+            unneeded.discard(pair)
+            if pair not in exceptions:
+                yield (
+                    f"{arrow.file}:{arrow.line}: {arrow.user} uses {arrow.used}, which is not below"
+                    f" it in {TABLE.name}: move the item to the lower module"
+                )
+    for pair in sorted(unneeded):
+        yield f"{source}: the exception {pair!r} is not needed: remove it from {TABLE.name}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check every crate of the table. Returns the exit status."""
+    """Check the crates and the package of the table. Returns the exit status."""
     parser = argparse.ArgumentParser(description="Check the direction of dependencies.")
     parser.add_argument("--print", action="store_true", help="print every dependency")
     options = parser.parse_args(arguments)
     errors: list[str] = []
-    for crate, lines in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
-        source = ROOT / "crates" / crate / "src"
+    for name, order in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
+        source = PACKAGE if name == PACKAGE.name else ROOT / "crates" / name / "src"
         if options.print:
-            found = sorted({(it.user, it.used) for it in arrows(source)})
-            print("\n".join(f"{crate}: {user} → {used}" for user, used in found))
-        errors += turned(source, [line.split() for line in lines["modules"]])
+            uses = sorted({(it.user, it.used) for it in arrows(source)})
+            print("\n".join(f"{name}: {user} → {used}" for user, used in uses))
+        lines = [line.split() for line in order["modules"]]
+        errors += turned(source, lines, order.get("exceptions", ()))
     print("\n".join(errors), end="\n" if errors else "", file=sys.stderr)
     return 1 if errors else 0
 

@@ -25,7 +25,7 @@ KINDS = frozenset({"load-sweep", "study", "tuning", "network", "jobs", "baseline
 """Some kinds of results. A file that has at least `MOST_KINDS` of them has a table of kinds."""
 MOST_KINDS = 4
 DRAWING = ("rich", "matplotlib")
-PRESENTATION = ("report", "views", "web")
+PRESENTATION = ("drawing", "report", "views", "web")
 VAGUE = frozenset({"it", "found", "what", "wanted", "made", "of"})
 """Names that say nothing of what they hold."""
 ROOM = 100
@@ -72,13 +72,13 @@ def words_of_docs() -> int:
     return sum(len(page.read_text(encoding="utf-8").split()) for page in pages)
 
 
-def room(file: Path) -> str:
+def room(file: Path, package: Path | None = None) -> str:
     """Return the package, or the module, right below `headrace`."""
-    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return file.relative_to(package or PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Yield the rooms that a module imports, late imports too."""
+def imported(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield the rooms that a module imports, late imports too, and the lines of the imports."""
     for node in ast.walk(tree(file)):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -87,12 +87,16 @@ def imported(file: Path) -> Iterator[str]:
                 names = [f"headrace.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        yield from (name.split(".")[1] for name in names if name.startswith("headrace."))
+        else:
+            continue
+        yield from (
+            (node.lineno, name.split(".")[1]) for name in names if name.startswith("headrace.")
+        )
 
 
 def two_way_pairs() -> int:
     """Return the number of pairs of rooms that import each other."""
-    arrows = {(room(file), other) for file in python_files() for other in imported(file)}
+    arrows = {(room(file), other) for file in python_files() for _, other in imported(file)}
     return sum((other, one) in arrows for one, other in arrows if one < other)
 
 
@@ -220,6 +224,7 @@ def vague_names() -> int:
 REPORT = tuple(f"python/headrace/{name}" for name in ("report", "views", "render"))
 FIGURES: dict[str, Callable[[], int]] = {
     "lines of report, views, render": lambda: lines(*REPORT),
+    "lines of drawing": lambda: lines("python/headrace/drawing"),
     "lines of web": lambda: lines("python/headrace/web"),
     "lines of cli, commands": lambda: lines("python/headrace/cli", "python/headrace/commands"),
     "lines of design": lambda: lines("python/headrace/design"),

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
         load,
         load_result,
         run,
-        whatif,
     )
-    from headrace.sweeps import sweep
+    from headrace.sweeps import sweep, whatif
 
 __all__ = [
     "Job",
@@ -59,7 +58,11 @@ IN_CORE = {"__version__": "VERSION"} | {
     for name in ("Job", "RunError", "ScenarioError", "Scheduler", "ServerState", "TraceError")
 }
 
-ELSEWHERE = {"optimise": "headrace.optimisation", "sweep": "headrace.sweeps"}
+ELSEWHERE = {
+    "optimise": "headrace.optimisation",
+    "sweep": "headrace.sweeps",
+    "whatif": "headrace.sweeps",
+}
 """Packages of functions that are not in `headrace.simulate`."""
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from headrace import RunError
 from headrace.fields import in_words
-from headrace.report.plain_text import plain
+from headrace.plain_text import plain
 from headrace.store.errors import StoreFailure
 
 REFUSALS = frozenset(

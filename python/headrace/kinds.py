@@ -106,11 +106,13 @@ KINDS = {
         Kind("simulation", page=f"{_PAGE}.simulation:show", is_stored=False),
         Kind(
             "whatif",
-            "headrace.simulate.whatif_report:WhatIfReport",
+            "headrace.sweeps.whatif_report:WhatIfReport",
             "headrace.views.whatif:view",
             is_stored=False,
             fields=frozenset({"baseline", "changes", "factor"}),
         ),
+        Kind("monitors", view="headrace.views.monitors:view", is_stored=False),
+        Kind("comparison", view="headrace.views.comparison:view", is_stored=False),
         Kind("optimum", page=f"{_PAGE}.optimum:show", is_stored=False),
         Kind(
             "solution",

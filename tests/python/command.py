@@ -67,7 +67,7 @@ IMPORTED = (
     "headrace.report.tables",
     "headrace.simulate.runs",
     "headrace.simulate.saved_results",
-    "headrace.simulate.whatifs",
+    "headrace.sweeps.whatifs",
     "headrace.store.catalogue",
     "headrace.store.migration",
     "headrace.store.queries",

@@ -14,15 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headrace.report.layered_layout import place
-from headrace.report.net_diagram import StructureError, arrange, draw
-from headrace.report.net_drawing import shade
-from headrace.report.net_graph import Edge, Graph, Symbol
-from headrace.report.net_structure import Node, Page
-from headrace.report.net_symbols import PAD, Load, caption
-from headrace.report.net_ticks import tick_of
-from headrace.report.page_layout import Placements
-from headrace.report.text_size import text_width
+from headrace.drawing.layered_layout import place
+from headrace.drawing.net_diagram import StructureError, arrange, draw
+from headrace.drawing.net_drawing import shade
+from headrace.drawing.net_graph import Edge, Graph, Symbol
+from headrace.drawing.net_structure import Node, Page
+from headrace.drawing.net_symbols import PAD, Load, caption, tick_of
+from headrace.drawing.page_layout import Placements
+from headrace.drawing.text_size import text_width
 from net_examples import EXAMPLES, Structure, parallel_file_system, single_queue
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -363,7 +362,7 @@ def texts_lie_neither_on_each_other_nor_on_lines(graph: Graph, svg: str) -> None
 def test_same_picture_in_another_process() -> None:
     program = (
         "from net_examples import parallel_file_system as net;"
-        "from headrace.report.net_diagram import draw; import sys; sys.stdout.write(draw(net()))"
+        "from headrace.drawing.net_diagram import draw; import sys; sys.stdout.write(draw(net()))"
     )
     here = Path(__file__).resolve().parent
     path = f"{here}:{here.parents[1] / 'python'}"

@@ -9,10 +9,10 @@ import pytest
 import headrace as hr
 from conftest import ROOT, Command
 from headrace import ScenarioError
+from headrace.drawing.net_diagram import draw
 from headrace.net import Net, load
 from headrace.net.model import as_text
 from headrace.net.outline import skeleton
-from headrace.report.net_diagram import draw
 
 SCENARIOS = ROOT / "scenarios"
 

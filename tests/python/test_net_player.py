@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from headrace.report.net_player import net_element, net_page
+from headrace.drawing.net_player import net_element, net_page
 from headrace.simulate import Playback
 from net_examples import NetBuilder, Structure
 from web_site import connected, running_server

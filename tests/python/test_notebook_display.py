@@ -17,8 +17,8 @@ from headrace import measure, progress_bar
 from headrace.progress_bar import NotebookBar, bar_html
 from headrace.render.fitted_table import FittedTable
 from headrace.render.html import as_html
-from headrace.report.scenario_html import explained_fields
-from headrace.simulate import study
+from headrace.simulate.scenario_html import explained_fields
+from headrace.sweeps import study
 
 VOID = {"br", "img"}
 

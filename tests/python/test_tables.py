@@ -9,9 +9,9 @@ from rich.table import Table
 
 import headrace as hr
 from conftest import SMALL
+from headrace.plain_text import plain
 from headrace.render.fitted_table import FittedTable
 from headrace.report import tables
-from headrace.report.plain_text import plain
 from headrace.report.store_tables import tables as tables_of
 from headrace.report.trace_tables import trace_summary
 

@@ -9,8 +9,8 @@ import pytest
 
 import headrace as hr
 from conftest import ROOT, SMALL, Command, shipped
-from headrace import simulate
-from headrace.simulate.whatifs import HOW_IT_ASKS, LOAD
+from headrace import sweeps
+from headrace.sweeps.whatifs import HOW_IT_ASKS, LOAD
 
 STRIPED_READ = ROOT / "scenarios" / "striped-read.toml"
 SHORT = {"workload.0.files": 20}
@@ -29,7 +29,7 @@ def gain(table: pl.DataFrame, path: str, what: str = "throughput") -> float:
 
 
 def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> None:
-    study = simulate.study(hr.load(STRIPED_READ, SHORT), kinds=False)
+    study = sweeps.study(hr.load(STRIPED_READ, SHORT), kinds=False)
     most = study.baseline.document["bottleneck"]["most_gain"]
     best = study.table.row(0, named=True)
     assert (best["path"], best["before"], best["after"]) == (
@@ -50,7 +50,7 @@ def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> N
 
 
 def test_no_factor_takes_disks_beyond_their_bound() -> None:
-    study = simulate.study(
+    study = sweeps.study(
         hr.load(STRIPED_READ, SHORT), by=1000, only=["servers.device.*"], kinds=False
     )
     most = study.baseline.document["bottleneck"]["most_gain"]
@@ -59,7 +59,7 @@ def test_no_factor_takes_disks_beyond_their_bound() -> None:
 
 def test_cards_that_are_the_limit_are_named() -> None:
     fast = {"servers.device.read_rate": "10 GB/s", "clients.count": 16}
-    study = simulate.study(hr.load(STRIPED_READ, SHORT | fast), kinds=False)
+    study = sweeps.study(hr.load(STRIPED_READ, SHORT | fast), kinds=False)
     best = study.table.row(0, named=True)
     assert best["path"] == "network.bandwidth"
     assert 1.8 < best["throughput_gain"] <= 2.0
@@ -100,7 +100,7 @@ def test_the_other_way_is_tried_where_one_is_worse() -> None:
 
 def test_replications_are_compared_seed_by_seed() -> None:
     scenario = hr.load(SMALL, {"run.replications": 4})
-    study = simulate.study(scenario, only=["servers.*", "network.latency"])
+    study = sweeps.study(scenario, only=["servers.*", "network.latency"])
     assert study.replications == 4
     page = changed(study.table, "servers.memory.page")
     # Nothing is cached: equal to the bit, whatever the seed.
@@ -109,12 +109,12 @@ def test_replications_are_compared_seed_by_seed() -> None:
     rate = changed(study.table, "servers.device.read_rate")
     width = rate["throughput_gain_half_width"]
     assert isinstance(width, float) and 0 < width < 0.1
-    one = simulate.study(hr.load(SMALL), only=["servers.device.read_rate"])
+    one = sweeps.study(hr.load(SMALL), only=["servers.device.read_rate"])
     assert one.table["throughput_gain_half_width"].to_list() == [None]
 
 
 def test_what_is_not_there_is_named_and_what_is_asked_stays() -> None:
-    study = simulate.study(hr.load(SMALL), kinds=False)
+    study = sweeps.study(hr.load(SMALL), kinds=False)
     assert "servers.memory.cache" in study.nothing
     paths = set(study.table["path"])
     assert not paths & {"clients.count", "workload.0.files", "workload.0.block", "run.window"}

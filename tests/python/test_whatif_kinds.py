@@ -10,7 +10,7 @@ import pytest
 
 import headrace as hr
 from conftest import ROOT, SMALL, Command, shipped
-from headrace import _core, simulate
+from headrace import _core, simulate, sweeps
 from headrace.alternatives import GROUPS, alternatives, group_of
 from headrace.alternatives.alternative import every_choice
 from headrace.alternatives.devices import link_values, model_values
@@ -132,10 +132,10 @@ def test_engines_and_orders_give_equal_tables() -> None:
 
 def test_groups_limit_the_cost() -> None:
     scenario = hr.load(SMALL)
-    found = simulate.study(scenario, cost="configuration", only=["servers.*", "layout*"])
+    found = sweeps.study(scenario, cost="configuration", only=["servers.*", "layout*"])
     assert set(found.table["group"]) <= {"setting", "configuration"}
     assert "servers.device" not in found.table["path"].to_list()
-    kinds = simulate.study(scenario, quantities=False, only=["layout*"])
+    kinds = sweeps.study(scenario, quantities=False, only=["layout*"])
     assert set(kinds.table["kind"]) == {"level"}
 
 

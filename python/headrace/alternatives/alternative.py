@@ -3,16 +3,13 @@
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace._core import ScenarioError
 from headrace.alternatives.choices import Choice, Device, choices
 from headrace.alternatives.devices import device_choices, has_volatile_cache, link_values
 from headrace.alternatives.table import Group, caution_of, group_of, is_left_out, table
-
-if TYPE_CHECKING:
-    # Simulations import this package.
-    from headrace.simulate.scenario import Scenario
+from headrace.simulate.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class LeftOut:
 
 
 def alternatives(
-    scenario: "Scenario", is_chosen: Callable[[str], bool] | None = None
+    scenario: Scenario, is_chosen: Callable[[str], bool] | None = None
 ) -> tuple[list[Alternative], list[LeftOut]]:
     """Return the kinds and levels that a scenario can have instead of its own.
 
@@ -96,7 +93,7 @@ def every_choice(document: Mapping[str, Any]) -> Iterator[Choice]:
             yield each
 
 
-def _completed(choice: Choice, document: Mapping[str, Any], scenario: "Scenario") -> dict[str, Any]:
+def _completed(choice: Choice, document: Mapping[str, Any], scenario: Scenario) -> dict[str, Any]:
     """Return the values of a change with those that belong to it."""
     sets = dict(choice.sets)
     if choice.path == "network.link":

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from headrace import __version__, exit_codes, ranks
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
-from headrace.report.plain_text import plain
+from headrace.plain_text import plain
 
 COMMANDS = {
     "run": "run_scenario.run",

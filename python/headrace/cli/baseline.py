@@ -17,8 +17,8 @@ from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
 from headrace.kinds import blocks
+from headrace.plain_text import plain_line
 from headrace.render.terminal import rendered
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.profile.baseline import Baseline

@@ -11,7 +11,7 @@ from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.screen import show, steps
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")

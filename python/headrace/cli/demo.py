@@ -11,7 +11,7 @@ import typer
 from headrace.cli import run_scenario
 from headrace.cli.options import ShowProgress
 from headrace.files import atomic_file, check_directory, make_directory
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 

@@ -10,7 +10,7 @@ import typer
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show
 from headrace.fields import to_document
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.lab import Lab

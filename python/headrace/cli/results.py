@@ -17,7 +17,7 @@ from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
 from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
 from headrace.kinds import STORED
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.store.listing import ShownResult

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import progress_events
+from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, percent_text
 from headrace.ranks import current
-from headrace.report.plain_text import plain, plain_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from headrace.exit_codes import describe
-from headrace.report.plain_text import plain
+from headrace.plain_text import plain
 from headrace.store.errors import StoreError, StoreFailure
 
 Labels: TypeAlias = Annotated[

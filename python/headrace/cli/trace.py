@@ -21,7 +21,7 @@ from headrace.cli.trace_options import (
 )
 from headrace.fields import to_document
 from headrace.files import check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 app = typer.Typer(
     help="Convert, summarise, edit, replay and synthesise traces.",

@@ -20,7 +20,7 @@ from headrace.cli.trace_options import (
     warn_if_empty,
 )
 from headrace.fields import to_document
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.trace import Imported

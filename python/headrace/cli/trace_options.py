@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.cli.screen import show
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.trace.batches import SkippedKind

@@ -9,7 +9,7 @@ import typer
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_document, print_json, records
 from headrace.files import atomic_file, check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 
 def workload(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.simulate import Trust

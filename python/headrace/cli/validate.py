@@ -10,7 +10,7 @@ from headrace.cli.options import PlotDirectory, ResultAsJson, ScenarioFile, Sets
 from headrace.cli.screen import progress, show
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 
 def validate(

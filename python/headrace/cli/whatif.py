@@ -77,12 +77,13 @@ def whatif(
     """
     from headrace import simulate
     from headrace.alternatives import group
+    from headrace.sweeps import study as run_study
 
     if plot is not None:
         check_directory(plot)
     scenario = simulate.load_with_sets(file, sets or [])
     with steps("whatif") if show_progress else nullcontext() as on_progress:
-        study = simulate.study(
+        study = run_study(
             scenario,
             by=by,
             only=only or [],

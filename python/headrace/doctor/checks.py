@@ -14,13 +14,14 @@ from pathlib import Path
 
 from headrace import _core, fuse
 from headrace.doctor.check import Check, Outcome, absent, from_message, present, unknown
+from headrace.host import NFS_CLIENT_CALLS, NFS_SERVER_CALLS
 from headrace.lab import cgroups, mpi_launch, programs, servers
 from headrace.lab.steps import loop_device, namespaces
 from headrace.landlock import landlock_version
 from headrace.monitors import installation
 from headrace.mountinfo import mounted
 from headrace.profile.capture import attachment, strace
-from headrace.profile.counters import Watched, nfs, pressure, tree
+from headrace.profile.counters import Watched, pressure, tree
 from headrace.profile.counters.source import open_file
 from headrace.tracefs import KernelTraceError, check_tracepoints, tracefs
 
@@ -304,13 +305,13 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "NFS client",
         ("bench tune --profiler nfs-client",),
-        _file(nfs.CLIENT_CALLS),
+        _file(NFS_CLIENT_CALLS),
         "mount an NFS file system",
     ),
     Check(
         "NFS server",
         ("bench tune --profiler nfs-server",),
-        _file(nfs.SERVER_CALLS),
+        _file(NFS_SERVER_CALLS),
         "install the package nfs-kernel-server, and export a directory",
     ),
     _testbed_programs("gluster", "gluster", commands=("bench tune --profiler gluster:VOLUME",)),

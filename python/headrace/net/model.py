@@ -90,7 +90,7 @@ class NetModel:
 
     def svg(self) -> str:
         """Return a drawing of the net as SVG; notebooks show it."""
-        from headrace.report.net_diagram import draw
+        from headrace.drawing.net_diagram import draw
 
         return draw(self.structure())
 

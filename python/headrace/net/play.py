@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headrace._core import NetPlay
+    from headrace.drawing.net_player.steps import Animation
     from headrace.net.model import NetModel, Progress
 
 Answer = TypeVar("Answer")
 
-STEPS = 200
-"""Firings of an animation."""
+STEPS, MOST_STEPS = 200, 10_000
+"""Firings of an animation by default and at most."""
 
 
 @dataclass(frozen=True)
@@ -300,22 +301,41 @@ class Play:
         Raises:
             ValueError: The number of steps is out of range.
         """
-        from headrace.report.net_player.steps import Animation, step_frames
+        from headrace.drawing.net_player.steps import Animation, Recorder
 
-        return Animation(self.name, self.structure, step_frames(self, steps, progress))
+        if not 0 <= steps <= MOST_STEPS:
+            raise ValueError(f"steps = {steps}: expected from 0 to {MOST_STEPS} firings")
+        structure = self.structure
+        recorder = Recorder(structure)
+        recorder.add_frame(self.time, self.counts(), map(_words, self.marking))
+        for _ in range(steps):
+            firing = self.step()
+            if firing is None:
+                break
+            if progress is not None:
+                progress(firing.time)
+            taken, put = (
+                [(it.place, it.text, it.count) for it in side]
+                for side in (firing.taken, firing.put)
+            )
+            recorder.add_step(firing.transition, str(firing), taken, put)
+            recorder.add_frame(firing.time, self.counts(), map(_words, self.marking))
+        return Animation(self.name, structure, recorder.frames(self.stop))
 
     def __repr__(self) -> str:
         return f"<play of {self._model.name} at {written_time(self.time)}>"
 
     def _repr_html_(self) -> str:
         """Draw the marking."""
-        from headrace.report.net_player.steps import Animation, step_frames
-
-        return Animation(self.name, self.structure, step_frames(self, 0))._repr_html_()
+        return self.animate(0)._repr_html_()
 
 
-if TYPE_CHECKING:
-    from headrace.report.net_player.steps import Animation
+def _words(tokens: Tokens) -> tuple[str, str]:
+    """Return the place of tokens, and the text of a drawing."""
+    number = f"{tokens.count} \N{MULTIPLICATION SIGN} " if tokens.count != 1 else ""
+    copy = "" if tokens.copy is None else f"[{tokens.copy}] "
+    state = "" if tokens.arrives is None else f" at {written_time(tokens.arrives)}"
+    return tokens.place, f"{copy}{number}{tokens.text}{state}"
 
 
 def _shown(value: Any) -> str:

@@ -142,9 +142,9 @@ class NetResult:
         Parameters:
             monitors: Their names; without any, all that have values over time.
         """
-        from headrace.report.figures import net_monitors
-
-        return net_monitors.draw(self, monitors or self.over_time)
+        return kinds.picture_of_record(
+            "monitors", self, "monitors", names=monitors or self.over_time
+        )
 
     @property
     def over_time(self) -> list[str]:

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from headrace.report.plain_text import plain
+from headrace.plain_text import plain
 
 NAME_WIDTH = 28
 """Longer names are folded if a figure would have to go otherwise."""

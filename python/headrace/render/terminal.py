@@ -3,9 +3,9 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.render.blocks import Note, Table, View
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 
 WARNING = "yellow"
 

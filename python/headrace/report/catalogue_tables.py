@@ -6,9 +6,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.plain_text import plain_line
 from headrace.quantities import HOUR, duration, figure, megabytes, percent, size, whole
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain_line
 
 GIGABIT = 125e6
 """Bytes a second."""

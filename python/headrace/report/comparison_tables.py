@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import figure, megabytes, milliseconds
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.report.store_tables import when
 from headrace.store.figures import LATENCIES, RATE, THROUGHPUT
 

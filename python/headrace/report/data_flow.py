@@ -12,13 +12,12 @@ from xml.etree.ElementTree import Element, tostring
 
 from headrace.design.data_classes import data_classes
 from headrace.design.worksheet import ClientGroup, Worksheet, Zone
-from headrace.quantities import duration, size
-from headrace.report.layered_layout import place
-from headrace.report.layering import Flow as LayerFlow
-from headrace.report.layering import assign_layers
-from headrace.report.layers import Box, Link, Point
-from headrace.report.net_diagram import EDGE_OF_PICTURE, FONTS, NARROWEST
-from headrace.report.net_drawing import (
+from headrace.drawing.layered_layout import place
+from headrace.drawing.layering import Flow as LayerFlow
+from headrace.drawing.layering import assign_layers
+from headrace.drawing.layers import Box, Link, Point
+from headrace.drawing.net_diagram import EDGE_OF_PICTURE, FONTS, NARROWEST
+from headrace.drawing.net_drawing import (
     INK,
     PAPER,
     SHEET_FILLS,
@@ -34,8 +33,9 @@ from headrace.report.net_drawing import (
     number,
     rounded_path,
 )
-from headrace.report.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
-from headrace.report.text_size import printable, shorten
+from headrace.drawing.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
+from headrace.drawing.text_size import printable, shorten
+from headrace.quantities import duration, size
 
 Kind = Literal["zone", "clients", "outside"]
 

@@ -6,9 +6,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.doctor import Diagnosis, Part, State
+from headrace.plain_text import plain_line
 from headrace.quantities import size
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain_line
 
 
 def diagnosis_tables(diagnosis: Diagnosis) -> RenderableType:

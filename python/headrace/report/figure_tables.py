@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headrace.design.figure import Figure, by_key
+from headrace.plain_text import plain_line
 from headrace.quantities import quantity
-from headrace.report.plain_text import plain_line
 
 MOST_TERMS = 8
 """Terms of a sum that a table shows."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain_line
 from headrace.quantities import size
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.lab.plan import Note

@@ -8,9 +8,9 @@ from rich.text import Text
 from headrace.optimisation.candidate import Candidate, rank
 from headrace.optimisation.goals import COST, Constraint, text
 from headrace.optimisation.optimum import Optimum
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, percent
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.sweeps.result import values_text
 
 MOST_OTHERS = 8

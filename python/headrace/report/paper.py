@@ -14,8 +14,8 @@ from rich.table import Table
 from headrace import exit_codes
 from headrace.files import atomic_file, check_directory, make_directory
 from headrace.interruption import run_interruptible
+from headrace.plain_text import plain_line
 from headrace.render.pictures import write_figure
-from headrace.report.plain_text import plain_line
 
 T = TypeVar("T")
 

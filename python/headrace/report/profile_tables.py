@@ -6,9 +6,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
 
 Document = Mapping[str, Any]
 Format = Callable[[float], str]

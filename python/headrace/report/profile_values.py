@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from headrace.plain_text import plain_line
 from headrace.quantities import duration, figure, number, percent, percent_text, size, whole
-from headrace.report.plain_text import plain_line
 
 Document = Mapping[str, Any]
 UNKNOWN = "\N{EN DASH}"

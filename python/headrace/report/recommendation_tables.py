@@ -7,8 +7,8 @@ from rich.text import Text
 
 from headrace.design.evaluation import Choice, Reason, Violation
 from headrace.design.recommendation.rule_table import Aspect, RuleTable
+from headrace.plain_text import plain, plain_line
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
 
 RECOMMENDED = ("aspect", "recommended", "why")
 REJECTED = ("aspect", "rejected", "why")

@@ -13,9 +13,9 @@ from headrace.design.evaluation import (
     least_satisfaction,
 )
 from headrace.design.figure import Figure, by_key
+from headrace.plain_text import plain
 from headrace.quantities import number, quantity
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 
 UNKNOWN = "\N{EN DASH}"
 COLUMNS = ("cost", "usable", "throughput", "of wanted", "loss", "power", "units")

@@ -11,11 +11,11 @@ from rich.text import Text
 from headrace.environment import KEYS, shown
 from headrace.fields import convert, partial
 from headrace.kinds import KINDS, UNSHOWN, blocks
+from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, figure, megabytes, milliseconds, size
 from headrace.render.blocks import Note
 from headrace.render.fitted_table import FittedTable
 from headrace.render.terminal import rendered
-from headrace.report.plain_text import plain, plain_line
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep

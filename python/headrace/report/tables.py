@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.fields import convert
+from headrace.plain_text import plain
 from headrace.quantities import (
     duration,
     figure,
@@ -17,7 +18,6 @@ from headrace.quantities import (
     whole,
 )
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 from headrace.simulate.report import (
     BreakdownEntry,
     Cache,

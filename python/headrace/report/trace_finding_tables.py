@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain_line
 from headrace.quantities import duration, number, percent, size
-from headrace.report.plain_text import plain_line
 
 STYLES = {"warning": "red", "note": "yellow", "good": "green"}
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, numbered, percent, size, whole
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 
 if TYPE_CHECKING:
     from headrace.trace.batches import SkippedKind

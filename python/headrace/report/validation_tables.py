@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headrace.calibrate.other_load import describe
+from headrace.plain_text import plain
 from headrace.quantities import duration, figure, milliseconds, percent, whole
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain
 
 Document = Mapping[str, Any]
 

@@ -3,9 +3,9 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, figure, percent
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
 from headrace.report.profile_values import (
     NO_VERDICT,
     Document,

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet_file import LoadedWorksheet
+from headrace.plain_text import plain, plain_line
 from headrace.render.fitted_table import FittedTable
-from headrace.report.plain_text import plain, plain_line
 
 
 def worksheet_check(

@@ -13,7 +13,6 @@ __all__ = [
     "Result",
     "Scenario",
     "Trust",
-    "WhatIf",
     "import_saved",
     "in_file",
     "keep",
@@ -23,8 +22,6 @@ __all__ = [
     "load_with_sets",
     "rerun",
     "run",
-    "study",
-    "whatif",
 ]
 
 if TYPE_CHECKING:
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from headrace.simulate.single_requests import in_file
     from headrace.simulate.stored_results import import_saved, keep
     from headrace.simulate.trust import Trust
-    from headrace.simulate.whatifs import WhatIf, study, whatif
 else:
     __getattr__ = late_names(
         __name__,
@@ -55,6 +51,5 @@ else:
             "single_requests": ("in_file",),
             "stored_results": ("import_saved", "keep"),
             "trust": ("Trust",),
-            "whatifs": ("WhatIf", "study", "whatif"),
         },
     )

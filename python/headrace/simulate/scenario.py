@@ -96,7 +96,7 @@ class Scenario:
         return structure
 
     def _repr_html_(self) -> str:
-        from headrace.report.scenario_html import scenario_html
+        from headrace.simulate.scenario_html import scenario_html
 
         return scenario_html(self)
 

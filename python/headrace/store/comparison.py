@@ -10,6 +10,7 @@ import msgspec
 import polars as pl
 import sqlalchemy as sa
 
+from headrace import kinds
 from headrace.environment import Difference, differences
 from headrace.fields import to_document
 from headrace.store import queries, rows

@@ -1,4 +1,4 @@
-"""Run one scenario at many points: sweeps, replications and searches."""
+"""Run one scenario at many points: sweeps, replications, searches and what-if studies."""
 
 from headrace.sweeps.axis import Axis, WrongAxis, of_mapping, parse
 from headrace.sweeps.designs import DESIGNS
@@ -6,6 +6,7 @@ from headrace.sweeps.engines import ENGINES
 from headrace.sweeps.execution import Precision, run_points, sweep
 from headrace.sweeps.result import FIGURES, Run, Sweep
 from headrace.sweeps.sensitivity import METHODS, Index, Sensitivity
+from headrace.sweeps.whatifs import WhatIf, study, whatif
 
 __all__ = [
     "DESIGNS",
@@ -18,9 +19,12 @@ __all__ = [
     "Run",
     "Sensitivity",
     "Sweep",
+    "WhatIf",
     "WrongAxis",
     "of_mapping",
     "parse",
     "run_points",
+    "study",
     "sweep",
+    "whatif",
 ]

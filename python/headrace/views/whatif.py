@@ -9,7 +9,7 @@ from headrace.quantities import NOT_KNOWN, duration
 from headrace.render import units
 from headrace.render.blocks import Axis, Block, Chart, Column, Line, Note, Table, View
 from headrace.render.units import Unit
-from headrace.simulate.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
+from headrace.sweeps.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
 
 GAINS = {"throughput_gain": "throughput", "latency_p95_gain": "p95 latency"}
 MOST = 20

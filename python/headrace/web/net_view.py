@@ -9,7 +9,7 @@ from nicegui import app, ui
 from nicegui.events import ValueChangeEventArguments
 
 from headrace import __version__
-from headrace.report.net_player import SCRIPT, STEPS_SCRIPT, net_element
+from headrace.drawing.net_player import SCRIPT, STEPS_SCRIPT, net_element
 
 if TYPE_CHECKING:
     from headrace.simulate import Playback

@@ -5,8 +5,8 @@ from typing import Any
 
 from headrace._core import NetModel as CoreModel
 from headrace._core import parse_seconds
+from headrace.drawing.net_player import net_element
 from headrace.net.model import NetModel
-from headrace.report.net_player import net_element
 from headrace.report.net_tables import MONITORS, NODES, PROBES, TRANSITIONS, cells, how_it_ended
 
 NAME = "scenario.toml"

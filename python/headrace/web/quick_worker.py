@@ -22,8 +22,8 @@ from typing import Any
 import msgspec
 
 from headrace import RunError, ScenarioError, TraceError, simulate
-from headrace.report import net_diagram
-from headrace.report.net_diagram import StructureError
+from headrace.drawing import net_diagram
+from headrace.drawing.net_diagram import StructureError
 from headrace.simulate.trust import UntrustedCode
 from headrace.web import quick_nets
 

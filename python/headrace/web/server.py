@@ -14,7 +14,7 @@ from nicegui.storage import Storage
 from starlette.types import ASGIApp
 
 from headrace.confined import limit_documents
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 from headrace.simulate.trust import VARIABLE
 from headrace.store.location import Directory, location
 from headrace.web.access.gate import Gate

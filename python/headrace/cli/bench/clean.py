@@ -7,7 +7,7 @@ import typer
 
 from headrace.cli.bench.options import BelowDirectory
 from headrace.exit_codes import report_failure
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still running")
 """The reasons of the engine for leaving a directory that are none of a failure

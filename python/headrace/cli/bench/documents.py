@@ -16,8 +16,8 @@ from headrace.files import STANDARD_OUTPUT, save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
 from headrace.kinds import blocks
+from headrace.plain_text import plain_line
 from headrace.render.terminal import rendered
-from headrace.report.plain_text import plain_line
 
 if TYPE_CHECKING:
     import polars as pl

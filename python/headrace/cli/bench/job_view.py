@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace import progress_events
+from headrace.plain_text import plain_line
 from headrace.render.terminal import rendered
-from headrace.report.plain_text import plain_line
 from headrace.views.jobs import Now, live, live_line
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from headrace.cli.options import ResultAsJson, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 app = typer.Typer(
     help="Measure latency and throughput of messages between two hosts.", no_args_is_help=True

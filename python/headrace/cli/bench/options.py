@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import parsed
-from headrace.report.plain_text import plain
+from headrace.plain_text import plain
 
 
 def directory_to_measure(text: str) -> Path:

@@ -14,8 +14,8 @@ import typer
 from headrace.cli.bench.output_lock import lock_output
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
+from headrace.plain_text import plain
 from headrace.ranks import current, first_rank_only
-from headrace.report.plain_text import plain
 
 PREFIX = "results:"
 QUIET_S = 10.0

@@ -88,6 +88,6 @@ def growth(
         )
     print_figures("Growth", figures, as_json)
     if plot is not None and not as_json:
-        from headrace.report.plain_text import plain_line
+        from headrace.plain_text import plain_line
 
         print(plain_line(f"plots: {plot}"))

@@ -8,7 +8,7 @@ import typer
 
 from headrace.design.document_file import Kind
 from headrace.files import atomic_file, check_writable
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 
 def init(

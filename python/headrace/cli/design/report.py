@@ -32,8 +32,8 @@ def report(
     from headrace.design.catalogue_file import read_catalogue
     from headrace.design.worksheet_file import read_worksheet
     from headrace.files import check_directory
+    from headrace.plain_text import plain_line
     from headrace.report.design_report import write
-    from headrace.report.plain_text import plain_line
 
     path = solution / FILE if solution.is_dir() else solution
     found = read_solution(path)

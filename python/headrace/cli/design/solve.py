@@ -61,7 +61,7 @@ def solve(
     from headrace.design.solution_file import encode_solution, save_solution
     from headrace.design.worksheet_file import load_worksheet
     from headrace.files import check_directory, make_directory
-    from headrace.report.plain_text import plain_line
+    from headrace.plain_text import plain_line
 
     seconds = time("--budget", budget)
     if not 0 <= seed <= MOST_SEED:

@@ -74,10 +74,10 @@ def draw(
     of a scenario's net is counted and noted in it.
     """
     from headrace import simulate
+    from headrace.drawing import net_diagram
+    from headrace.drawing.net_diagram import load_of
+    from headrace.drawing.net_player import net_element, net_page
     from headrace.net.model import is_net
-    from headrace.report import net_diagram
-    from headrace.report.net_diagram import load_of
-    from headrace.report.net_player import net_element, net_page
 
     if output.suffix.lower() in (".toml", ".json"):
         options = {"--load": load, "--depth": depth is not None, "--playback": playback is not None}
@@ -129,7 +129,7 @@ def _write_document(file: Path, output: Path, sets: list[str]) -> None:
     from headrace import simulate
     from headrace.net.model import as_text
     from headrace.net.outline import skeleton
-    from headrace.report.plain_text import plain_line
+    from headrace.plain_text import plain_line
 
     scenario = simulate.load_with_sets(file, sets)
     check_apart({"--output": output}, {"the scenario": file} | scenario.inputs)
@@ -180,8 +180,8 @@ def _draw_own(
     """Draw a net of one's own."""
     from headrace.cli.net.foreign import load_net
     from headrace.cli.net.run import net_progress
-    from headrace.report.net_diagram import draw, load_of
-    from headrace.report.net_player import net_element, net_page
+    from headrace.drawing.net_diagram import draw, load_of
+    from headrace.drawing.net_player import net_element, net_page
     from headrace.simulate import load_playback
 
     check_apart({"--output": output}, {"the net": file, "--playback": playback})

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headrace.report.plain_text import plain_line
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.net import NetModel

@@ -88,7 +88,7 @@ def _lines(player: "Player", typed: bool) -> Iterator[str]:
 
 
 def _print(text: str) -> None:
-    from headrace.report.plain_text import plain_line
+    from headrace.plain_text import plain_line
 
     print(plain_line(text), flush=True)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from headrace._core import RunError
+from headrace.host import NFS_CLIENT_CALLS, NFS_SERVER_CALLS
 from headrace.measure.tuning.mirror import mirror, options
-from headrace.profile.counters.nfs import CLIENT_CALLS, SERVER_CALLS
 
 Profiler: TypeAlias = Callable[[], Mapping[str, int]]
 """Counts so far, by the protocol's operations in small letters."""
@@ -154,8 +154,8 @@ class Kind:
 
 PROFILERS: dict[str, Kind] = {
     "fuse": Kind("[OPTIONS]", fuse_profiler),
-    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(CLIENT_CALLS))),
-    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(SERVER_CALLS))),
+    "nfs-client": Kind("", lambda _: watch_directly(rpc_profiler(NFS_CLIENT_CALLS))),
+    "nfs-server": Kind("", lambda _: watch_directly(rpc_profiler(NFS_SERVER_CALLS))),
     "gluster": Kind("VOLUME", lambda volume: watch_directly(gluster_profiler(volume))),
     "command": Kind("COMMAND", lambda command: watch_directly(command_profiler(command))),
 }

@@ -60,9 +60,9 @@ def lay_out(sheet: Sheet) -> Layout:
 
 def _layered(count: int, links: list[tuple[int, int]]) -> list[tuple[float, float]]:
     """Return corners of symbols with few crossings, as diagrams of nets have them."""
-    from headrace.report.layered_layout import place
-    from headrace.report.layering import Flow, assign_layers
-    from headrace.report.layers import Box, Link
+    from headrace.drawing.layered_layout import place
+    from headrace.drawing.layering import Flow, assign_layers
+    from headrace.drawing.layers import Box, Link
 
     layers = assign_layers(count, [Flow(source, target) for source, target in links])
 

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
 from headrace.profile.counters.source import (
     Columns,
@@ -20,8 +19,6 @@ from headrace.profile.counters.source import (
 )
 
 NAME = "nfs"
-CLIENT_CALLS, SERVER_CALLS = Path("/proc/net/rpc/nfs"), Path("/proc/net/rpc/nfsd")
-"""Numbers of calls of the kernel's client and server, by procedure."""
 MOUNT = re.compile(rb"device .* mounted on (.*) with fstype (\S+)")
 BYTES = 8
 """Numbers after `bytes:`: read and written by calls, by direct calls, and at the server; pages."""

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from headrace.report.plain_text import plain, plain_line
+from headrace.plain_text import plain, plain_line
 
 LONGEST = 400
 """Characters of a foreign name or command that are shown."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape as escape_html
 from importlib.resources import files
 
+from headrace.plain_text import plain
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -21,7 +22,6 @@ from headrace.report.document.content import (
     Text,
 )
 from headrace.report.document.footnotes import numbered
-from headrace.report.plain_text import plain
 
 PAPER_COLOURS = {
     "#ffffff": "paper",

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from headrace.plain_text import plain
 from headrace.report.document.content import Footnote, Report
 from headrace.report.document.footnotes import numbered
-from headrace.report.plain_text import plain
 
 LONG_WORD = re.compile(r"[^\s]{24,}")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"

@@ -9,10 +9,10 @@ in the channels between layers, so that none runs through a box.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headrace.report.channel_routing import Run, tracks
-from headrace.report.layer_heights import place_heights
-from headrace.report.layer_order import reduce_crossings
-from headrace.report.layers import SPACING, Box, Layers, Link, Piece, Point
+from headrace.drawing.channel_routing import Run, tracks
+from headrace.drawing.layer_heights import place_heights
+from headrace.drawing.layer_order import reduce_crossings
+from headrace.drawing.layers import SPACING, Box, Layers, Link, Piece, Point
 
 CHANNEL_MARGIN = 14.0
 TRACK = 9.0

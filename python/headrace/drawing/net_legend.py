@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element
 
-from headrace.report.net_drawing import (
+from headrace.drawing.net_drawing import (
     INK,
     PAPER,
     SOFT_INK,
@@ -14,10 +14,9 @@ from headrace.report.net_drawing import (
     draw_tick,
     shade,
 )
-from headrace.report.net_graph import Edge, Graph, Symbol
-from headrace.report.net_structure import Node
-from headrace.report.net_symbols import Line, Load, busiest, outline_height, outline_width
-from headrace.report.net_ticks import Tick
+from headrace.drawing.net_graph import Edge, Graph, Symbol
+from headrace.drawing.net_structure import Node
+from headrace.drawing.net_symbols import Line, Load, Tick, busiest, outline_height, outline_width
 
 ROW = 34.0
 TEXT_SIZE = 10.0

@@ -3,7 +3,7 @@
 from bisect import bisect_right, insort
 from typing import TypeAlias
 
-from headrace.report.layers import Layers
+from headrace.drawing.layers import Layers
 
 SWEEPS = 16
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement
 
-from headrace.report.layers import Point
-from headrace.report.net_graph import Edge, Sheet, Symbol
-from headrace.report.net_structure import Node
-from headrace.report.net_symbols import (
+from headrace.drawing.layers import Point
+from headrace.drawing.net_graph import Edge, Sheet, Symbol
+from headrace.drawing.net_structure import Node
+from headrace.drawing.net_symbols import (
     BAR,
     CYLINDER_CAP,
     DIAMOND,
@@ -19,14 +19,14 @@ from headrace.report.net_symbols import (
     SMALL_SIZE,
     Line,
     Load,
+    Tick,
     busiest,
     caption,
     finite,
     tooltip,
 )
-from headrace.report.net_ticks import Tick
-from headrace.report.page_layout import SHADOW, TITLE_SIZE, title
-from headrace.report.text_size import printable
+from headrace.drawing.page_layout import SHADOW, TITLE_SIZE, title
+from headrace.drawing.text_size import printable
 
 INK = "#2f3b47"
 SOFT_INK = "#66727f"

@@ -2,8 +2,8 @@
 
 from collections.abc import Set as AbstractSet
 
-from headrace.report.channel_routing import STRAIGHT
-from headrace.report.layers import Layers, Piece
+from headrace.drawing.channel_routing import STRAIGHT
+from headrace.drawing.layers import Layers, Piece
 
 SWEEPS = 16
 BEND_COST = 15.0

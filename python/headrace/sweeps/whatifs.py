@@ -32,12 +32,13 @@ from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
-from headrace.simulate.whatif_report import EFFECT, Change, Kind, LeftOutKind
+from headrace.sweeps.engines import check_engine
+from headrace.sweeps.execution import run_points
+from headrace.sweeps.task import Figures, Report, figures, warm_up
+from headrace.sweeps.whatif_report import EFFECT, Change, Kind, LeftOutKind
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from headrace.sweeps.task import Figures
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
 """Fields of the load and of the simulation, which are no resources."""
@@ -245,9 +246,6 @@ def study(
     Raises:
         ValueError: as `whatif` does; otherwise as `run`.
     """
-    # See `_Trials.run`.
-    from headrace.sweeps.engines import check_engine
-
     _check(by, kinds, quantities, cost, pairs)
     others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
     every = scenario.quantities
@@ -419,19 +417,16 @@ def _section(path: str) -> str:
     return path.removesuffix(".kind")
 
 
-def _figures(results: Sequence[Result], scenario: Scenario) -> "list[Figures]":
-    # See `_Trials.run`.
-    from headrace.sweeps.task import Report, figures, warm_up
-
+def _figures(results: Sequence[Result], scenario: Scenario) -> list[Figures]:
     warm_up_s = warm_up(scenario.loaded)
     return [figures(msgspec.convert(it.document, Report), warm_up_s) for it in results]
 
 
-def _rate(figures: "Figures", moves_bytes: bool) -> float:
+def _rate(figures: Figures, moves_bytes: bool) -> float:
     return figures.throughput if moves_bytes else figures.operations
 
 
-def _p95(figures: "Figures") -> float:
+def _p95(figures: Figures) -> float:
     """Return the 95th percentile of latency in seconds; 0 without any operation."""
     return figures.latency.p95 or 0.0
 
@@ -441,7 +436,7 @@ class _Trials:
     """Runs of changes, compared with the scenario as it is."""
 
     scenario: Scenario
-    baseline: "Sequence[Figures]"
+    baseline: Sequence[Figures]
     run_s: float
     """Duration of a run."""
     runs: ParallelRuns
@@ -452,9 +447,6 @@ class _Trials:
 
     def run(self, changes: Sequence[_Trial]) -> list[_Trial]:
         """Run every change with every seed, and return them with their gains."""
-        # The sweep is made of scenarios, as this module is: it cannot be imported before.
-        from headrace.sweeps.execution import run_points
-
         if not changes:
             return []
         number = len(changes) * len(self.baseline)

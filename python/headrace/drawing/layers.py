@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from headrace.report.channel_routing import STRAIGHT
+from headrace.drawing.channel_routing import STRAIGHT
 
 SPACING = 12.0
 """Distance of two parallel lines, and of the points where they meet one box, in pixels."""

@@ -1,7 +1,7 @@
 // A net that can be looked at closely and played: the element <headrace-net>.
 //
-// It holds the picture that headrace.report.net_diagram draws and, in a hidden element, the frames
-// of a run as JSON (headrace.report.net_player has its fields). It adds zoom, pan and, where there
+// It holds the picture that headrace.drawing.net_diagram draws and, in a hidden element, the frames
+// of a run as JSON (headrace.drawing.net_player has its fields). It adds zoom, pan and, where there
 // are frames, playback. Nothing is loaded, and all text is set as text.
 
 (() => {

@@ -8,11 +8,11 @@ Sizes and places then follow from the innermost pages up.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from headrace.report.layered_layout import CHANNEL_MARGIN, Placement, place
-from headrace.report.layering import Flow, assign_layers
-from headrace.report.layers import SPACING, Box, Link, Point
-from headrace.report.net_graph import Edge, Graph, Symbol
-from headrace.report.net_symbols import (
+from headrace.drawing.layered_layout import CHANNEL_MARGIN, Placement, place
+from headrace.drawing.layering import Flow, assign_layers
+from headrace.drawing.layers import SPACING, Box, Link, Point
+from headrace.drawing.net_graph import Edge, Graph, Symbol
+from headrace.drawing.net_symbols import (
     PAD,
     Load,
     caption,
@@ -23,7 +23,7 @@ from headrace.report.net_symbols import (
     servers_top,
     servers_x,
 )
-from headrace.report.text_size import shorten, text_width
+from headrace.drawing.text_size import shorten, text_width
 
 TITLE_SIZE = 12.0
 TITLE_HEIGHT = 24.0

@@ -8,18 +8,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from headrace.drawing.net_diagram import draw, load_of
 from headrace.fields import to_document
-from headrace.report.net_diagram import draw, load_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from headrace.simulate import Playback
 
 SCRIPT = Path(__file__).with_name("player.js")
 """The script that defines the element."""
@@ -34,11 +32,26 @@ h1 { font-size: 1.3rem; margin: 0 0 8px; }
 """
 
 
+class RecordedRun(Protocol):
+    """Frames of a run, as `simulate.Playback` has them: a row for each, a column for each node."""
+
+    @property
+    def structure(self) -> Mapping[str, Any]: ...
+    @property
+    def time_s(self) -> "NDArray[Any]": ...
+    @property
+    def tokens(self) -> "NDArray[Any]": ...
+    @property
+    def queue(self) -> "NDArray[Any]": ...
+    @property
+    def busy_mean(self) -> "NDArray[Any]": ...
+
+
 def net_element(
     structure: Mapping[str, Any],
     *,
     stations: Iterable[Mapping[str, Any]] | None = None,
-    playback: "Playback | None" = None,
+    playback: "RecordedRun | None" = None,
 ) -> str:
     """Return the element of a net as HTML, with all names escaped.
 
@@ -98,7 +111,7 @@ class PlayerFrames(msgspec.Struct, frozen=True):
     busy: dict[str, list[Any]]
 
 
-def frames_of(playback: "Playback") -> PlayerFrames:
+def frames_of(playback: "RecordedRun") -> PlayerFrames:
     """Return the frames for `player.js`: columns by node id, without those that are zero."""
     return PlayerFrames(
         time=[float(f"{it:.9g}") for it in playback.time_s],

@@ -5,7 +5,7 @@ Pages below a depth are closed: one symbol stands for all that they hold.
 
 from dataclasses import dataclass, field
 
-from headrace.report.net_structure import Node, Output, Page, Store, Transition
+from headrace.drawing.net_structure import Node, Output, Page, Store, Transition
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from headrace.report.net_drawing import (
+from headrace.drawing.net_drawing import (
     PAPER,
     add,
     draw_edge,
@@ -17,14 +17,13 @@ from headrace.report.net_drawing import (
     draw_tick,
     number,
 )
-from headrace.report.net_graph import Edge, Graph, build_graph
-from headrace.report.net_legend import draw_legend, entries
-from headrace.report.net_structure import StructureError, read_structure
-from headrace.report.net_symbols import Load
-from headrace.report.net_ticks import tick_of
-from headrace.report.page_layout import shadow
-from headrace.report.port_order import lay_out_with_ports
-from headrace.report.text_size import printable
+from headrace.drawing.net_graph import Edge, Graph, build_graph
+from headrace.drawing.net_legend import draw_legend, entries
+from headrace.drawing.net_structure import StructureError, read_structure
+from headrace.drawing.net_symbols import Load, tick_of
+from headrace.drawing.page_layout import shadow
+from headrace.drawing.port_order import lay_out_with_ports
+from headrace.drawing.text_size import printable
 
 __all__ = ["Load", "StructureError", "arrange", "draw"]
 

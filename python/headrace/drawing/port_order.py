@@ -7,9 +7,9 @@ have its lines. When all is placed that can be seen, and the page be laid out on
 from collections.abc import Mapping
 from itertools import pairwise
 
-from headrace.report.net_graph import Graph
-from headrace.report.net_symbols import Load
-from headrace.report.page_layout import Placements, Plan, lay_out, plan_pages
+from headrace.drawing.net_graph import Graph
+from headrace.drawing.net_symbols import Load
+from headrace.drawing.page_layout import Placements, Plan, lay_out, plan_pages
 
 ROUNDS = 2
 MOST_SHEETS = 30

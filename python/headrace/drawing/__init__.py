@@ -1,0 +1,1 @@
+"""Layout of graphs, and diagrams of nets as SVG, from plain structures."""
