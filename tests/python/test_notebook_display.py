@@ -100,7 +100,7 @@ def test_a_measurement_shows_its_table(tmp_path: Path) -> None:
     assert "Throughput and service time" in shown(measured).text
     for figure in ("throughput", "latency", "counters"):
         assert measured.plot(figure).axes
-    with pytest.raises(ValueError, match="expected throughput, latency, counters"):
+    with pytest.raises(ValueError, match="expected operations, throughput, latency, counters"):
         measured.plot("speed")
 
 

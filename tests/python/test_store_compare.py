@@ -17,11 +17,12 @@ import headrace as hr
 from conftest import SMALL, Command
 from headrace.cli.app import run
 from headrace.kinds import STORED
-from headrace.report.comparison_tables import SHOWN, comparison
 from headrace.store import Store, StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.samples import mean
 from headrace.store.significance import difference
+from headrace.views.comparison import SHOWN
+from headrace.views.comparison import view as comparison
 from test_cli_errors import refused
 from test_cli_run import strict
 

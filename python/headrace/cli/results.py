@@ -266,9 +266,10 @@ def compare(
     if as_json:
         _print(compared.json())
         return
-    from headrace.report.comparison_tables import comparison
+    from headrace.render.terminal import rendered
+    from headrace.views.comparison import view
 
-    show_tables(comparison(compared.json()))
+    show_tables(rendered(view(compared.json())))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headrace import kinds
 from headrace.intervals import half_width, means
 from headrace.net import monitor_figures
 from headrace.net.monitor_figures import SteadyState

@@ -2,7 +2,6 @@
 
 import pkgutil
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -16,6 +15,7 @@ from headrace.quantities import duration, figure, megabytes, milliseconds, size
 from headrace.render.blocks import Note
 from headrace.render.fitted_table import FittedTable
 from headrace.render.terminal import rendered
+from headrace.views.parts import when
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep
@@ -162,11 +162,6 @@ def tables(kind: str, document: Mapping[str, Any]) -> RenderableType:
         return rendered(blocks(kind, document))
     drawn: RenderableType = pkgutil.resolve_name(named)(document)
     return drawn
-
-
-def when(timestamp: str) -> str:
-    """A moment, in local time."""
-    return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def labels(entry: "ResultEntry") -> str:

@@ -84,10 +84,7 @@ class Comparison:
         return f"<Comparison of {len(self.groups)} groups, {self.table.height} figures>"
 
     def _repr_html_(self) -> str:
-        from headrace.render.html import as_html
-        from headrace.report.comparison_tables import comparison
-
-        return as_html(comparison(self.json()))
+        return kinds.html("comparison", self.json())
 
 
 def of_results(

@@ -1,6 +1,7 @@
 """Parts that views share."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -39,6 +40,11 @@ def warning_note(warning: ResultWarning) -> Note:
 def assumptions(lines: Iterable[str]) -> list[Note]:
     """Return a heading and the assumptions of a result, one a line."""
     return [Note("", "\nAssumptions"), *(Note(f"  {line}") for line in lines)]
+
+
+def when(timestamp: str) -> str:
+    """A moment, in local time."""
+    return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def times_record(name: str, times: msgspec.Struct) -> Record:

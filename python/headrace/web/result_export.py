@@ -65,13 +65,13 @@ def exported(store: "Store", ids: Sequence[str], format: str, directory: Path) -
 
 def _report(store: "Store", ids: Sequence[str]) -> str:
     """Return a page with the comparison and each result, which needs nothing else."""
+    from headrace import kinds
     from headrace.render.html import as_html
-    from headrace.report.comparison_tables import comparison
     from headrace.report.store_tables import one_result
 
     parts = []
     if len(ids) > 1:
-        parts.append(as_html(comparison(store.compare(ids).json())))
+        parts.append(kinds.html("comparison", store.compare(ids).json()))
     for it in ids:
         shown = store.shown(it)
         parts.append(f"<h2>{escape(shown.name)}</h2>" + as_html(one_result(shown)))

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from headrace.render.html import as_html
-from headrace.report.comparison_tables import comparison, group_letters
+from headrace import kinds
 from headrace.store import StoreError, StoreFailure
 from headrace.store.filters import By
+from headrace.views.comparison import group_letters
 from headrace.web.access.users import User
 from headrace.web.charts import Chart, Series
 from headrace.web.pages.results.figures import shown_value, title
@@ -54,8 +54,8 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         return
     _charts(compared)
-    # `as_html` escapes all texts of results.
-    ui.html(as_html(comparison(compared)), sanitize=False).classes("hr-tables")
+    # It escapes all texts of results.
+    ui.html(kinds.html("comparison", compared), sanitize=False).classes("hr-tables")
 
 
 def _charts(compared: Mapping[str, Any]) -> None:
@@ -65,10 +65,9 @@ def _charts(compared: Mapping[str, Any]) -> None:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
     letters = group_letters(compared["groups"])
-    kinds = {kind for it in compared["groups"] for kind in it["kinds"]}
+    several = len({kind for it in compared["groups"] for kind in it["kinds"]}) > 1
     names = {
-        it["group"]: _name(letters[it["group"]], it, with_kind=len(kinds) > 1)
-        for it in compared["groups"]
+        it["group"]: _name(letters[it["group"]], it, with_kind=several) for it in compared["groups"]
     }
     with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
         for figure, groups in by_figure.items():

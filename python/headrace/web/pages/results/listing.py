@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from headrace.kinds import STORED
-from headrace.report.store_tables import when
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
+from headrace.views.parts import when
 from headrace.web.access.users import User
 from headrace.web.page import on_typed
 from headrace.web.pages.results.figures import figure_text

@@ -1,16 +1,12 @@
-"""Results side by side as tables for a terminal."""
+"""Results side by side: their figures, ratios and notes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
-from headrace.plain_text import plain
 from headrace.quantities import figure, megabytes, milliseconds
-from headrace.render.fitted_table import FittedTable
-from headrace.report.store_tables import when
+from headrace.render.blocks import Note, Table, View
 from headrace.store.figures import LATENCIES, RATE, THROUGHPUT
+from headrace.views.parts import when
 
 Entry = Mapping[str, Any]
 
@@ -27,16 +23,15 @@ SURE = 0.0005
 """Smaller probabilities are shown as less than 0.001."""
 
 
-def comparison(compared: Entry) -> RenderableType:
+def view(compared: Entry) -> View:
     """Return the groups, their figures and ratios, and the notes."""
     letters = group_letters(compared["groups"])
-    parts: list[RenderableType] = [
+    notes = compared["notes"]
+    return [
         _groups(compared["groups"], letters),
         _figures(compared["figures"], letters),
+        *([Note("\n" + "\n".join(notes))] if notes else []),
     ]
-    if compared["notes"]:
-        parts.append(Text("\n" + "\n".join(map(plain, compared["notes"]))))
-    return Group(*parts)
 
 
 def group_letters(groups: Sequence[Entry]) -> dict[str, str]:
@@ -48,7 +43,7 @@ def group_letters(groups: Sequence[Entry]) -> dict[str, str]:
     }
 
 
-def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
+def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> Table:
     columns = (
         "",
         "what",
@@ -61,9 +56,8 @@ def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
         "scenario",
         "started",
     )
-    made = FittedTable("Compared", 3, columns, ("scenario", "seeds", "calls", "started"))
-    for it in groups:
-        made.add_row(
+    rows = [
+        (
             letters[it["group"]],
             it["group"],
             _one(it["names"]),
@@ -75,36 +69,42 @@ def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
             _one([(sha256 or "none")[:12] for sha256 in it["scenarios"]]),
             when(it["started"]),
         )
-    return made
+        for it in groups
+    ]
+    spare = ("scenario", "seeds", "calls", "started")
+    return Table.of_rows("Compared", columns, rows, 3, spare)
 
 
 def _one(values: Sequence[Any]) -> str:
     return "" if values == [None] else str(values[0]) if len(values) == 1 else f"{len(values)}"
 
 
-def _figures(rows: Sequence[Entry], letters: Mapping[str, str]) -> FittedTable:
+def _figures(rows: Sequence[Entry], letters: Mapping[str, str]) -> Table:
     first, *others = letters.values()
     columns = ["operation", "figure", *letters.values()]
     for letter in others:
         columns += [f"{letter}/{first}", f"{letter}/{first} 95 %", f"p of {letter}"]
     spare = [f"{letter}/{first} 95 %" for letter in reversed(others)]
-    made = FittedTable("Figures", 2, columns, spare)
     keys = dict.fromkeys((row["operation"], row["figure"]) for row in rows)
     figures = {(row["operation"], row["figure"], letters[row["group"]]): row for row in rows}
+    cells: list[list[str]] = []
+    sections = []
     last = None
     for operation, name in keys:
         if last not in (None, operation):
-            made.add_section()
+            sections.append(len(cells))
         title, format = SHOWN[name]
         found = [figures.get((operation, name, letter)) for letter in letters.values()]
-        made.add_row(
-            "" if operation == last else operation,
-            title,
-            *("" if row is None else format(row["value"]) for row in found),
-            *(cell for row in found[1:] for cell in _ratio(row)),
+        cells.append(
+            [
+                "" if operation == last else operation,
+                title,
+                *("" if row is None else format(row["value"]) for row in found),
+                *(cell for row in found[1:] for cell in _ratio(row)),
+            ]
         )
         last = operation
-    return made
+    return Table.of_rows("Figures", columns, cells, 2, spare, sections)
 
 
 def _ratio(row: Entry | None) -> tuple[str, str, str]:
