@@ -202,17 +202,23 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 
 @functools.cache
-@functools.cache
 def partial(of: type[Of]) -> type[Of]:
     """Return a subtype of a record whose fields may all be absent, here and in the records within.
 
     It serves documents of earlier versions, which lack later fields. An absent field has its
-    default, or is `msgspec.UNSET`.
+    default, or is `msgspec.UNSET`. Of a record within a record of the same type, no field may be.
     """
+    record: Any = of
+    return typing.cast(type[Of], _partial(record, frozenset()))
+
+
+@functools.cache
+def _partial(of: Any, around: frozenset[type]) -> Any:
+    """Return `partial` of a record within records of other types."""
     own = typing.get_type_hints(of, include_extras=True)
     fields: list[Any] = []
-    for field in msgspec.structs.fields(typing.cast(type[msgspec.Struct], of)):
-        kind = _partial_type(own[field.name]) | msgspec.UnsetType
+    for field in msgspec.structs.fields(of):
+        kind = _partial_type(own[field.name], around | {of}) | msgspec.UnsetType
         given: dict[str, Any] = {"name": field.encode_name}
         if field.default_factory is not msgspec.NODEFAULT:
             given["default_factory"] = field.default_factory
@@ -220,21 +226,23 @@ def partial(of: type[Of]) -> type[Of]:
             absent = field.default is msgspec.NODEFAULT
             given["default"] = msgspec.UNSET if absent else field.default
         fields.append((field.name, kind, msgspec.field(**given)))
-    config = of.__struct_config__  # type: ignore[attr-defined]
-    made = msgspec.defstruct(
-        f"Partial{of.__name__}", fields, bases=(of,), kw_only=True, frozen=config.frozen
+    return msgspec.defstruct(
+        f"Partial{of.__name__}",
+        fields,
+        bases=(of,),
+        kw_only=True,
+        frozen=of.__struct_config__.frozen,
     )
-    return typing.cast(type[Of], made)
 
 
-def _partial_type(of: Any) -> Any:
+def _partial_type(of: Any, around: frozenset[type]) -> Any:
     if isinstance(of, type) and issubclass(of, msgspec.Struct):
-        return partial(of)
+        return of if of in around else _partial(of, around)
     arguments = typing.get_args(of)
     if typing.get_origin(of) in (list, dict, tuple):
-        return typing.get_origin(of)[tuple(map(_partial_type, arguments))]
+        return typing.get_origin(of)[tuple(_partial_type(it, around) for it in arguments)]
     if typing.get_origin(of) in (typing.Union, types.UnionType):
-        return functools.reduce(operator.or_, map(_partial_type, arguments))
+        return functools.reduce(operator.or_, (_partial_type(it, around) for it in arguments))
     return of
 
 

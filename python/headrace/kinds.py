@@ -55,7 +55,8 @@ KINDS = {
     for kind in (
         Kind(
             "simulated",
-            tables="headrace.report.tables:result",
+            "headrace.simulate.report:Report",
+            "headrace.views.simulated:view",
             page=f"{_PAGE}.simulation:show",
         ),
         Kind(

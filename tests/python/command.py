@@ -64,7 +64,7 @@ IMPORTED = (
     "headrace.cli.whatif",
     "headrace.parquet",
     "headrace.report.plots",
-    "headrace.report.tables",
+    "headrace.views.simulated",
     "headrace.simulate.runs",
     "headrace.simulate.saved_results",
     "headrace.sweeps.whatifs",

@@ -12,7 +12,7 @@ from rich.console import Console
 import headrace as hr
 from conftest import Command
 from headrace.render.terminal import rendered
-from headrace.report import tables
+from headrace.report.store_tables import tables
 from headrace.sweeps import Sweep
 from headrace.views.sweep import view
 
@@ -256,6 +256,10 @@ def test_sweeps_show_writes_and_syncs_first() -> None:
 def text_of(result: hr.Result | Sweep) -> str:
     """The tables of a result on a wide terminal."""
     console = Console(width=250, record=True, file=io.StringIO())
-    made = rendered(view(result)) if isinstance(result, Sweep) else tables.result(result.document)
+    made = (
+        rendered(view(result))
+        if isinstance(result, Sweep)
+        else tables("simulated", result.document)
+    )
     console.print(made)
     return console.export_text()

@@ -17,7 +17,7 @@ def test_the_demo_needs_no_repository(tmp_path: Path) -> None:
     assert ended.stdout.count("\nplots: ") == 2
     plots = sorted((tmp_path / "headrace-demo").rglob("*.*"))
     by_kind = {kind: [it for it in plots if it.suffix == kind] for kind in (".png", ".svg")}
-    assert {kind: len(them) for kind, them in by_kind.items()} == {".png": 8, ".svg": 8}
+    assert {kind: len(them) for kind, them in by_kind.items()} == {".png": 12, ".svg": 12}
     assert list((tmp_path / "headrace-demo").glob(".*")) == []
     shown = ended.stdout.splitlines()[-1].split()
     again = command(*shown[1:], "--no-store", cwd=tmp_path)

@@ -145,7 +145,14 @@ def test_plots_are_images_and_the_same_each_time(
         names = sorted(path.name for path in folder.iterdir())
         assert names == sorted(
             f"{name}.{kind}"
-            for name in ("throughput", "latency", "utilisation", "servers")
+            for name in (
+                "operations",
+                "throughput",
+                "latency",
+                "utilisation",
+                "servers",
+                "breakdown",
+            )
             for kind in ("png", "svg")
         )
     for path in folders[0].iterdir():
@@ -153,7 +160,7 @@ def test_plots_are_images_and_the_same_each_time(
         if path.suffix == ".png":
             picture = imread(path)
             assert picture.shape[0] > 300
-            assert picture.shape[1] == 1200
+            assert picture.shape[1] == (1650 if path.stem == "operations" else 1200)
             assert picture[..., :3].std() > 0.02
         else:
             assert ElementTree.parse(path).getroot().tag.endswith("svg")
@@ -165,7 +172,7 @@ def test_plots_of_a_run_that_moves_nothing(headrace: Command, tmp_path: Path) ->
     scenario = _replay(tmp_path, trace)
     ended = headrace("run", scenario, "--plot", tmp_path / "out")
     assert ended.returncode == 0, ended.stderr
-    assert len(list((tmp_path / "out").iterdir())) == 8
+    assert len(list((tmp_path / "out").iterdir())) == 10
 
 
 def test_requests_add_up_to_the_report(headrace: Command, small: Path, tmp_path: Path) -> None:

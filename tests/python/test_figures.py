@@ -1,6 +1,5 @@
 """What figures show."""
 
-import dataclasses
 import io
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
-from matplotlib.patches import StepPatch
 from rich.console import Console
 
 import headrace as hr
@@ -19,8 +18,7 @@ from headrace.kinds import blocks
 from headrace.render import pictures
 from headrace.render.style import short
 from headrace.render.terminal import rendered
-from headrace.report.figures import Figures, latency, throughput, utilisation
-from headrace.simulate.frames import SERIES, stations
+from headrace.simulate.frames import SERIES
 from headrace.views.parts import percentile_chart
 
 
@@ -43,14 +41,18 @@ def test_a_steady_rate_is_drawn_steady_to_the_end(ends: list[float]) -> None:
         for start in range(int(np.ceil(min(end, 3.0))))
     ]
     series = pl.DataFrame(rows, schema={k: SERIES[k] for k in list(SERIES)[:-1]})
-    empty = pl.DataFrame()
-    axes = throughput.draw(Figures("n", 1e6, ends, series, empty, empty)).axes[0]
-    (line,) = (it for it in axes.patches if isinstance(it, StepPatch))
-    values, edges, _ = line.get_data()
+    document = hr.run(hr.load(SMALL)).document
+    document["latency"]["all"]["count"] = 1e6
+    runs = [{"seed": seed, "simulated_seconds": end} for seed, end in enumerate(ends)]
+    document |= {"simulated_seconds": max(ends), "replications": runs}
+    view = blocks("simulated", document, series=series)
+    axes = pictures.drawn_one(view, "throughput").axes[0]
+    (line,) = axes.lines
+    edges, values = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert axes.get_xlim() == (0.0, max(ends))
     assert edges[-1] == max(ends)
-    assert list(values[:3]) == pytest.approx([8.0] * 3)
-    assert list(values[3:]) == [0.0] * len(values[3:])
+    assert values[:3].tolist() == pytest.approx([8.0] * 3)
+    assert values[3:-1].tolist() == [0.0] * len(values[3:-1]) and values[-1] == values[-2]
 
 
 @pytest.mark.parametrize("name", ["n" * 1_000_000, "日本語の名前" * 100, "a\\nb$x$", "\\u001b[31m"])
@@ -60,7 +62,7 @@ def test_names_of_any_kind_in_plots(name: str, headrace: Command, tmp_path: Path
     scenario.write_text(SMALL.replace('"small"', f'"{name}"').replace('["G1", "G2"]', groups))
     ended = headrace("run", scenario, "--json", "--plot", tmp_path / "plots")
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert {imread(path).shape[1] for path in (tmp_path / "plots").glob("*.png")} == {1200}
+    assert {imread(path).shape[1] for path in (tmp_path / "plots").glob("*.png")} == {1200, 1650}
 
 
 def test_long_names_are_cut() -> None:
@@ -69,12 +71,13 @@ def test_long_names_are_cut() -> None:
 
 
 def test_long_stations_are_cut_in_the_figure_of_utilisation() -> None:
-    row = hr.run(hr.load(SMALL)).document["stations"][0]
+    document = hr.run(hr.load(SMALL)).document
+    row = document["stations"][0]
     names = ["s" * 500, "a\nb", "system/server/device"]
     rows = [row | {"station": name, "servers": 1, "visits": 1} for name in names]
-    empty = pl.DataFrame()
-    data = Figures("n", 1, [1.0], empty, empty, stations({"stations": rows}))
-    shown = [label.get_text() for label in utilisation.draw(data).axes[0].get_yticklabels()]
+    view = blocks("simulated", document | {"stations": rows})
+    labels = pictures.drawn_one(view, "utilisation").axes[0].get_yticklabels()
+    shown = [label.get_text() for label in labels]
     assert sorted(shown) == ["a b", "s" * 47 + "…", "system/server/device"]
 
 
@@ -150,17 +153,20 @@ def test_latencies_of_zero_have_a_place() -> None:
     distribution = pl.DataFrame(
         {"latency_s": [0.0, 0.0001008, 0.001, 0.012], "share": [0.96, 0.98, 0.995, 1.0]}
     )
-    nothing = pl.DataFrame()
-    data = Figures("zeros", 100, [1.0], nothing, distribution, nothing)
-    axes = latency.draw(data).axes[0]
-    assert [it.get_text() for it in axes.texts[1:]] == ["p50  0 s", "p95  0 s", "p99  1 ms"]
+    document = hr.run(hr.load(SMALL)).document
+
+    def drawn(frame: pl.DataFrame) -> Axes:
+        view = blocks("simulated", document, latency_distribution=frame)
+        return pictures.drawn_one(view, "latency").axes[0]
+
+    axes = drawn(distribution)
+    assert [it.get_text() for it in axes.texts] == ["p50  0 s", "p95  0 s", "p99  1 ms"]
     assert axes.get_xscale() == "symlog" and axes.get_xticks()[0] == 0.0
-    marks = [np.asarray(line.get_xydata())[0].tolist() for line in axes.lines[1:]]
-    assert [tuple(mark) for mark in marks] == [(0.0, 0.5), (0.0, 0.95), (1.0, 0.99)]
+    marks = np.asarray(axes.lines[1].get_xydata()).tolist()
+    assert marks == [[0.0, 50.0], [0.0, 95.0], [1.0, 99.0]]
     # Without zeros the axis is logarithmic as a whole.
     above = distribution.filter(pl.col("latency_s") > 0)
-    other = dataclasses.replace(data, latency_distribution=above)
-    assert latency.draw(other).axes[0].get_xscale() == "log"
+    assert drawn(above).get_xscale() == "log"
 
 
 def test_percentiles_of_zero_are_drawn() -> None:

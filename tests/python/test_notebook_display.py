@@ -106,9 +106,9 @@ def test_a_measurement_shows_its_table(tmp_path: Path) -> None:
 
 def test_a_result_plots_one_figure_or_all(result: hr.Result) -> None:
     # The heat map of servers has a scale of its own.
-    assert len(result.plot().get_axes()) == 3 + 2
+    assert len(result.plot().get_axes()) == 2 + 4 + 2
     assert len(result.plot("latency").get_axes()) == 1
-    with pytest.raises(ValueError, match="expected throughput, latency, utilisation"):
+    with pytest.raises(ValueError, match="expected operations, throughput, latency, utilisation"):
         result.plot("speed")
 
 

@@ -11,7 +11,6 @@ import headrace as hr
 from conftest import SMALL
 from headrace.plain_text import plain
 from headrace.render.fitted_table import FittedTable
-from headrace.report import tables
 from headrace.report.store_tables import tables as tables_of
 from headrace.report.trace_tables import trace_summary
 
@@ -26,7 +25,7 @@ def printed(what: RenderableType, width: int) -> str:
 @pytest.mark.parametrize("replications", [1, 3])
 def test_names_never_go_for_lack_of_room(width: int, replications: int) -> None:
     document = hr.run(hr.load(SMALL, {"run.replications": replications})).document
-    text = printed(tables.result(document), width)
+    text = printed(tables_of("simulated", document), width)
     lines = text.splitlines()
     assert "…" not in text
     for word in ("operation", "station", "place", "MB/s", "mean ms", "busy %"):
@@ -107,7 +106,7 @@ def test_groups_in_brackets() -> None:
         '"small"', '"[/]\\u001b[31m"'
     )
     document = hr.run(hr.load(text)).document
-    shown = printed(tables.result(document), 80)
+    shown = printed(tables_of("simulated", document), 80)
     assert "team[red]" in shown
     assert "\n [/] " in shown
     assert shown.startswith("[/]\\x1b[31m")

@@ -106,14 +106,14 @@ def test_documents_are_compared_to_the_bit(before: object, after: object, found:
 
 CHANGES = {
     "help/headrace run.txt": ("cli/run_scenario.py", "Write every request", "Write requests"),
-    "a run/60.txt": ("report/tables.py", '"busy %"', '"used %"'),
-    "a run/200.txt": ("report/tables.py", '"busy %"', '"used %"'),
+    "a run/60.txt": ("views/simulated.py", '"busy %"', '"used %"'),
+    "a run/200.txt": ("views/simulated.py", '"busy %"', '"used %"'),
     "a run/files/utilisation.svg.txt": (
         "report/figures/utilisation.py",
         "Utilisation of",
         "Use of",
     ),
-    "results/stored/100.txt": ("report/tables.py", '"busy %"', '"used %"'),
+    "results/stored/100.txt": ("views/simulated.py", '"busy %"', '"used %"'),
     "results/stored/csv.txt": ("store/csv_table.py", '"figure"', '"named"'),
     "pages/results stored.txt": ("web/pages/results/one.py", "Change and run again", "Change"),
     "pages/results.txt": ("web/pages/results/listing.py", "Newer", "Next"),

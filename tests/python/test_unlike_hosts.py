@@ -65,7 +65,7 @@ def test_the_heat_map_has_a_row_for_each_server(result: hr.Result) -> None:
 
 def test_one_server_has_no_heat_map() -> None:
     alone = hr.run(hr.load(ROOT / "scenarios" / "striped-read.toml", {"servers.count": 1} | SHORT))
-    assert len(alone.figure_data().series)
+    assert len(alone.frames["series"])
     with pytest.raises(ValueError, match="servers"):
         alone.plot("servers")
 

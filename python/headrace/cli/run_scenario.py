@@ -106,19 +106,21 @@ def run(
     if as_json:
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
-    from headrace.report import tables
+    from headrace.kinds import SIMULATED, blocks
+    from headrace.render.terminal import rendered
 
     if identifier is not None:
         print(f"in the store: {identifier}")
-    show(tables.result(result.document))
+    show(rendered(blocks(SIMULATED, result.document)))
     show_files({"plots": plot, "requests": requests, "playback": playback, "result": output})
 
 
 def _write(result: "Result", plot: Path | None, playback: Path | None, output: Path | None) -> None:
     if plot is not None:
-        from headrace.report import plots
+        from headrace.kinds import SIMULATED, blocks
+        from headrace.render import pictures
 
-        plots.save(plot, result.figure_data())
+        pictures.save(plot, blocks(SIMULATED, result.document, **result.frames))
     if playback is not None and result.playback is not None:
         result.playback.save(playback)
     if output is not None:

@@ -94,6 +94,8 @@ class Axis:
     """On an axis of nines, shares below 1 have as much room for each nine as for the one before."""
     ticks: Sequence[float] = ()
     """Values that are written below the axis, one by one; by default those of a scale."""
+    most: float | None = None
+    """End of the axis, in SI units; by default beyond the largest value."""
     base: float = 0.0
     """Value, in SI units, at which bars begin."""
 
@@ -119,8 +121,10 @@ class Line:
     """Whether it is what the others are compared with, such as a limit."""
     shape: Literal["line", "level", "bar", "mark"] = "line"
     """A level line keeps each value up to the next x."""
-    dash: int = 0
-    """Number of its dashes. Lines of one number differ by their colours."""
+    texts: Sequence[str] = ()
+    """Texts beside bars or marks; by default the values of bars."""
+    group: str = ""
+    """Lines of one group have the same colour and differ by their dashes."""
 
     @classmethod
     def of_means(
@@ -145,6 +149,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of an axis that has a name."""
+
+    name: str
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True)
 class Chart:
     """Lines over an axis."""
 
@@ -156,7 +169,7 @@ class Chart:
     lines: Sequence[Line]
     marks: Mapping[str, float] = field(default_factory=dict)
     """Values of the x axis that have a name."""
-    spans: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    spans: Sequence[Span] = ()
     """Parts of the x axis that have a name."""
     is_stacked: bool = False
     """Whether the bars of a name lie on each other."""

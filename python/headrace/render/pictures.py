@@ -5,13 +5,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, MaxNLocator, NullFormatter
 
 from headrace.files import atomic_file, make_directory
@@ -27,12 +28,22 @@ WIDTH, HEIGHT = 8.0, 4.2
 """Inches of a picture of one panel."""
 TWO_WIDE, PANEL = 11.0, 3.2
 """Inches of a picture with panels abreast, and of the height of one."""
-NAMED, ROW = 1.4, 0.35
-"""Inches of a panel of names without its rows, and of a row."""
+NAMED, ROW, TALLEST = 1.4, 0.35, 9.0
+"""Inches of a panel of names without its rows, of a row, and of the tallest heat map."""
+LONGEST_LABEL = 48
+"""Letters of a name beside bars."""
+MOST_LABELS = 32
+"""Names of a heat map that are all written."""
 MARKS = "osD^v"
+MOST_IN_LEGEND = 14
+"""Lines up to which there is a legend."""
 MOST_MARKS = 40
 """Points of a line up to which each has a mark."""
 REFERENCE = "#999999"
+BEYOND, BEYOND_TEXTS = 1.04, 1.45
+"""End of an axis over the most that values can be; with texts beside them."""
+TEXT_ROOM = 0.3
+"""Part of an axis that texts beside marks need."""
 NINES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 """Shares that an axis of nines marks."""
 MOST_TICKS = 8
@@ -41,13 +52,21 @@ MOST_TICKS = 8
 
 def drawn(view: View) -> dict[str, Figure]:
     """Return the pictures of a view by their names. Charts of one name are panels of one."""
-    heading = next((it for it in view if isinstance(it, Note) and it.name), Note(""))
+    title = _title(view)
+    return {name: _picture(panels, title) for name, panels in _by_picture(view).items()}
+
+
+def _by_picture(view: View) -> dict[str, list[Chart | HeatMap]]:
     by_picture: dict[str, list[Chart | HeatMap]] = {}
     for block in view:
         if isinstance(block, Chart | HeatMap):
             by_picture.setdefault(block.picture, []).append(block)
-    title = f"{heading.name}{heading.text}".split("\n")[0]
-    return {name: _picture(panels, title) for name, panels in by_picture.items()}
+    return by_picture
+
+
+def _title(view: View) -> str:
+    heading = next((it for it in view if isinstance(it, Note) and it.name), Note(""))
+    return f"{heading.name}{heading.text}".split("\n")[0]
 
 
 def drawn_one(view: View, name: str) -> Figure:
@@ -112,21 +131,59 @@ def label_plainly(picture: Figure) -> None:
                 ruler.set_minor_formatter(PlainLogFormatter())
 
 
+def stacked(view: View) -> Figure:
+    """Return all pictures of a view below each other in one."""
+    by_picture = _by_picture(view)
+    sizes = [_Layout.of(panels).size for panels in by_picture.values()]
+    size = (max(width for width, _ in sizes), sum(height for _, height in sizes))
+    whole = NotebookFigure(figsize=size, layout="constrained")
+    heights = [height for _, height in sizes]
+    parts = whole.subfigures(len(sizes), 1, squeeze=False, height_ratios=heights)
+    for part, panels in zip(parts[:, 0], by_picture.values(), strict=True):
+        _draw(part, panels, _title(view))
+    return whole
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Places of the panels of a picture: those of names abreast, others two abreast."""
+
+    rows: int
+    columns: int
+    size: tuple[float, float]
+    """Width and height in inches."""
+    is_shared: bool
+    """Whether the panels have the same names."""
+
+    @classmethod
+    def of(cls, panels: Sequence[Chart | HeatMap]) -> "_Layout":
+        named = panels[0].x.scale == "names"
+        columns = len(panels) if named else min(len(panels), 2)
+        rows = math.ceil(len(panels) / columns)
+        names = [_names(it) for it in panels if isinstance(it, Chart)]
+        height = NAMED + ROW * max(map(len, names), default=0)
+        if not named:
+            height = PANEL * rows if columns > 1 else HEIGHT
+        if isinstance(panels[0], HeatMap) and columns == 1:
+            height = min(NAMED + ROW * len(panels[0].rows), TALLEST)
+        size = (WIDTH if columns == 1 else TWO_WIDE, height)
+        return cls(rows, columns, size, named and all(it == names[0] for it in names))
+
+
 def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> Figure:
-    """Draw panels below a heading: those of names abreast, others two abreast."""
-    named = panels[0].x.scale == "names"
-    columns = len(panels) if named else min(len(panels), 2)
-    rows = math.ceil(len(panels) / columns)
-    names = [_names(it) for it in panels if isinstance(it, Chart)]
-    tallest = max(map(len, names), default=0)
-    height = NAMED + ROW * tallest if named else PANEL * rows if columns > 1 else HEIGHT
-    size = (WIDTH if columns == 1 else TWO_WIDE, height)
-    picture = NotebookFigure(figsize=size, layout="constrained")
+    picture = NotebookFigure(figsize=_Layout.of(panels).size, layout="constrained")
+    _draw(picture, panels, heading)
+    return picture
+
+
+def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], heading: str) -> None:
+    """Draw panels below a heading."""
+    layout = _Layout.of(panels)
     statistic = next((it.statistic for it in panels if isinstance(it, Chart)), "")
     lines = [short(line) for line in (heading, statistic) if line]
     picture.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color="#444444")
-    is_shared = named and all(each == names[0] for each in names)
-    grid = picture.subplots(rows, columns, squeeze=False, sharey="row" if is_shared else False)
+    share: Any = "row" if layout.is_shared else False
+    grid = picture.subplots(layout.rows, layout.columns, squeeze=False, sharey=share)
     for axes, chart in itertools.zip_longest(grid.flat, panels):
         if chart is None:
             axes.set_visible(False)
@@ -136,11 +193,11 @@ def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> Figure:
                 _draw_heat_map(axes, chart)
             else:
                 _panel(axes, chart)
+    named = panels[0].x.scale == "names"
     if not named and all(isinstance(it, Chart) and it.y == panels[0].y for it in panels):
         ends = [end for axes, _ in zip(grid.flat, panels, strict=False) for end in axes.get_ylim()]
         for axes in grid.flat:
             axes.set_ylim(min(ends), max(ends))
-    return picture
 
 
 def _panel(axes: Axes, chart: Chart) -> None:
@@ -152,7 +209,7 @@ def _panel(axes: Axes, chart: Chart) -> None:
         _draw_names(axes, chart)
     else:
         _draw_lines(axes, chart)
-    if len(chart.lines) > 1 or chart.marks or chart.spans or chart.lines[0].low:
+    if (len(chart.lines) > 1 or chart.x.scale != "names") and len(chart.lines) <= MOST_IN_LEGEND:
         axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -161,33 +218,49 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
     names = _names(chart)
     bars = [line for line in chart.lines if line.shape == "bar"]
     thickness = 0.8 / (1 if chart.is_stacked else max(len(bars), 1))
-    middle = (len(bars) - 1) / 2
+    middle, base = (len(bars) - 1) / 2, chart.y.unit.scale * chart.y.base
+    ends = [base] * len(names)
     for number, line in enumerate(chart.lines):
         colour = COLOURS[number % len(COLOURS)]
-        places = [float(names.index(x)) for x in line.x]
+        rows = [names.index(x) for x in line.x]
         values = _scaled(line.y, chart.y)
         ranges = _ranges(line, chart.y)
         if line.shape == "bar":
             offset = 0.0 if chart.is_stacked else thickness * (bars.index(line) - middle)
-            drawn_bars = axes.barh(
-                [place + offset for place in places],
-                [value - chart.y.unit.scale * chart.y.base for value in values],
+            axes.barh(
+                [row + offset for row in rows],
+                [value - base for value in values],
                 0.9 * thickness,
-                left=chart.y.unit.scale * chart.y.base,
+                left=[ends[row] if chart.is_stacked else base for row in rows],
                 color=colour,
                 label=line.name,
                 xerr=ranges,
             )
-            if len(bars) == 1:
-                texts = ["" if math.isnan(it) else figure_text(it) for it in values]
-                axes.bar_label(drawn_bars, texts, padding=3, fontsize="small")
-                axes.margins(x=0.2)
         else:
             marker = MARKS[number % len(MARKS)]
             axes.errorbar(
-                values, places, xerr=ranges, fmt=marker, color=colour, markersize=5, label=line.name
+                values, rows, xerr=ranges, fmt=marker, color=colour, markersize=5, label=line.name
             )
-    axes.set_yticks(range(len(names)), [short(name) for name in names])
+        for row, value in zip(rows, values, strict=True):
+            if not math.isnan(value):
+                stacked_on = ends[row] if chart.is_stacked and line.shape == "bar" else 0.0
+                ends[row] = max(ends[row], stacked_on + value)
+    if len(bars) == 1:
+        axes.margins(x=0.2)
+        texts = bars[0].texts or map(figure_text, _scaled(bars[0].y, chart.y))
+        for name, y, text in zip(bars[0].x, bars[0].y, texts, strict=True):
+            if y is not None:
+                row = names.index(name)
+                # Beyond the bar and its marks.
+                axes.annotate(
+                    text,
+                    (ends[row], row),
+                    (6, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize="small",
+                )
+    axes.set_yticks(range(len(names)), [short(name, LONGEST_LABEL) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(chart.y.label)
@@ -196,15 +269,17 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
 
 
 def _draw_lines(axes: Axes, chart: Chart) -> None:
-    counts: dict[int, int] = {}
+    groups: dict[str, list[Line]] = {}
     for line in chart.lines:
         x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
         if line.is_reference:
             axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=line.name)
             continue
-        number = counts[line.dash] = counts.get(line.dash, -1) + 1
+        group = groups.setdefault(line.group or line.name, [])
+        group.append(line)
+        number = list(groups.values()).index(group)
         colour = COLOURS[number % len(COLOURS)]
-        dashes = DASHES[(line.dash + number // len(COLOURS)) % len(DASHES)]
+        dashes = DASHES[(number // len(COLOURS) + len(group) - 1) % len(DASHES)]
         style: dict[str, Any] = {"color": colour, "label": line.name, "linestyle": dashes}
         if chart.x.scale == "nines":
             x = [1 / (1 - at) for at in x]
@@ -217,18 +292,32 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
             style["marker"] = MARKS[number % len(MARKS)]
         if line.shape == "mark":
             style["linestyle"] = "none"
+        # Of equal lines, the first can be seen below the others.
+        style["linewidth"] = 2.6 if number == 0 and len(chart.lines) > 2 else 1.6
         axes.plot(x, y, markersize=4, **style)
+        for text, across, up in zip(line.texts, x, y, strict=False):
+            axes.annotate(text, (across, up), (8, -3), textcoords="offset points", va="top")
     for number, (name, at) in enumerate(chart.marks.items()):
         dashes = DASHES[1 + number % (len(DASHES) - 1)]
         axes.axvline(
             chart.x.unit.scale * at, color="#000000", linewidth=1.0, linestyle=dashes, label=name
         )
-    for name, ends in chart.spans.items():
-        begin, end = (chart.x.unit.scale * it for it in ends)
-        axes.axvspan(begin, end, color="#dddddd", alpha=0.5, label=name)
+    for number, span in enumerate(chart.spans):
+        begin, end = (chart.x.unit.scale * it for it in (span.begin, span.end))
+        # One entry in the legend for those of one name.
+        is_new = all(span.name != before.name for before in chart.spans[:number])
+        axes.axvspan(begin, end, color="#dddddd", alpha=0.5, label=span.name if is_new else None)
     axes.set_xlabel(chart.x.label)
     axes.set_ylabel(chart.y.label)
     _scale(axes.yaxis, chart.y, chart.lines)
+    _scale_across(axes, chart)
+
+
+def _scale_across(axes: Axes, chart: Chart) -> None:
+    """Scale the axis that lines go over, and write its ticks."""
+    edges = [x for line in chart.lines if line.shape == "level" for x in line.x]
+    if edges and chart.x.scale == "linear":
+        axes.set_xlim(*_scaled([min(edges), max(edges)], chart.x))
     if chart.x.ticks:
         places = _scaled(chart.x.ticks, chart.x)
         if chart.x.scale == "log":
@@ -254,6 +343,10 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         log_scale(axes.xaxis, _scaled(values, chart.x))
     elif chart.x.unit is units.COUNT:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if any(line.texts for line in chart.lines):
+        begin, end = axes.get_xlim()
+        room = (end / begin) ** TEXT_ROOM if axes.get_xscale() == "log" else 1 + TEXT_ROOM
+        axes.set_xlim(right=end * room)
 
 
 def _draw_heat_map(axes: Axes, chart: HeatMap) -> None:
@@ -261,8 +354,12 @@ def _draw_heat_map(axes: Axes, chart: HeatMap) -> None:
     ends = (None, None) if chart.most is None else (0.0, chart.unit.scale * chart.most)
     image = axes.imshow(values, aspect="auto", cmap="YlGnBu", vmin=ends[0], vmax=ends[1])
     axes.figure.colorbar(image, ax=axes, label=chart.unit.name)
-    axes.set_xticks(range(len(chart.columns)), chart.columns, rotation=30)
-    axes.set_yticks(range(len(chart.rows)), chart.rows)
+    for ruler, names, most in (
+        (axes.xaxis, chart.columns, MOST_TICKS),
+        (axes.yaxis, chart.rows, MOST_LABELS),
+    ):
+        shown = range(0, len(names), math.ceil(len(names) / most))
+        ruler.set_ticks(list(shown), [short(names[at], 30) for at in shown])
     if not chart.downwards:
         axes.invert_yaxis()
     axes.set_xlabel(chart.x.label)
@@ -278,6 +375,9 @@ def _scale(ruler: Ruler, axis: Axis, lines: Sequence[Line]) -> None:
         limit = ruler.axes.set_xlim if ruler is ruler.axes.xaxis else ruler.axes.set_ylim
         if not axis.base:
             limit(0)
+        if axis.most is not None:
+            room = BEYOND_TEXTS if any(line.texts for line in lines) else BEYOND
+            limit(0, (room if ruler is ruler.axes.xaxis else BEYOND) * axis.unit.scale * axis.most)
     ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

@@ -4,11 +4,9 @@ import io
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, overload
 
 import matplotlib as mpl
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
@@ -28,27 +26,6 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
     """A name in one line that fits."""
     line = " ".join(plain(name[: 4 * longest]).split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Data from which a simulation's figures are drawn."""
-
-    name: str
-    """Name of the scenario."""
-    requests: float
-    """Number of completed requests."""
-    ends_s: Sequence[float]
-    """End of each run in seconds."""
-    series: pl.DataFrame
-    latency_distribution: pl.DataFrame
-    stations: pl.DataFrame
-    outages: Sequence[tuple[float, float | None]] = ()
-    """Times at which servers failed and came back."""
-    server_series: pl.DataFrame | None = None
-    """Utilisation of the data servers over time."""
-    over_time: pl.DataFrame | None = None
-    """Dirty bytes, hit ratios and queues over time; None if they were not recorded."""
 
 
 Sheet: TypeAlias = Figure | SubFigure

@@ -10,10 +10,7 @@ from headrace.design.growth import PurchasePlan, PurchaseUnit
 from headrace.design.worksheet import CapacityNeed
 from headrace.render.pictures import save_figures
 from headrace.report.figures import (
-    Figures,
     breakdown,
-    drawn_of,
-    figure,
     growth,
     kernel_trace,
     validation,
@@ -23,16 +20,8 @@ if TYPE_CHECKING:
     from headrace.optimisation import Optimum
 
 
-def save(directory: Path, data: Figures) -> list[Path]:
-    """Write every figure as PNG and SVG into a directory, which is made if need be.
-
-    Equal results give equal files. Raises OSError if they cannot be written.
-    """
-    return save_figures(directory, {name: figure(data, name) for name in drawn_of(data)})
-
-
 def save_optimum(directory: Path, found: "Optimum") -> list[Path]:
-    """Write the figures of a search by their names, as `save` does."""
+    """Write the figures of a search by their names, as PNG and SVG."""
     from headrace.report.figures import optimum
 
     drawn = {kind: draw() for kind, draw in optimum.drawings(found).items()}
@@ -46,12 +35,12 @@ def save_growth(
     unit: PurchaseUnit,
     plans: Sequence[PurchasePlan],
 ) -> list[Path]:
-    """Write the figure of growth and purchase plans, as `save` does."""
+    """Write the figure of growth and purchase plans, as PNG and SVG."""
     return save_figures(directory, {"growth": growth.draw(name, need, unit, plans)})
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
-    """Write predictions against measurements, and where the time went, as `save` does."""
+    """Write predictions against measurements, and where the time went, as PNG and SVG."""
     figures = {"validation": validation.draw(document)}
     if document["breakdowns"]:
         figures["breakdown"] = breakdown.draw(document)
@@ -65,7 +54,7 @@ def save_kernel_trace(
     commits: Sequence[tuple[float, float]],
     write_back: Sequence[tuple[float, float]],
 ) -> list[Path]:
-    """Write the figures of a kernel trace, as `save` does."""
+    """Write the figures of a kernel trace, as PNG and SVG."""
     figures = {
         "service": kernel_trace.service(name, requests),
         "activity": kernel_trace.activity(name, requests, commits, write_back),

@@ -314,6 +314,16 @@ class Replay(msgspec.Struct):
     """Writes that return when the device has them (O_SYNC, O_DSYNC)."""
 
 
+class LeftOut(msgspec.Struct, frozen=True):
+    """Operations that were left out."""
+
+    by: str
+    """Component that left them out."""
+    what: str
+    reason: str
+    count: float
+
+
 class Report(msgspec.Struct):
     """Figures of a simulation."""
 
@@ -349,6 +359,7 @@ class Report(msgspec.Struct):
     replications: list[Replication] = []
     intervals: HalfWidths | None = None
     warnings: list[Warned] = []
+    left_out: list[LeftOut] = []
 
 
 def report_of(document: Mapping[str, Any]) -> Report:

@@ -6,9 +6,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace import kinds
 from headrace.environment import Environment
 from headrace.files import save_json
 from headrace.host import this_host
+from headrace.kinds import SIMULATED
 from headrace.simulate.outcome import Tables
 from headrace.simulate.stored_results import keep
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from headrace.report.figures import Figures
     from headrace.simulate.playback import Playback
 
 
@@ -175,40 +176,31 @@ class Result:
         """Draw the figures that `headrace run --plot` writes.
 
         Parameters:
-            figure: `throughput`, `latency` or `utilisation`; with several data servers also
-                `servers`; with `over_time` also `dirty`, `hits` or `queues`. By default all,
-                below each other.
+            figure: `operations`, `throughput`, `latency`, `utilisation` or `breakdown`; with
+                several data servers also `servers`; with `over_time` also `dirty`, `hits` or
+                `queues`. By default all, below each other.
 
         Raises:
             ValueError: if there is no such figure.
         """
-        from headrace.report import figures
+        from headrace.render.pictures import drawn_one, stacked
 
-        data = self.figure_data()
-        return figures.all_figures(data) if figure is None else figures.figure(data, figure)
+        view = kinds.blocks(SIMULATED, self.document, **self.frames)
+        return stacked(view) if figure is None else drawn_one(view, figure)
 
-    def figure_data(self) -> "Figures":
-        """Return the data from which the figures are drawn."""
-        from headrace.report.figures import Figures
-
-        runs = self.document.get("replications", [self.document])
-        return Figures(
-            self.name,
-            self.document["latency"].get("all", {}).get("count", 0),
-            [run["simulated_seconds"] for run in runs],
-            self.series,
-            self.latency_distribution,
-            self.stations,
-            [(it["at_s"], it["until_s"]) for it in self.document.get("failures", ())],
-            self.server_series,
-            self.over_time if "over_time" in self.document else None,
-        )
+    @property
+    def frames(self) -> "dict[str, pl.DataFrame]":
+        """The tables that its charts are drawn from, by name."""
+        recorded = {"over_time": self.over_time} if "over_time" in self.document else {}
+        return {
+            "series": self.series,
+            "latency_distribution": self.latency_distribution,
+            "server_series": self.server_series,
+            **recorded,
+        }
 
     def _repr_html_(self) -> str:
-        from headrace.render.html import as_html
-        from headrace.report.tables import result
-
-        return as_html(result(self.document))
+        return kinds.html(SIMULATED, self.document)
 
     def __repr__(self) -> str:
         return f"<Result of {self.name!r}: {self.bottleneck}>"

@@ -78,12 +78,22 @@ def _chart(result: Lifetimes, curves: Sequence[Curve]) -> Chart:
     for curve in curves:
         fit = fits[curve.model]
         ages = [age * HOUR / YEAR for age in curve.ages]
-        lines.append(Line(fit.model, ages, curve.failed, curve.lower, curve.upper, shape="level"))
+        lines.append(
+            Line(
+                fit.model,
+                ages,
+                curve.failed,
+                curve.lower,
+                curve.upper,
+                shape="level",
+                group=fit.model,
+            )
+        )
         if fit.shape is not None and fit.scale is not None:
             across = np.linspace(0, fit.oldest, POINTS)
             share = -np.expm1(-((across / fit.scale) ** fit.shape))
             years = (across * HOUR / YEAR).tolist()
-            lines.append(Line(f"{fit.model}, Weibull", years, share.tolist(), dash=1))
+            lines.append(Line(f"{fit.model}, Weibull", years, share.tolist(), group=fit.model))
     return Chart(
         "lifetimes",
         "Failed disks over age",

@@ -16,6 +16,7 @@ from headrace.render.blocks import (
     Note,
     Record,
     Records,
+    Span,
     Table,
     View,
 )
@@ -83,9 +84,9 @@ def _clients(result: SweepDocument, steps: Sequence[SweepStep]) -> list[Block]:
         each = steps[0].operations_per_second / processes[0]
         ideal = [each * count for count in processes]
         lines.append(Line("linear scaling", processes, ideal, is_reference=True))
-    past = {}
+    past = []
     if processes and processes[-1] > result.cores:
-        past = {"oversubscribed": (float(result.cores), float(processes[-1]))}
+        past = [Span("oversubscribed", result.cores, processes[-1])]
     x = Axis("processes", units.COUNT)
     blocks: list[Block] = [
         Chart(

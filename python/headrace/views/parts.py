@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headrace.measure.report import CounterMeans, LeftOut, ResultWarning, Stop
 from headrace.quantities import megabytes, percent, whole
 from headrace.render import units
 from headrace.render.blocks import Axis, Chart, Column, Line, Note, Record, Table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from headrace.measure.report import CounterMeans, LeftOut, ResultWarning, Stop
+    from headrace.simulate.report import LeftOut as LeftOutOfRun
+    from headrace.simulate.report import Warned
 
 ENDS = {
     "interrupted": "Interrupted: partial figures.",
@@ -27,12 +30,12 @@ QUANTILES = tuple(1 - 10 ** (-step / 10) for step in range(61))
 STARTS = {"service": "from the actual start", "response": "from the intended start"}
 
 
-def ending(stop: Stop) -> list[Note]:
+def ending(stop: "Stop") -> list[Note]:
     """Return how a measurement ended, if it ended early."""
     return [Note(ENDS[stop.reason])] if stop.reason in ENDS else []
 
 
-def warning_note(warning: ResultWarning) -> Note:
+def warning_note(warning: "ResultWarning | Warned") -> Note:
     """Return a warning of a result."""
     return Note(f"Note: {warning.message}.", is_warning=True)
 
@@ -61,7 +64,7 @@ def half_width(intervals: Mapping[str, Any] | None, *path: str) -> float | None:
     return None if entry is None else float(entry)
 
 
-def machine(counters: CounterMeans) -> str:
+def machine(counters: "CounterMeans") -> str:
     """Return the counters of the machine in one line."""
     # Ticks of 10 ms make more than all of a short time.
     used = min(counters.cpu_user + counters.cpu_system, 1.0)
@@ -77,7 +80,7 @@ def machine(counters: CounterMeans) -> str:
     )
 
 
-def left_out_table(entries: Sequence[LeftOut]) -> list[Table]:
+def left_out_table(entries: "Sequence[LeftOut | LeftOutOfRun]") -> list[Table]:
     """Return the table of what was left out; none if nothing was."""
     columns = [
         Column("what", [entry.what for entry in entries]),
@@ -88,9 +91,9 @@ def left_out_table(entries: Sequence[LeftOut]) -> list[Table]:
     return [Table("Left out", columns)] if entries else []
 
 
-def left_out_line(entries: Sequence[LeftOut]) -> list[Note]:
+def left_out_line(entries: "Sequence[LeftOut | LeftOutOfRun]") -> list[Note]:
     """Return what was left out in one line, the most frequent first; none if nothing was."""
-    counts: dict[str, int] = {}
+    counts: dict[str, float] = {}
     for entry in entries:
         counts[entry.what] = counts.get(entry.what, 0) + entry.count
     if not counts:
@@ -127,7 +130,7 @@ def percentile_chart(picture: str, percentiles: "pl.DataFrame") -> Chart:
             part["quantile"].to_list(),
             part["time_s"].to_list(),
             shape="level",
-            dash=list(STARTS).index(str(time)),
+            group=str(operation),
         )
         for (operation, time), part in table.group_by("operation", "time", maintain_order=True)
     ]

@@ -100,7 +100,7 @@ def _chart(answer: Answer) -> Chart:
     lines = [Line("loss of any data", years, loss, ends.get("low", ()), ends.get("high", ()))]
     errors = [horizon.read_error_loss_probability or None for horizon in known]
     if any(errors):
-        lines.append(Line("of it by read errors in a rebuild", years, errors, dash=1))
+        lines.append(Line("of it by read errors in a rebuild", years, errors))
     return Chart(
         "reliability",
         "Probability of a data loss",

@@ -41,6 +41,8 @@ AXES = {"linear": "value", "log": "log", "log2": "category", "nines": "log", "na
 REFERENCE = {"color": "#999999", "showSymbol": False, "lineStyle": {"width": 1}}
 RANGE_END = [14, 2]
 """Width and height of the mark at the end of a bar's range, in pixels."""
+LONGEST_ABREAST = 16
+"""Letters of names up to which bars stand beside each other."""
 LONGEST_NAME = 28
 """Letters of a name; the rest of a longer one is cut."""
 
@@ -322,6 +324,7 @@ def horizontal_bars(
     *,
     most: float | None = None,
     stacked: bool = False,
+    kind: str = "value",
 ) -> Chart:
     """Show bars below each other, with long names at the side; `most` is the end of the axis."""
     count = len({x for it in series for x in it.x})
@@ -331,6 +334,7 @@ def horizontal_bars(
         unit,
         series,
         x_kind="category",
+        y_kind=kind,
         horizontal=True,
         stacked=stacked,
         y_max=most,
@@ -433,17 +437,23 @@ def show_chart(chart: blocks.Chart) -> Chart:
         )
         for line in chart.lines
     ]
+    title = chart.title + (f" ({chart.statistic})" if chart.statistic else "")
+    most = None if y.most is None else y.unit.scale * y.most
+    names = {at for it in series for at in it.x} if x.scale == "names" else set()
+    if max(map(len, names), default=0) > LONGEST_ABREAST:
+        return horizontal_bars(
+            title, x.name, y.label, series, most=most, stacked=chart.is_stacked, kind=AXES[y.scale]
+        )
+    label = x.name if by_name else x.label
     shown = Chart(
-        chart.title + (f" ({chart.statistic})" if chart.statistic else ""),
-        "1 of how many operations took longer"
-        if x.scale == "nines"
-        else x.name
-        if by_name
-        else x.label,
+        title,
+        "1 of how many operations took longer" if x.scale == "nines" else label,
         y.label,
         x_kind=AXES[x.scale],
         y_kind=AXES[y.scale],
+        stacked=chart.is_stacked,
+        y_max=most,
     )
-    spans = [Span(x.unit.scale * a, x.unit.scale * b, name) for name, (a, b) in chart.spans.items()]
+    spans = [Span(x.unit.scale * it.begin, x.unit.scale * it.end, it.name) for it in chart.spans]
     shown.show(series, spans, marks={name: place(at) for name, at in chart.marks.items()})
     return shown

@@ -1,22 +1,11 @@
 """Figures of a simulation's document as pages show them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from headrace.quantities import duration, megabytes, milliseconds, size, whole
 
 Document = Mapping[str, Any]
-
-MOST_STATIONS = 15
-
-
-class StationLoad(NamedTuple):
-    """How busy a station was."""
-
-    station: str
-    utilisation: float
-    busiest: float
-    """Utilisation of the busiest of its copies."""
 
 
 def main_figures(document: Document) -> dict[str, str]:
@@ -47,13 +36,3 @@ def main_figures(document: Document) -> dict[str, str]:
         found["not written at the end"] = size(sum(unwritten.values()))
     found["simulated time"] = duration(document["simulated_seconds"])
     return found
-
-
-def busiest_stations(document: Document) -> list[StationLoad]:
-    """Return the stations with a limited number of servers, the busiest first."""
-    found = [
-        StationLoad(it["station"], it["utilisation"], it["most_utilisation"])
-        for it in document["stations"]
-        if it["servers"] is not None and (it["visits"] or it.get("unfinished"))
-    ]
-    return sorted(found, key=lambda it: -it.utilisation)[:MOST_STATIONS]

@@ -1,13 +1,8 @@
-"""A result as tables for a terminal."""
+"""A simulation: throughput and latency, stations, servers, caches, and what limits it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
-from headrace.fields import convert
-from headrace.plain_text import plain
 from headrace.quantities import (
     duration,
     figure,
@@ -17,7 +12,14 @@ from headrace.quantities import (
     size,
     whole,
 )
-from headrace.render.fitted_table import FittedTable
+from headrace.render import units
+from headrace.render.blocks import (
+    Block,
+    Column,
+    Note,
+    Table,
+    View,
+)
 from headrace.simulate.report import (
     BreakdownEntry,
     Cache,
@@ -34,11 +36,12 @@ from headrace.simulate.report import (
     Stop,
     Unfinished,
     Unwritten,
-    Warned,
-    report_of,
 )
+from headrace.views.parts import left_out_line, left_out_table, warning_note
+from headrace.views.simulation_charts import charts
 
-Document = Mapping[str, Any]
+if TYPE_CHECKING:
+    import polars as pl
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 LESS_TO_PERFORMANCE = (
@@ -81,48 +84,53 @@ NONE = "-"
 """Cell of a figure that does not exist, such as the data of operations that move none."""
 NO_TIME = "no time"
 """Rate of an operation that took no time."""
-KINDS = 6
-"""Kinds that the line names; the table and the document have all."""
 PLACES = 10
 """Rows of the breakdown that are shown."""
 
 
-def result(document: Document) -> RenderableType:
-    """Return the tables of a simulation's result."""
-    report = report_of(document)
+def view(report: Report, **frames: "pl.DataFrame") -> View:
+    """Return the tables of a simulation, and its charts.
+
+    Parameters:
+        report: The simulation.
+        frames: Its tables `series`, `latency_distribution`, `server_series` and `over_time`, as
+            far as there are any, for charts of them.
+    """
+    heading, *blocks = tables(report)
+    return [heading, *charts(report, **frames), *blocks]
+
+
+def tables(report: Report) -> list[Block]:
+    """Return the heading, the tables and the notes of a simulation."""
     first = [it for it in report.warnings if it.condition == ZERO_DEFAULT]
-    parts: list[RenderableType] = [_heading(report), *map(_note, first), _performance(report)]
+    blocks: list[Block] = [_heading(report), *map(warning_note, first), _performance(report)]
     if report.unwritten is not None:
-        parts.append(Text(_unwritten(report.unwritten)))
+        blocks.append(Note(_unwritten(report.unwritten)))
     if report.latency_from_intended:
-        parts.append(_from_intended(report.latency_from_intended))
+        blocks.append(_from_intended(report.latency_from_intended))
     if report.stations:
-        parts.append(_stations(report.stations))
+        blocks.append(_stations(report.stations))
     if _uneven(report.servers):
-        parts.append(_servers(report.servers))
+        blocks.append(_servers(report.servers))
     if asked := [it for it in report.caches if it.hit_ratio is not None and _is_shown(it)]:
-        parts.append(_caches(asked))
+        blocks.append(_caches(asked))
     if report.breakdown:
-        parts.append(_breakdown(report.breakdown))
+        blocks.append(_breakdown(report.breakdown))
     if report.failures:
-        parts.append(_failures(report.failures))
+        blocks.append(_failures(report.failures))
         if failed := sum(it.failed for it in report.operations.values()):
-            parts.append(Text(f"\n{whole(failed)} requests failed without an answer."))
+            blocks.append(Note(f"\n{whole(failed)} requests failed without an answer."))
     if report.packets is not None:
-        parts.append(Text("\n" + _packets(report.packets)))
-    if text := unfinished(document):
-        parts.append(Text("\n" + text))
-    parts += [Text("\n" + line) for line in map(_replay, report.replays) if line]
-    parts += left_out_table(document)
-    parts.append(Text("\n" + plain(report.bottleneck.sentence), style="bold"))
+        blocks.append(Note("\n" + _packets(report.packets)))
+    if text := unfinished(report.unfinished):
+        blocks.append(Note("\n" + text))
+    blocks += [Note("\n" + line) for line in map(_replay, report.replays) if line]
+    blocks += left_out_table(report.left_out)
+    blocks.append(Note("", "\n" + report.bottleneck.sentence))
     if report.stop is not None:
-        parts.append(Text(_end(report, report.stop)))
-    parts += [_note(it) for it in report.warnings if it not in first]
-    return Group(*parts, *left_out_line(document))
-
-
-def _note(warning: Warned) -> Text:
-    return Text(f"Note: {plain(warning.message)}.", style="yellow")
+        blocks.append(Note(_end(report, report.stop)))
+    blocks += [warning_note(it) for it in report.warnings if it not in first]
+    return [*blocks, *left_out_line(report.left_out)]
 
 
 def _replay(replay: Replay) -> str:
@@ -165,49 +173,59 @@ def _end(report: Report, stop: Stop) -> str:
     )
 
 
-def _heading(report: Report) -> Text:
-    text = Text(plain(report.scenario.name), style="bold")
-    if report.scenario.description:
-        text.append(f": {plain(report.scenario.description)}", style="not bold")
+def _heading(report: Report) -> Note:
+    description = report.scenario.description
     runs = report.replications
     seeds = f"seed {report.seed}"
     if runs:
         seeds = f"{len(runs)} replications of seed {runs[0].seed}"
     cost = "" if report.wall_seconds is None else f" in {duration(report.wall_seconds)}"
     cost += "" if report.events is None else f", {whole(report.events)} events"
-    text.append(
-        f"\n{seeds}; {duration(report.simulated_seconds)} simulated{cost}", style="not bold"
-    )
-    return text
+    line = f"{seeds}; {duration(report.simulated_seconds)} simulated{cost}"
+    return Note(f"{f': {description}' if description else ''}\n{line}", report.scenario.name)
 
 
-def _performance(report: Report) -> FittedTable:
+def _performance(report: Report) -> Table:
     groups = report.groups
     several = len(groups) > 1
     shared = any(group.share for group in groups.values()) and several
     columns = ["group"] * several + ["operation", "requests", "data", "MB/s", "operations/s"]
     columns += [f"{name} ms" for name in LATENCIES] + ["share %"] * shared
-    made = FittedTable("Throughput and latency", several + 1, columns, LESS_TO_PERFORMANCE)
     widths = report.intervals or HalfWidths()
+    rows: list[list[str]] = []
+    sections = []
+
+    def add(cells: list[str], name: str = "", share: str = "") -> None:
+        rows.append([*([name] * several), *cells, *([share] * shared)])
+
     if (both := report.synced_writes) is not None:
         moved = NONE if both.bytes is None else size(both.bytes)
         cells = ["write and sync together", NONE, moved, megabytes(both.throughput)]
-        cells += [NONE] * (1 + len(LATENCIES))
-        made.add_row(*([""] * several), *cells, *([""] * shared))
+        add([*cells, *([NONE] * (1 + len(LATENCIES)))])
     for cells in _operations(report, widths):
-        made.add_row(*([""] * several), *cells, *([""] * shared))
+        add(cells)
     for name, group in groups.items() if several else ():
-        made.add_section()
+        sections.append(len(rows))
         of_group = widths.groups.get(name, HalfWidths())
-        for number, cells in enumerate(_operations(group, of_group)):
-            cell = ""
-            if number == 0 and group.share:
-                width = None if of_group.share is None else of_group.share.mean
-                cell = _with_interval(percent(group.share.mean), width, percent)
-            made.add_row(name if number == 0 else "", *cells, *([cell] * shared))
+        share = ""
+        if group.share:
+            width = None if of_group.share is None else of_group.share.mean
+            share = _with_interval(percent(group.share.mean), width, percent)
+        for cells in _operations(group, of_group):
+            first = len(rows) == sections[-1]
+            add(cells, name if first else "", share if first else "")
+    caption = ""
     if report.intervals is not None:
-        made.caption = "means over the replications \N{PLUS-MINUS SIGN} their 95 % intervals"
-    return made
+        caption = "means over the replications \N{PLUS-MINUS SIGN} their 95 % intervals"
+    return Table.of_rows(
+        "Throughput and latency",
+        columns,
+        rows,
+        several + 1,
+        LESS_TO_PERFORMANCE,
+        sections,
+        caption,
+    )
 
 
 def _operations(part: Report | GroupReport, widths: HalfWidths) -> Iterator[list[str]]:
@@ -241,30 +259,32 @@ def _operations(part: Report | GroupReport, widths: HalfWidths) -> Iterator[list
         ]
 
 
-def _from_intended(late: Mapping[str, Latency]) -> FittedTable:
+def _from_intended(late: Mapping[str, Latency]) -> Table:
     """Return the response times of a timed trace, from the intended start of requests."""
     columns = ["operation", "requests", *(f"{name} ms" for name in LATENCIES)]
-    made = FittedTable("Latency from the intended start", 1, columns, LESS_TO_PERFORMANCE)
     names = [name for name in late if name != "all"]
-    for name in names + ["all"] * (len(names) > 1):
-        figures = (milliseconds(getattr(late[name], key)) for key in LATENCIES)
-        made.add_row(name, whole(late[name].count), *figures)
-    return made
+    rows = [
+        [
+            name,
+            whole(late[name].count),
+            *(milliseconds(getattr(late[name], key)) for key in LATENCIES),
+        ]
+        for name in names + ["all"] * (len(names) > 1)
+    ]
+    title = "Latency from the intended start"
+    return Table.of_rows(title, columns, rows, 1, LESS_TO_PERFORMANCE)
 
 
-def unfinished(document: Document) -> str:
+def unfinished(left: Unfinished | None) -> str:
     """Return the number of requests that were due before the end of the run and not done, if
     any."""
-    of_document = document.get("unfinished")
-    found = None if of_document is None else convert(of_document, Unfinished)
-    if found is None or found.mean is None or found.max is None:
+    if left is None or left.mean is None or left.max is None:
         return ""
-    what = f"{whole(found.count)} requests were due before the end of the run and not"
-    what += "" if found.in_flight is None else f" done, {whole(found.in_flight)} of them"
-    what += " issued"
+    text = f"{whole(left.count)} requests were due before the end of the run and not"
+    text += "" if left.in_flight is None else f" done, {whole(left.in_flight)} of them"
     return (
-        f"{what}: their latency was {duration(found.mean)} on"
-        f" average and {duration(found.max)} at most by then,"
+        f"{text} issued: their latency was {duration(left.mean)} on"
+        f" average and {duration(left.max)} at most by then,"
         " and counts, as a lower bound, from the intended start."
     )
 
@@ -283,7 +303,7 @@ def _with_interval(text: str, width: float | None, format: Callable[[float], str
     return f"{text} \N{PLUS-MINUS SIGN} {format(width)}" if width else text
 
 
-def _stations(stations: Sequence[Station]) -> FittedTable:
+def _stations(stations: Sequence[Station]) -> Table:
     columns: tuple[str, ...] = (
         "station",
         "copies",
@@ -297,25 +317,27 @@ def _stations(stations: Sequence[Station]) -> FittedTable:
     lost = any(station.lost for station in stations)
     unfinished = any(station.unfinished for station in stations)
     columns += ("unfinished",) * unfinished + ("lost",) * lost
-    made = FittedTable("Stations", 1, columns, LESS_TO_STATIONS)
+    rows = []
     for station in sorted(stations, key=lambda it: -it.utilisation):
         if not station.visits and not station.unfinished:
             continue
         # With unlimited servers there is no queue.
         counted = station.servers is not None
-        made.add_row(
-            station.station,
-            whole(station.copies),
-            whole(station.servers) if counted else "any",
-            percent(station.utilisation) if counted else "",
-            percent(station.most_utilisation) if counted else "",
-            figure(station.queue),
-            "" if station.service is None else milliseconds(station.service),
-            whole(station.visits),
-            *((whole(station.unfinished),) * unfinished),
-            *(("" if station.lost is None else whole(station.lost),) * lost),
+        rows.append(
+            [
+                station.station,
+                whole(station.copies),
+                whole(station.servers) if counted else "any",
+                percent(station.utilisation) if counted else "",
+                percent(station.most_utilisation) if counted else "",
+                figure(station.queue),
+                "" if station.service is None else milliseconds(station.service),
+                whole(station.visits),
+                *((whole(station.unfinished),) * unfinished),
+                *(("" if station.lost is None else whole(station.lost),) * lost),
+            ]
         )
-    return made
+    return Table.of_rows("Stations", columns, rows, 1, LESS_TO_STATIONS)
 
 
 def _uneven(servers: Sequence[Server]) -> bool:
@@ -326,25 +348,28 @@ def _uneven(servers: Sequence[Server]) -> bool:
     return any(it.group for it in servers) or max(busy) > sum(busy) / len(busy) + UNEVEN
 
 
-def _servers(servers: Sequence[Server]) -> FittedTable:
+def _servers(servers: Sequence[Server]) -> Table:
     columns = ("server", "group", "busy %", "busiest station", "jobs", "MB/s", "requests", "ms")
-    made = FittedTable("Data servers", 2, columns, LESS_TO_SERVERS)
+    rows: list[list[str]] = []
     ranked = sorted(servers, key=lambda it: -it.utilisation)
     for server in ranked[:SERVERS]:
-        made.add_row(
-            whole(server.server),
-            plain(server.group or ""),
-            percent(server.utilisation),
-            (server.busiest or "").split("/", 2)[-1],
-            figure(server.in_progress),
-            megabytes(server.throughput),
-            whole(server.requests),
-            "" if server.latency is None else milliseconds(server.latency),
+        rows.append(
+            [
+                whole(server.server),
+                server.group or "",
+                percent(server.utilisation),
+                (server.busiest or "").split("/", 2)[-1],
+                figure(server.in_progress),
+                megabytes(server.throughput),
+                whole(server.requests),
+                "" if server.latency is None else milliseconds(server.latency),
+            ]
         )
+    caption = ""
     if rest := ranked[SERVERS:]:
-        made.caption = f"the busiest {SERVERS}; {len(rest)} more, the least busy"
-        made.caption += f" {percent(rest[-1].utilisation)} %"
-    return made
+        caption = f"the busiest {SERVERS}; {len(rest)} more, the least busy"
+        caption += f" {percent(rest[-1].utilisation)} %"
+    return Table.of_rows("Data servers", columns, rows, 2, LESS_TO_SERVERS, caption=caption)
 
 
 def _is_shown(cache: Cache) -> bool:
@@ -352,43 +377,47 @@ def _is_shown(cache: Cache) -> bool:
     return not cache.cache.endswith("/layout cache")
 
 
-def _caches(caches: Sequence[Cache]) -> FittedTable:
+def _caches(caches: Sequence[Cache]) -> Table:
     counts = ("hits", "read ahead", "misses")
     data = ("hit data", "data read ahead", "miss data")
     columns = ("cache", "copies", "hit %", *counts, *data, "evicted")
-    made = FittedTable("Caches", 1, columns, LESS_TO_CACHES)
+    rows: list[list[str]] = []
     for it in caches:
         moved = (it.hit_bytes, it.read_ahead_bytes, it.miss_bytes)
-        made.add_row(
-            it.cache,
-            whole(it.copies),
-            NONE if it.hit_ratio is None else percent(it.hit_ratio),
-            *map(whole, (it.hits, it.read_ahead, it.misses)),
-            *(size(amount) if amount else NONE for amount in moved),
-            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
+        rows.append(
+            [
+                it.cache,
+                whole(it.copies),
+                NONE if it.hit_ratio is None else percent(it.hit_ratio),
+                *map(whole, (it.hits, it.read_ahead, it.misses)),
+                *(size(amount) if amount else NONE for amount in moved),
+                size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
+            ]
         )
-    return made
+    return Table.of_rows("Caches", columns, rows, 1, LESS_TO_CACHES)
 
 
-def _failures(failures: Sequence[Outage]) -> FittedTable:
+def _failures(failures: Sequence[Outage]) -> Table:
     columns = ("server", "at", "back", "noticed", "forgotten", "copied anew", "whole again")
-    made = FittedTable("Failures", 1, columns, ("forgotten", "noticed"))
+    rows: list[list[str]] = []
 
     def when(seconds: float | None) -> str:
         return "never" if seconds is None else duration(seconds)
 
     for failure in failures:
         repair = failure.repair
-        made.add_row(
-            f"{failure.server}" if failure.metadata is None else f"metadata {failure.metadata}",
-            duration(failure.at_s),
-            when(failure.until_s),
-            when(failure.noticed_s),
-            size(failure.forgotten_bytes),
-            size(repair.copied_bytes) if repair else "",
-            when(repair.whole_s) if repair else "",
+        rows.append(
+            [
+                f"{failure.server}" if failure.metadata is None else f"metadata {failure.metadata}",
+                duration(failure.at_s),
+                when(failure.until_s),
+                when(failure.noticed_s),
+                size(failure.forgotten_bytes),
+                size(repair.copied_bytes) if repair else "",
+                when(repair.whole_s) if repair else "",
+            ]
         )
-    return made
+    return Table.of_rows("Failures", columns, rows, 1, ("forgotten", "noticed"))
 
 
 def _packets(packets: Packets) -> str:
@@ -407,49 +436,19 @@ def _packets(packets: Packets) -> str:
     )
 
 
-def _breakdown(entries: Sequence[BreakdownEntry]) -> FittedTable:
-    columns = ("place", "share %", "ms", "waiting ms")
-    made = FittedTable("Time breakdown of a request", 1, columns, ("waiting ms",))
-    for entry in entries[:PLACES]:
-        made.add_row(
-            entry.place,
-            percent(entry.share),
-            milliseconds(entry.seconds),
-            milliseconds(entry.waiting),
+def _breakdown(entries: Sequence[BreakdownEntry]) -> Table:
+    shown, rest = list(entries[:PLACES]), entries[PLACES:]
+    if rest:
+        share, seconds, waiting = (
+            sum(getattr(it, key) for it in rest) for key in ("share", "seconds", "waiting")
         )
-    if rest := entries[PLACES:]:
-        made.add_row(
-            f"{len(rest)} more",
-            percent(sum(it.share for it in rest)),
-            milliseconds(sum(it.seconds for it in rest)),
-            milliseconds(sum(it.waiting for it in rest)),
-        )
-    return made
-
-
-def left_out_table(document: Mapping[str, Any]) -> list[RenderableType]:
-    """The table of what was left out; none if nothing was."""
-    entries = document.get("left_out", ())
-    if not entries:
-        return []
-    made = FittedTable("Left out", 1, ["what", "count", "by", "why"], ("by",))
-    for entry in entries:
-        made.add_row(
-            plain(entry["what"]), whole(entry["count"]), plain(entry["by"]), plain(entry["reason"])
-        )
-    return [made]
-
-
-def left_out_line(document: Mapping[str, Any]) -> list[RenderableType]:
-    """Return the unsupported operations in one line, most frequent first; empty if there are
-    none."""
-    counts: dict[str, int] = {}
-    for entry in document.get("left_out", ()):
-        counts[entry["what"]] = counts.get(entry["what"], 0) + entry["count"]
-    if not counts:
-        return []
-    ranked = sorted(counts.items(), key=lambda it: -it[1])
-    named = [f"{whole(count)} {plain(what)}" for what, count in ranked[:KINDS]]
-    if more := len(ranked) - KINDS:
-        named += [f"{more} further kinds"] if more > 0 else []
-    return [Text(f"Not supported, or only in part: {', '.join(named)}.", style="yellow")]
+        shown.append(BreakdownEntry(f"{len(rest)} more", share, seconds, waiting))
+    return Table(
+        "Time breakdown of a request",
+        [
+            Column("place", [entry.place for entry in shown]),
+            Column("share %", [entry.share for entry in shown], units.SHARE),
+            Column("ms", [entry.seconds for entry in shown], units.MILLISECONDS),
+            Column("waiting ms", [entry.waiting for entry in shown], units.MILLISECONDS, 1),
+        ],
+    )

@@ -1,0 +1,303 @@
+"""Charts of a simulation."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from headrace.quantities import duration, figure, percent
+from headrace.render import units
+from headrace.render.blocks import Axis, Chart, HeatMap, Line, Span, bars
+from headrace.simulate.report import BreakdownEntry, GroupReport, Report
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_PLACES = 12
+"""Bars of the breakdown that are shown."""
+WIDE = 50.0
+"""Values whose ratio is larger are drawn on a logarithmic axis."""
+MOST_STATIONS = 30
+"""Stations that are drawn."""
+UNEQUAL = 0.005
+"""Difference of utilisations from which the busiest copy is drawn."""
+MARKED = (0.50, 0.95, 0.99)
+REQUESTS_IN_WINDOW = 10
+"""Mean number of requests in a window. With fewer, a line would show single requests rather than a
+rate."""
+FEWEST_WINDOWS = 10
+MOST_RECORDED = 8
+"""Lines of what is recorded over time: those with the largest means."""
+RECORDED = {
+    "dirty": ("dirty_bytes", "Dirty data over time", Axis("dirty data", units.MEGABYTES)),
+    "hits": (
+        "hit_ratio",
+        "Cache hits over time",
+        Axis("hits of pages asked for", units.SHARE, most=1.0),
+    ),
+    "queues": ("queue", "Queues over time", Axis("mean number waiting in one copy")),
+}
+"""Figures that are recorded over time, by the names of their pictures."""
+
+
+def charts(report: Report, **frames: "pl.DataFrame") -> list[Chart | HeatMap]:
+    """Return the charts of a simulation; `view` explains its parameters."""
+    drawn: list[Chart | HeatMap] = [*_throughput(report)]
+    if (series := frames.get("series")) is not None:
+        drawn.append(_over_time(report, series))
+    drawn += _latency(report)
+    if (distribution := frames.get("latency_distribution")) is not None:
+        drawn.append(_distribution(distribution))
+    drawn.append(utilisation(report))
+    if (servers := frames.get("server_series")) is not None:
+        drawn += server_map(servers)
+    drawn += _places(report.breakdown)
+    if (recorded := frames.get("over_time")) is not None:
+        drawn += _recorded(recorded)
+    return drawn
+
+
+def _scale(values: Iterable[float | None]) -> Literal["linear", "log"]:
+    """Return the scale that shows values which may be far apart."""
+    known = [value for value in values if value is not None]
+    return "log" if known and 0 < min(known) * WIDE < max(known) else "linear"
+
+
+def _throughput(report: Report) -> list[Chart]:
+    """Return throughput and rates by operation and, of several, by group."""
+    groups: Mapping[str, Report | GroupReport] = {"all": report}
+    if len(report.groups) > 1:
+        groups = report.groups
+    moved = [name for name, rate in report.throughput.items() if rate]
+    rates = {name: it.per_second for name, it in report.operations.items() if it.per_second}
+    drawn = bars(
+        "operations",
+        "Throughput by operation" + (" and group" if len(groups) > 1 else ""),
+        "operation",
+        Axis("", units.THROUGHPUT),
+        {
+            name: {it: group.throughput.get(it) or 0.0 for it in moved}
+            for name, group in groups.items()
+        },
+    )
+    if len(rates) > 1 or not moved:
+        drawn += bars(
+            "operations",
+            "Operations a second",
+            "operation",
+            Axis("", units.RATE, _scale(rates.values())),
+            {
+                name: {
+                    it: group.operations[it].per_second if it in group.operations else None
+                    for it in rates
+                }
+                for name, group in groups.items()
+            },
+        )
+    return drawn
+
+
+def _latency(report: Report) -> list[Chart]:
+    known = {name: it for name, it in report.latency.items() if it.count}
+    times = {
+        label: {name: getattr(it, key) for name, it in known.items()}
+        for key, label in {"p50": "median", "p95": "p95", "p99": "p99"}.items()
+    }
+    scale = _scale(time for each in times.values() for time in each.values())
+    y = Axis("", units.MILLISECONDS, scale)
+    return bars("operations", "Latency by operation", "operation", y, times)
+
+
+def utilisation(report: Report, base: Report | None = None) -> Chart:
+    """Return the utilisation of the busiest stations, with that of another run."""
+    counted = [
+        station
+        for station in report.stations
+        if station.servers is not None and (station.visits or station.unfinished)
+    ]
+    shown = sorted(counted, key=lambda it: (-it.utilisation, it.station))[:MOST_STATIONS]
+    names = [station.station for station in shown]
+    busy = [station.utilisation for station in shown]
+    texts = [f"{percent(it.utilisation)} %, {figure(it.queue)} waiting" for it in shown]
+    lines = [Line("mean" if base is None else "now", names, busy, shape="bar", texts=texts)]
+    if base is not None:
+        before = {station.station: station.utilisation for station in base.stations}
+        lines.append(Line("base", names, [before.get(name) for name in names], shape="bar"))
+    elif any(it.most_utilisation > it.utilisation + UNEQUAL for it in shown):
+        most = [station.most_utilisation for station in shown]
+        lines.append(Line("busiest copy", names, most, shape="mark"))
+    y = Axis("time that servers are busy", units.SHARE, most=1.0)
+    empty = "no station was visited"
+    return Chart(
+        "utilisation",
+        "Utilisation of stations",
+        Axis("station", scale="names"),
+        y,
+        lines,
+        empty=empty,
+    )
+
+
+def _places(entries: Sequence[BreakdownEntry]) -> list[Chart]:
+    if not entries:
+        return []
+    shown, rest = list(entries[:MOST_PLACES]), entries[MOST_PLACES:]
+    names = [entry.place for entry in shown]
+    service = [entry.seconds - entry.waiting for entry in shown]
+    waiting = [entry.waiting for entry in shown]
+    if rest:
+        names.append(f"{len(rest)} more")
+        service.append(sum(entry.seconds - entry.waiting for entry in rest))
+        waiting.append(sum(entry.waiting for entry in rest))
+    lines = [
+        Line("service", names, service, shape="bar"),
+        Line("waiting", names, waiting, shape="bar"),
+    ]
+    x, y = Axis("place", scale="names"), Axis("", units.MILLISECONDS)
+    return [Chart("breakdown", "Time breakdown of a request", x, y, lines, is_stacked=True)]
+
+
+def _distribution(points: "pl.DataFrame") -> Chart:
+    """Return the share of requests that took no longer, over all requests."""
+    times, shares = points["latency_s"].to_list(), points["share"].to_list()
+    lines = []
+    if any(times):
+        marked = [times[min(bisect_left(shares, part), len(times) - 1)] for part in MARKED]
+        texts = [
+            f"p{100 * part:.0f}  {duration(time)}"
+            for part, time in zip(MARKED, marked, strict=True)
+        ]
+        across = [times[0], *times]
+        lines = [
+            Line("requests that took no longer", across, [0.0, *shares], shape="level"),
+            Line("percentiles", marked, list(MARKED), shape="mark", texts=texts),
+        ]
+    return Chart(
+        "latency",
+        "Distribution of latency",
+        Axis("latency", units.MILLISECONDS, "log"),
+        Axis("requests that took no longer", units.SHARE, most=1.0),
+        lines,
+        empty="no request took any time",
+    )
+
+
+def _over_time(report: Report, series: "pl.DataFrame") -> Chart:
+    """Return a line for each group and operation, the mean over replications."""
+    title = "Throughput over time"
+    x, y = Axis("simulated time", units.TIME), Axis("throughput", units.THROUGHPUT)
+    if series.is_empty():
+        return Chart("throughput", title, x, y, [], empty="no bytes were moved")
+    import numpy as np
+    import polars as pl
+
+    ends = [run.simulated_seconds for run in report.replications] or [report.simulated_seconds]
+    groups = series["group"].unique(maintain_order=True).to_list()
+    operations = series["operation"].unique(maintain_order=True).to_list()
+    requests = report.latency["all"].count if "all" in report.latency else 0
+    window = _window(series, requests / (len(groups) * len(operations)))
+    start = float(series["time_s"].to_numpy().min())
+    number = pl.col("time_s").sub(start).truediv(window).add(1e-9).floor().cast(pl.Int64)
+    series = series.with_columns(number.alias("window"))
+    edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
+    if max(ends) > edges[-1]:
+        edges = np.append(edges, max(ends))
+    # A run covers only the part of a window before its own end.
+    spent = sum((np.diff(np.minimum(edges, max(end, start))) for end in ends), np.zeros(1))
+    edges[-1] = min(edges[-1], max(ends))
+    lines = []
+    for (group, operation), part in series.group_by("group", "operation", maintain_order=True):
+        moved = np.zeros(len(edges) - 1)
+        np.add.at(moved, part["window"].to_numpy(), part["bytes"].to_numpy())
+        rates = np.divide(moved, spent, out=np.zeros_like(moved), where=spent > 0).tolist()
+        names = [str(group)] * (len(groups) > 1) + [str(operation)] * (len(operations) > 1)
+        lines.append(
+            Line(
+                ", ".join(names) or str(operation),
+                edges.tolist(),
+                [*rates, rates[-1]],
+                shape="level",
+                group=str(group) if len(groups) > 1 else "",
+            )
+        )
+    away = [
+        Span("a server is down", it.at_s, float(edges[-1]) if it.until_s is None else it.until_s)
+        for it in report.failures
+    ]
+    return Chart("throughput", title, x, y, lines, spans=away)
+
+
+def _window(series: "pl.DataFrame", requests: float) -> float:
+    """Return the length of windows that hold enough requests: a multiple of the series' own."""
+    longest, time = float(series["window_s"].to_numpy().max()), series["time_s"].to_numpy()
+    windows = (time.max() - time.min()) / longest + 1
+    wanted = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
+    return float(longest * max(1, math.ceil(windows / wanted)))
+
+
+def server_map(
+    series: "pl.DataFrame", windows: int | None = None, most: int | None = None
+) -> list[HeatMap]:
+    """Return how busy each data server's busiest station was, window after window.
+
+    Parameters:
+        series: Columns of `Result.server_series`. Of replications, the first is shown.
+        windows: Most windows; longer ones are made if there are more.
+        most: Most servers, those that are busiest.
+    """
+    from headrace.simulate.frames import merged_windows
+
+    first = series.filter(series["seed"] == series["seed"][0]) if series.height else series
+    # Of cards and devices that are links of the network, nothing is known by server.
+    if first.height == 0 or first["server"].n_unique() < 2 or not first["utilisation"].max():
+        return []
+    if windows is not None:
+        first = merged_windows(first, windows)
+    wide = first.pivot("time_s", index=["server", "group"], values="utilisation")
+    times = [name for name in wide.columns if name not in ("server", "group")]
+    count = wide.height
+    title = "Data servers over time"
+    if most is not None and count > most:
+        wide = wide.with_columns(mean=wide.select(times).mean_horizontal())
+        wide = wide.top_k(most, by="mean").sort("server")
+        title += f": the {most} busiest of {count}"
+    names = [
+        str(server) if group is None else f"{server} ({group})"
+        for server, group in wide.select("server", "group").iter_rows()
+    ]
+    return [
+        HeatMap(
+            "servers",
+            title,
+            Axis("start of the window", units.TIME),
+            Axis("server"),
+            [f"{float(time):.4g}" for time in times],
+            names,
+            wide.select(times).rows(),
+            units.BUSY,
+            most=1.0,
+            downwards=True,
+        )
+    ]
+
+
+def _recorded(table: "pl.DataFrame") -> list[Chart]:
+    """Return dirty bytes, hit ratios and queues over time, the largest of each."""
+    import polars as pl
+
+    drawn = []
+    for picture, (column, title, y) in RECORDED.items():
+        known = table.filter(pl.col("figure") == column, pl.col("value").is_not_null())
+        if column not in table["figure"]:
+            continue
+        means = known.group_by("of", maintain_order=True).agg(pl.col("value").mean())
+        largest = means.sort("value", descending=True, maintain_order=True).head(MOST_RECORDED)
+        if (largest["value"] > 0).any():
+            largest = largest.filter(pl.col("value") > 0)
+        lines = []
+        for name in largest["of"]:
+            part = known.filter(pl.col("of") == name)
+            lines.append(Line(name, part["time_s"].to_list(), part["value"].to_list()))
+        x, empty = Axis("simulated time", units.TIME), "nothing was recorded"
+        drawn.append(Chart(picture, title, x, y, lines, empty=empty))
+    return drawn
