@@ -206,7 +206,7 @@ def partial(of: type[Of]) -> type[Of]:
     """Return a subtype of a record whose fields may all be absent, here and in the records within.
 
     It serves documents of earlier versions, which lack later fields. An absent field has its
-    default, or is `msgspec.UNSET`. Of a record within a record of the same type, no field may be.
+    default, or is `msgspec.UNSET`. A record within a record of its own type has all fields.
     """
     record: Any = of
     return typing.cast(type[Of], _partial(record, frozenset()))

@@ -1,7 +1,7 @@
-"""What a result shows, as blocks: notes, tables, charts and records.
+"""Blocks of a result: notes, tables, charts and records.
 
-A view returns blocks. They hold values in SI units and do not know where they are shown: the
-renderers of this folder show them on a terminal, in a page, in a picture and as CSV.
+A view returns blocks, with values in SI units. They do not know where they are shown. The renderers
+of this folder show them on a terminal, in a page, in a picture and as CSV.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

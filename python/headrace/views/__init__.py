@@ -1,1 +1,1 @@
-"""What each kind of result shows, as blocks: a file a kind, which knows no place to show them."""
+"""Views: blocks that each kind of result shows. A file a kind, which knows no place to show it."""

@@ -241,7 +241,7 @@ def server_map(
     """Return how busy each data server's busiest station was, window after window.
 
     Parameters:
-        series: Columns of `Result.server_series`. Of replications, the first is shown.
+        series: Columns of `Result.server_series`. The first replication is shown.
         windows: Most windows; longer ones are made if there are more.
         most: Most servers, those that are busiest.
     """

@@ -51,7 +51,7 @@ def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = Non
 
 
 def show_blocks(view: View) -> None:
-    """Draw the blocks of a view. Of many charts in a row, those of one title are shown."""
+    """Draw the blocks of a view. If many charts are in a row, those of one title are shown."""
     for drawings, group in itertools.groupby(view, lambda it: isinstance(it, Chart | HeatMap)):
         if drawings:
             _show_charts([it for it in group if isinstance(it, Chart | HeatMap)])
