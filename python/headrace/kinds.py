@@ -14,9 +14,9 @@ from headrace.fields import convert, partial
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
     from headrace.render.blocks import View
+    from headrace.render.style import NotebookFigure as Figure
 
 Document = Mapping[str, Any]
 

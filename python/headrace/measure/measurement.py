@@ -19,7 +19,7 @@ from headrace.measure.report import EngineReport, Report
 from headrace.store import open as open_store
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from headrace.render.style import NotebookFigure as Figure
 
 KIND = "measured"
 SERIES = pl.Schema(

@@ -10,8 +10,8 @@ from headrace.net.monitor_figures import SteadyState
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
+    from headrace.render.style import NotebookFigure as Figure
     from headrace.simulate import Playback
 
 NODE_FIGURES = (

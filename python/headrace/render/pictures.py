@@ -50,7 +50,7 @@ MOST_TICKS = 8
 """Values of an axis up to which each has a mark."""
 
 
-def drawn(view: View) -> dict[str, Figure]:
+def drawn(view: View) -> dict[str, NotebookFigure]:
     """Return the pictures of a view by their names. Charts of one name are panels of one."""
     title = _title(view)
     return {name: _picture(panels, title) for name, panels in _by_picture(view).items()}
@@ -69,7 +69,7 @@ def _title(view: View) -> str:
     return f"{heading.name}{heading.text}".split("\n")[0]
 
 
-def drawn_one(view: View, name: str) -> Figure:
+def drawn_one(view: View, name: str) -> NotebookFigure:
     """Return one picture of a view. Raises ValueError if there is no such picture."""
     names = dict.fromkeys(it.picture for it in view if isinstance(it, Chart | HeatMap))
     if name not in names:
@@ -131,7 +131,7 @@ def label_plainly(picture: Figure) -> None:
                 ruler.set_minor_formatter(PlainLogFormatter())
 
 
-def stacked(view: View) -> Figure:
+def stacked(view: View) -> NotebookFigure:
     """Return all pictures of a view below each other in one."""
     by_picture = _by_picture(view)
     sizes = [_Layout.of(panels).size for panels in by_picture.values()]
@@ -170,7 +170,7 @@ class _Layout:
         return cls(rows, columns, size, named and all(it == names[0] for it in names))
 
 
-def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> Figure:
+def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> NotebookFigure:
     picture = NotebookFigure(figsize=_Layout.of(panels).size, layout="constrained")
     _draw(picture, panels, heading)
     return picture

@@ -16,8 +16,8 @@ from headrace.simulate.stored_results import keep
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.figure import Figure
 
+    from headrace.render.style import NotebookFigure as Figure
     from headrace.simulate.playback import Playback
 
 

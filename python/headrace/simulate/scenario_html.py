@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from rich.console import Group
-from rich.text import Text
-
-from headrace.render.fitted_table import FittedTable
+from headrace.render.blocks import Note, Table
 from headrace.render.html import as_html
+from headrace.render.terminal import rendered
 from headrace.simulate.scenario import Scenario
 
 SECTION = re.compile(r"^\[+([^\]]+)\]+$")
@@ -33,17 +31,17 @@ def scenario_html(scenario: Scenario) -> str:
     """Return the fields that a scenario or its preset sets, and the complete scenario."""
     explained = scenario.explain()
     every = list(explained_fields(explained))
-    table = FittedTable("", 3, ("field", "value", "meaning"))
-    for field in every:
-        if field.path not in HEADING and not field.origin.startswith(NOT_SET):
-            table.add_row(field.path, field.value, field.meaning)
-    heading = Text(scenario.name, style="bold")
+    rows = [
+        (field.path, field.value, field.meaning)
+        for field in every
+        if field.path not in HEADING and not field.origin.startswith(NOT_SET)
+    ]
     description = next((it.value for it in every if it.path == "description"), '""')[1:-1]
-    if description:
-        heading.append(f": {description}", style="not bold")
+    heading = Note(f": {description}" if description else "", scenario.name)
+    table = Table.of_rows("", ("field", "value", "meaning"), rows, 3)
     whole = f"<pre>{escape(explained)}</pre>"
     return (
-        f"{as_html(Group(heading, table))}"
+        f"{as_html(rendered([heading, table]))}"
         f"<details><summary>all fields, with defaults</summary>{whole}</details>"
     )
 

@@ -31,8 +31,7 @@ from headrace.sweeps.sensitivity import (
 from headrace.sweeps.task import Details, Figures, Latency
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from headrace.render.style import NotebookFigure as Figure
     from headrace.store import Store
 
 FIGURES = {

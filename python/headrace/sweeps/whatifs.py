@@ -38,7 +38,7 @@ from headrace.sweeps.task import Figures, Report, figures, warm_up
 from headrace.sweeps.whatif_report import EFFECT, Change, Kind, LeftOutKind
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from headrace.render.style import NotebookFigure as Figure
 
 LOAD = ("run.*", "lab.*", "clients.count", "clients.processes", "workload.*")
 """Fields of the load and of the simulation, which are no resources."""

@@ -9,7 +9,8 @@ import msgspec
 from nicegui import ui
 
 from headrace.progress_events import STEP, Progress
-from headrace.web.charts import Chart, Series
+from headrace.render.echarts import Series
+from headrace.web.charts import Chart
 from headrace.web.jobs import Job
 from headrace.web.jobs.watch import JobView
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headrace.monitors.history import DAY, HOUR, LEVELS, MEAN, History, Row
-from headrace.web.charts import Series, Span
+from headrace.render.echarts import Series, Span
 from headrace.web.job_samples import Window, windows
 from headrace.web.jobs import JobQueue
 

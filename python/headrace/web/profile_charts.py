@@ -8,10 +8,11 @@ import polars as pl
 
 from headrace.profile import recording
 from headrace.profile.document import FILE
+from headrace.render.echarts import Series
 from headrace.report.profile_report import ProfileData
 from headrace.report.profile_values import NO_VERDICT
 from headrace.report.verdict_words import verdict_words
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart
 
 Document = Mapping[str, Any]
 Samples: TypeAlias = ProfileData

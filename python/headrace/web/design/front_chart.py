@@ -9,7 +9,8 @@ from nicegui import events, ui
 
 from headrace.design.evaluation import Solution
 from headrace.quantities import number, quantity
-from headrace.web.charts import Chart, Series
+from headrace.render.echarts import Series
+from headrace.web.charts import Chart
 from headrace.web.design.figures import UNKNOWN, FrontPoint, front_points
 from headrace.web.figure_dialog import STYLE, cell, header
 from headrace.web.layout import heading

@@ -5,8 +5,9 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.render.echarts import Series
 from headrace.web.access.users import User
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart
 from headrace.web.layout import heading
 from headrace.web.net_view import NetView
 from headrace.web.page import Page, submit_button

@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from headrace.web.charts import number_text
+from headrace.render.echarts import number_text
 
 MOST_ROWS = 200
 """Rows of a table."""

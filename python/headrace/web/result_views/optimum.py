@@ -5,7 +5,8 @@ from typing import Any
 
 from nicegui import ui
 
-from headrace.web.charts import Chart, Series, horizontal_bars
+from headrace.render.echarts import Series
+from headrace.web.charts import Chart, horizontal_bars
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.tables import show_table
 

@@ -5,10 +5,11 @@ from typing import Any
 
 from headrace.fields import convert
 from headrace.quantities import short_size
+from headrace.render.echarts import Series
 from headrace.report.characteristics_tables import characteristics
 from headrace.report.trace_tables import skipped_lines, trace_summary
 from headrace.trace.batches import SkippedKind
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart
 from headrace.web.rendered import show_rendered
 
 Document = Mapping[str, Any]

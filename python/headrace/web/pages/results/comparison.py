@@ -8,11 +8,12 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from headrace import kinds
+from headrace.render.echarts import Series
 from headrace.store import StoreError, StoreFailure
 from headrace.store.filters import By
 from headrace.views.comparison import group_letters
 from headrace.web.access.users import User
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart
 from headrace.web.pages.results.figures import shown_value, title
 from headrace.web.site import site
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from headrace.web.charts import number_text
+from headrace.render.echarts import number_text
 
 FACTORS = {"throughput_bytes_per_s": 1e-6, "operations_per_s": 1.0}
 """Factor to the unit in which a figure is shown. Times are shown in ms."""

@@ -6,10 +6,11 @@ from urllib.parse import urlencode
 import polars as pl
 from nicegui import ui
 
+from headrace.render.echarts import Series
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.figures import FIGURES
 from headrace.web.access.users import User
-from headrace.web.charts import Chart, Series
+from headrace.web.charts import Chart
 from headrace.web.pages.results.figures import shown_value, title
 from headrace.web.site import site
 
