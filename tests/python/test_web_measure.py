@@ -189,10 +189,10 @@ def test_results_of_each_kind_are_drawn(site: RunningSite, browser: Browser) -> 
         "Operations a second by processes": site.submit(
             "bench", "meta", directory=there, files=5, processes="1,2", repeats=1
         ),
-        "Throughput by block": site.submit(
+        "Throughput by block size": site.submit(
             "bench", "blocks", directory=there, file="64k", block_sizes="4k,64k", repeats=1
         ),
-        "Throughput by block size": site.submit(
+        "write: throughput by block size": site.submit(
             "bench", "sweep", directory=there, files="64k,128k", blocks="4k,64k", repeats=1
         ),
         "Throughput of each test": site.submit("bench", "disk", directory=there, file="64k"),
@@ -204,10 +204,10 @@ def test_results_of_each_kind_are_drawn(site: RunningSite, browser: Browser) -> 
         for title, identifier in jobs.items():
             visit(page, f"{site.url}/jobs/{identifier}")
             expect(chart(page, title)).to_be_visible()
-            if title == "Throughput by block size":
+            if title.startswith("write"):
                 name = "throughput by file and block size"
                 expect(page.get_by_text(f"write: {name}", exact=True)).to_be_visible()
-                page.get_by_label("Test", exact=True).click()
+                page.get_by_label("Charts", exact=True).click()
                 page.get_by_role("option", name="strided read").click()
                 expect(page.get_by_text(f"strided read: {name}", exact=True)).to_be_visible()
 

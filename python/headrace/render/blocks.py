@@ -175,6 +175,8 @@ class Chart:
     """Whether the bars of a name lie on each other."""
     empty: str = "no figures"
     """Why there are no values."""
+    topic: str = ""
+    """Where many charts are in a row, a page shows those of one topic; by default the title."""
     statistic: str = ""
     """What the values are of repeats, such as means with their intervals."""
 
@@ -196,6 +198,8 @@ class HeatMap:
     """End of the scale, which then begins at 0."""
     downwards: bool = False
     """Whether the first row is the uppermost."""
+    topic: str = ""
+    """As a chart has it."""
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def _load_charts(
     return [
         Chart(
             picture,
-            f"Load achieved{by_hosts}",
+            f"Achieved against requested load{by_hosts}",
             x,
             Axis("achieved", units.RATE, scale),
             achieved,
@@ -228,7 +228,7 @@ def _load_charts(
         ),
         Chart(
             picture,
-            f"Response time{by_hosts}",
+            f"Response time against load{by_hosts}",
             x,
             Axis("response time", units.MILLISECONDS, "log"),
             times,

@@ -182,7 +182,7 @@ def _lines(
         )
         by_test.setdefault(row.test, {}).setdefault(others, []).append(row)
     count = sum(len(lines) for lines in by_test.values())
-    title = f"{TITLES[unit]} by {across}"
+    title = f"{TITLES[unit]} by {x.name}"
     by_chart = (
         {title: by_test} if count <= MOST_LINES else {it: {it: by_test[it]} for it in by_test}
     )
@@ -198,7 +198,15 @@ def _lines(
         ]
         if len(varying) == 2 and set(varying) <= set(result.sizes) and name != title:
             yield _heat_map(result, name, varying, [row for row in rows if row.test == name])
-        yield Chart(result.benchmark, name, x, y, lines, statistic=statistic(result))
+        yield Chart(
+            result.benchmark,
+            title if name == title else f"{name}: {title[:1].lower()}{title[1:]}",
+            x,
+            y,
+            lines,
+            topic=name,
+            statistic=statistic(result),
+        )
 
 
 def _line(
@@ -231,13 +239,14 @@ def _heat_map(
     lines, columns = (sorted({row.parameters[key] for row in rows}) for key in varying)
     return HeatMap(
         f"{result.benchmark}-sizes",
-        test,
+        f"{test}: {TITLES[rows[0].unit].lower()} by {first} and {second} size",
         Axis(f"{second} size"),
         Axis(f"{first} size"),
         [_named(result, second, column) for column in columns],
         [_named(result, first, line) for line in lines],
         [[by_sizes.get((line, column)) for column in columns] for line in lines],
         UNITS[rows[0].unit],
+        topic=test,
     )
 
 

@@ -51,7 +51,7 @@ def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = Non
 
 
 def show_blocks(view: View) -> None:
-    """Draw the blocks of a view. If many charts are in a row, those of one title are shown."""
+    """Draw the blocks of a view. If many charts are in a row, those of one topic are shown."""
     for drawings, group in itertools.groupby(view, lambda it: isinstance(it, Chart | HeatMap)):
         if drawings:
             _show_charts([it for it in group if isinstance(it, Chart | HeatMap)])
@@ -65,15 +65,15 @@ def _show_charts(charts: Sequence[Chart | HeatMap]) -> None:
         for chart in charts:
             show_chart(chart) if isinstance(chart, Chart) else show_heat_map(chart)
         return
-    titles = list(dict.fromkeys(chart.title for chart in charts))
+    topics = list(dict.fromkeys(chart.topic or chart.title for chart in charts))
 
-    def draw(title: str) -> None:
+    def draw(topic: str) -> None:
         place.clear()
         with place:
-            _show_charts([chart for chart in charts if chart.title == title])
+            _show_charts([chart for chart in charts if topic in (chart.topic, chart.title)])
 
     ui.select(
-        titles, value=titles[0], label="Chart", on_change=lambda event: draw(str(event.value))
+        topics, value=topics[0], label="Charts", on_change=lambda event: draw(str(event.value))
     ).classes("w-64")
     place = ui.element("div").classes("w-full")
-    draw(titles[0])
+    draw(topics[0])
