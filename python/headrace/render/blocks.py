@@ -125,6 +125,9 @@ class Line:
     """Texts beside bars or marks; by default the values of bars."""
     group: str = ""
     """Lines of one group have the same colour and differ by their dashes."""
+    x_low: Sequence[float | None] = ()
+    """Lower ends of ranges around x, and the upper ones."""
+    x_high: Sequence[float | None] = ()
 
     @classmethod
     def of_means(

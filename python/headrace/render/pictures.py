@@ -284,7 +284,10 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         if chart.x.scale == "nines":
             x = [1 / (1 - at) for at in x]
         style["drawstyle"] = "steps-post" if line.shape == "level" else "default"
-        if line.low and len(line.x) > 1:
+        if line.low and (line.shape == "mark" or line.x_low):
+            errors, x_errors = _ranges(line, chart.y), _x_ranges(line, chart.x)
+            axes.errorbar(x, y, errors, x_errors, fmt="none", ecolor=colour, capsize=2)
+        elif line.low and len(line.x) > 1:
             low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
             step: Any = "post" if line.shape == "level" else None
             axes.fill_between(x, low, high, step=step, color=colour, alpha=0.15, linewidth=0)
@@ -392,9 +395,21 @@ def _scaled(values: Sequence[float | None], axis: Axis) -> list[float]:
 
 def _ranges(line: Line, axis: Axis) -> list[list[float]] | None:
     """Return the distances of the ends of a line's ranges from its values."""
-    if not line.low:
-        return None
-    y, low, high = (_scaled(values, axis) for values in (line.y, line.low, line.high))
+    return _distances(line.y, line.low, line.high, axis) if line.low else None
+
+
+def _x_ranges(line: Line, axis: Axis) -> list[list[float]] | None:
+    """Return the distances of the ends of a line's ranges of x from x."""
+    return _distances(line.x, line.x_low, line.x_high, axis) if line.x_low else None
+
+
+def _distances(
+    values: Sequence[float | None],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
+    axis: Axis,
+) -> list[list[float]]:
+    y, low, high = (_scaled(each, axis) for each in (values, lows, highs))
     below = [value - end for value, end in zip(y, low, strict=True)]
     above = [end - value for value, end in zip(y, high, strict=True)]
     return [[0.0 if math.isnan(it) else it for it in ends] for ends in (below, above)]

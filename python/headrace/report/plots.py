@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -15,17 +15,6 @@ from headrace.report.figures import (
     kernel_trace,
     validation,
 )
-
-if TYPE_CHECKING:
-    from headrace.optimisation import Optimum
-
-
-def save_optimum(directory: Path, found: "Optimum") -> list[Path]:
-    """Write the figures of a search by their names, as PNG and SVG."""
-    from headrace.report.figures import optimum
-
-    drawn = {kind: draw() for kind, draw in optimum.drawings(found).items()}
-    return save_figures(directory, drawn)
 
 
 def save_growth(
