@@ -6,26 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from headrace.design.growth import PurchasePlan, PurchaseUnit
-from headrace.design.worksheet import CapacityNeed
 from headrace.render.pictures import save_figures
 from headrace.report.figures import (
     breakdown,
-    growth,
     kernel_trace,
     validation,
 )
-
-
-def save_growth(
-    directory: Path,
-    name: str,
-    need: CapacityNeed,
-    unit: PurchaseUnit,
-    plans: Sequence[PurchasePlan],
-) -> list[Path]:
-    """Write the figure of growth and purchase plans, as PNG and SVG."""
-    return save_figures(directory, {"growth": growth.draw(name, need, unit, plans)})
 
 
 def save_validation(directory: Path, document: Mapping[str, Any]) -> list[Path]:
