@@ -118,7 +118,7 @@ class Line:
     """Lower ends of ranges around the values, and the upper ones."""
     high: Sequence[float | None] = ()
     is_reference: bool = False
-    """Whether it is what the others are compared with, such as a limit."""
+    """Whether it is what the others are compared with, such as a limit; with ranges, a band."""
     shape: Literal["line", "level", "bar", "mark"] = "line"
     """A level line keeps each value up to the next x."""
     texts: Sequence[str] = ()

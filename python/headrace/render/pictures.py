@@ -40,6 +40,8 @@ MOST_IN_LEGEND = 14
 MOST_MARKS = 40
 """Points of a line up to which each has a mark."""
 REFERENCE = "#999999"
+SPANS = ("#dddddd", "#f0c890")
+"""Colours of the spans of one name and of the next."""
 BEYOND, BEYOND_TEXTS = 1.04, 1.45
 """End of an axis over the most that values can be; with texts beside them."""
 TEXT_ROOM = 0.3
@@ -272,6 +274,10 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
     groups: dict[str, list[Line]] = {}
     for line in chart.lines:
         x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
+        if line.is_reference and line.low:
+            low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
+            axes.fill_between(x, low, high, color=REFERENCE, alpha=0.2, lw=0, label=line.name)
+            continue
         if line.is_reference:
             axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=line.name)
             continue
@@ -291,7 +297,7 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
             low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
             step: Any = "post" if line.shape == "level" else None
             axes.fill_between(x, low, high, step=step, color=colour, alpha=0.15, linewidth=0)
-        if line.shape != "level" and len(x) <= MOST_MARKS:
+        if line.shape == "mark" or (line.shape == "line" and len(x) <= MOST_MARKS):
             style["marker"] = MARKS[number % len(MARKS)]
         if line.shape == "mark":
             style["linestyle"] = "none"
@@ -305,11 +311,13 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         axes.axvline(
             chart.x.unit.scale * at, color="#000000", linewidth=1.0, linestyle=dashes, label=name
         )
+    names = list(dict.fromkeys(span.name for span in chart.spans))
     for number, span in enumerate(chart.spans):
         begin, end = (chart.x.unit.scale * it for it in (span.begin, span.end))
+        colour = SPANS[names.index(span.name) % len(SPANS)]
         # One entry in the legend for those of one name.
         is_new = all(span.name != before.name for before in chart.spans[:number])
-        axes.axvspan(begin, end, color="#dddddd", alpha=0.5, label=span.name if is_new else None)
+        axes.axvspan(begin, end, color=colour, alpha=0.5, label=span.name if is_new else None)
     axes.set_xlabel(chart.x.label)
     axes.set_ylabel(chart.y.label)
     _scale(axes.yaxis, chart.y, chart.lines)
