@@ -22,6 +22,7 @@ class Note:
     name: str = ""
     """What it is about, in bold before the text."""
     is_warning: bool = False
+    is_error: bool = False
 
 
 @dataclass(frozen=True)
