@@ -114,7 +114,7 @@ KINDS = {
         ),
         Kind("monitors", view="headrace.views.monitors:view", is_stored=False),
         Kind("comparison", view="headrace.views.comparison:view", is_stored=False),
-        Kind("optimum", page=f"{_PAGE}.optimum:show", is_stored=False),
+        Kind("optimum", view="headrace.views.optimum:view", is_stored=False),
         Kind(
             "solution",
             page=f"{_PAGE}.solution:show",

@@ -63,7 +63,7 @@ IMPORTED = (
     "headrace.cli.validate",
     "headrace.cli.whatif",
     "headrace.parquet",
-    "headrace.report.plots",
+    "headrace.render.pictures",
     "headrace.views.simulated",
     "headrace.simulate.runs",
     "headrace.simulate.saved_results",

@@ -43,7 +43,8 @@ from headrace.design.worksheet import (
     Worksheet,
     Zone,
 )
-from headrace.report.recommendation_tables import recommendation
+from headrace.render.terminal import rendered
+from headrace.views.recommendation import view
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -494,7 +495,7 @@ def test_any_worksheet_gets_choices(worksheet: Worksheet) -> None:
             assert math.isfinite(reason.weight) and reason.weight != 0
     assert msgspec.json.decode(msgspec.json.encode(choices), type=tuple[Choice, ...]) == choices
     console = Console(width=100, file=None, record=True, quiet=True)
-    console.print(recommendation(worksheet.name, choices, unknown_answers(worksheet), (), table))
+    console.print(rendered(view(worksheet.name, choices, unknown_answers(worksheet), (), table)))
 
 
 @settings(max_examples=20, deadline=None)

@@ -39,7 +39,7 @@ from headrace.report.document.content import (
     Text,
 )
 from headrace.report.document.footnotes import numbered
-from headrace.report.solution_tables import label
+from headrace.views.solution import label
 from report_checks import HOSTILE, Page, check_page, check_pdf
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "design"

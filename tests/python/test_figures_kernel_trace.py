@@ -1,18 +1,21 @@
 """What the kernel saw, drawn and as tables."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 from rich.console import Console
 
 from headrace.calibrate.kernel_times import KernelTime
 from headrace.kernel_trace import service
 from headrace.kernel_trace.requests import SCHEMA
-from headrace.report import plots, validation_tables
-from headrace.report.figures import kernel_trace
+from headrace.render import pictures
+from headrace.render.blocks import Chart
+from headrace.render.terminal import rendered
+from headrace.views.calibration import kernel_trace, view
+
+Spans = Sequence[tuple[float, float]]
 
 
 def requests() -> pl.DataFrame:
@@ -28,44 +31,38 @@ def requests() -> pl.DataFrame:
     return found.with_columns((pl.col("issued_ns") * 1e-9).alias("at_s"))
 
 
-def drawn(figure: Figure) -> dict[str, list[tuple[float, float]]]:
-    """The points of each line with a name."""
-    found = {}
-    for container in figure.axes[0].containers:
-        line = container[0]
-        points = zip(line.get_xdata(), line.get_ydata(), strict=True)
-        found[str(container.get_label())] = [(float(x), float(y)) for x, y in points]
-    return found
+def charts(commits: Spans = (), write_back: Spans = ()) -> list[Chart]:
+    view = kernel_trace("name", requests(), commits, write_back)
+    return [block for block in view if isinstance(block, Chart)]
 
 
 def test_a_size_is_drawn_with_its_median() -> None:
-    points = drawn(kernel_trace.service("name", requests()))
-    assert points.keys() == {"read", "write"}
+    read, write = charts()[0].lines
+    assert (read.name, write.name) == ("read", "write")
     # The medians of 0 to 39 and 0 to 19 hundredths; three requests make no point.
-    read = [(round(x), round(y, 4)) for x, y in points["read"]]
-    assert read == [(4096, 1.195), (1 << 20, 1.095)]
-    assert [
-        round(y / x, 6) for (_, x), (_, y) in zip(points["read"], points["write"], strict=True)
-    ] == [3, 3]
+    assert list(read.x) == list(write.x) == [4096, 1 << 20]
+    assert [round(y * 1e3, 4) for y in read.y if y] == [1.195, 1.095]
+    ratios = [(y or 0) / (x or 1) for x, y in zip(read.y, write.y, strict=True)]
+    assert [round(it, 6) for it in ratios] == [3, 3]
+    for low, middle, high in zip(read.low, read.y, read.high, strict=True):
+        assert (low or 0) < (middle or 0) < (high or 0)
 
 
 def test_nothing_can_be_drawn_too(tmp_path: Path) -> None:
-    nothing = requests()[:0]
-    written = plots.save_kernel_trace(tmp_path, "name", nothing, [], [])
+    written = pictures.save(tmp_path, kernel_trace("name", requests()[:0], [], []))
     assert {path.name for path in written} == {
         *("service.png", "service.svg", "activity.png", "activity.svg")
     }
 
 
-def test_commits_and_write_back_stand_below_the_requests() -> None:
-    figure = kernel_trace.activity(
-        "name", requests(), [(0.001, 0.002), (0.02, 0.03)], [(0.0, 0.01)]
-    )
-    upper, lower = figure.axes
-    assert [line.get_label() for line in upper.get_lines()] == ["read", "write", "flush"]
-    assert sum(np.size(line.get_xdata()) for line in upper.get_lines()) == requests().height
-    paths = [len(it.get_paths()) for it in lower.collections]
-    assert paths == [2, 1]
+def test_commits_and_write_back_stand_behind_the_requests() -> None:
+    activity = charts([(0.001, 0.002), (0.02, 0.03)], [(0.0, 0.01)])[1]
+    assert [line.name for line in activity.lines] == ["read", "write", "flush"]
+    assert sum(len(line.x) for line in activity.lines) == requests().height
+    assert [span.name for span in activity.spans] == ["commit", "commit", "write-back"]
+    (axes,) = pictures.drawn([activity])["activity"].axes
+    assert len(axes.patches) == 3
+    assert len(axes.lines) == 3 and all(line.get_marker() != "None" for line in axes.lines)
 
 
 def test_kinds_of_requests_are_counted() -> None:
@@ -85,9 +82,7 @@ def test_the_table_has_both_sides() -> None:
         "cost": 0.05,
         "lost": 7,
     }
-    text = plain_text(
-        validation_tables.calibration({"parameters": [], "checks": [], "kernel": kernel})
-    )
+    text = plain_text(rendered(view({"parameters": [], "checks": [], "kernel": kernel})))
     line = next(it for it in text.splitlines() if "a flush of the device" in it)
     assert line.split()[-3:] == ["3", "ms", "+50.0"] and "2 ms" in line
     assert "by +5.0 % (median); 7 records were lost" in text

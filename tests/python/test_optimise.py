@@ -429,7 +429,7 @@ def test_an_optimum_shows_and_saves_itself(tmp_path: Path) -> None:
     assert "<table" in found._repr_html_()
     assert set(found.importances) == {"throughput", "cost"}
     assert found.plot().axes and found.plot("history").axes and found.plot("importance").axes
-    with pytest.raises(ValueError, match="expected history or front or importance"):
+    with pytest.raises(ValueError, match="expected history, front, importance"):
         found.plot("pie")
     found.save(tmp_path)
     saved = pl.read_parquet(tmp_path / "trials.parquet")

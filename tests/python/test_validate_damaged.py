@@ -16,7 +16,8 @@ from command import command
 from conftest import SYSTEM
 from damage import damaged
 from headrace import ScenarioError, measure, validate
-from headrace.report import validation_tables
+from headrace.render.terminal import rendered
+from headrace.views.validation import view
 
 SCENARIO = f"""{SYSTEM}[[workload]]
 block = "256 KiB"
@@ -64,7 +65,7 @@ def test_no_damage_is_more_than_one_clear_error(
         assert str(file) in str(error)
         return
     json.dumps(found, allow_nan=False)
-    Console(file=io.StringIO()).print(validation_tables.validation(found))
+    Console(file=io.StringIO()).print(rendered(view(found)))
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from rich.console import Console
 
 from conftest import ROOT
 from headrace import kinds
 from headrace.render import csv, pictures, units
-from headrace.render.blocks import Axis, Chart, Column, Line, Note, Records, Table, View, bars
+from headrace.render.blocks import Axis, Chart, Column, Line, Note, Records, Span, Table, View, bars
 from headrace.render.terminal import rendered
 
 DOCUMENTS = {
@@ -111,3 +114,38 @@ def test_narrow_terminals_omit_columns_in_the_order_of_the_view() -> None:
     table = Table.of_rows("t", ["a", "b", "c"], [["x" * 20] * 3], spare=("c", "b"))
     assert [column.spare for column in table.columns] == [0, 1, 2]
     assert not Table.of_rows("t", ["a", "b"], []).columns[0].values
+
+
+def axes_of(chart: Chart) -> Axes:
+    (axes,) = pictures.drawn([chart])[chart.picture].axes
+    return axes
+
+
+def test_marks_have_ranges_in_both_directions_and_are_all_drawn() -> None:
+    x = [float(it) for it in range(1, 101)]
+    marks = Line("a", x, x, x, x, shape="mark", x_low=[it - 0.5 for it in x], x_high=x)
+    band = Line("±10 %", x, x, [0.9 * it for it in x], [1.1 * it for it in x], is_reference=True)
+    axes = axes_of(Chart("p", "t", Axis(), Axis(), [marks, band]))
+    line = next(it for it in axes.lines if it.get_label() == "a")
+    assert line.get_marker() == "o" and np.size(line.get_xdata()) == 100
+    across = next(it for it in axes.collections if isinstance(it, LineCollection))
+    assert across.get_segments()[0].tolist() == [[0.5, 1.0], [1.0, 1.0]]
+    assert {"a", "±10 %"} <= set(axes.get_legend_handles_labels()[1])
+
+
+def test_stacked_bars_begin_where_those_before_them_end() -> None:
+    lines = [
+        Line("a", ["x", "y"], [1.0, None], shape="bar"),
+        Line("b", ["x", "y"], [2.0, 3.0], shape="bar"),
+    ]
+    names, parts = Axis(scale="names"), Axis(most=2.0)
+    axes = axes_of(Chart("p", "t", names, parts, lines, is_stacked=True))
+    assert [it.get_x() for it in axes.patches[2:]] == [1.0, 0.0]  # type: ignore[attr-defined]
+    assert axes.get_xlim()[1] == pytest.approx(2.0, rel=0.05)
+
+
+def test_spans_of_a_name_have_one_entry_in_the_legend() -> None:
+    spans = [Span("commit", 0, 1), Span("commit", 2, 3), Span("write-back", 1, 2)]
+    axes = axes_of(Chart("p", "t", Axis(), Axis(), [Line("a", [0, 3], [1.0, 1.0])], spans=spans))
+    assert len(axes.patches) == 3
+    assert axes.get_legend_handles_labels()[1] == ["a", "commit", "write-back"]

@@ -12,6 +12,7 @@ from headrace.cli.screen import show, steps
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
 from headrace.plain_text import plain_line
+from headrace.render.terminal import rendered
 
 Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")
@@ -121,17 +122,18 @@ def calibrate(
             found = calibration.trace_calibration(found, directory, on_progress=told)
         save_trace(found.recordings, trace_to)
         if plot is not None:
-            from headrace.report import plots
+            from headrace.render import pictures
+            from headrace.views.calibration import kernel_trace
 
             drawn = calibration.timeline(found)
             name = found.calibration.directory
-            plots.save_kernel_trace(plot, name, drawn.requests, drawn.commits, drawn.write_back)
+            pictures.save(plot, kernel_trace(name, drawn.requests, drawn.commits, drawn.write_back))
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
     else:
-        from headrace.report import validation_tables
+        from headrace.views.calibration import view
 
-        show(validation_tables.calibration(found.json()))
+        show(rendered(view(found.json())))
     if output is not None:
         with atomic_file(output) as partial:
             partial.write_text(found.toml, encoding="utf-8")

@@ -21,6 +21,7 @@ from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.quantities import parse_time
+from headrace.render.terminal import rendered
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
@@ -230,9 +231,10 @@ def optimise(
     if output is not None:
         found.save(output)
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
+        from headrace.views.optimum import view
 
-        plots.save_optimum(plot, found)
+        pictures.save(plot, view(found))
     _print(found, as_json, {"trials and best.toml": output, "plots": plot})
 
 
@@ -240,7 +242,7 @@ def _print(found: "Optimum", as_json: bool, files: dict[str, Path | None] | None
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
-    from headrace.report.optimum_tables import optimum_table
+    from headrace.views.optimum import view
 
-    show(optimum_table(found))
+    show(rendered(view(found)))
     show_files(files or {})

@@ -83,9 +83,10 @@ def info(
 
     show(trace_summary(str(trace), information.summary))
     if characteristics is not None:
-        from headrace.report.characteristics_tables import characteristics as tables
+        from headrace.render.terminal import rendered
+        from headrace.views.characteristics import view
 
-        show(tables(characteristics))
+        show(rendered(view(characteristics)))
     show_skipped(information.skipped)
 
 

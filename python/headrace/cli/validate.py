@@ -11,6 +11,7 @@ from headrace.cli.screen import progress, show
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.plain_text import plain_line
+from headrace.render.terminal import rendered
 
 
 def validate(
@@ -44,15 +45,16 @@ def validate(
 
 def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:
     """Print predictions beside measurements, and draw them if a directory is given."""
+    from headrace.views.validation import view
+
+    shown = view(document)
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     else:
-        from headrace.report import validation_tables
-
-        show(validation_tables.validation(document))
+        show(rendered(shown))
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
 
-        plots.save_validation(plot, document)
+        pictures.save(plot, shown)
         if not as_json:
             print(plain_line(f"plots: {plot}"))

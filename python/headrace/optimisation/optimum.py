@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from headrace import __version__
+from headrace import __version__, kinds
 from headrace.files import atomic_file, save_json
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST, Goals, text
@@ -132,13 +132,8 @@ class Optimum:
         Raises:
             ValueError: There is no such plot.
         """
-        from headrace.report.figures import optimum
-
-        kinds = optimum.drawings(self)
-        name = kind or ("front" if "front" in kinds else "history")
-        if name not in kinds:
-            raise ValueError(f"plot {name!r}: expected {' or '.join(kinds)}")
-        return kinds[name]()
+        default = "front" if len(self.goals.objectives) > 1 else "history"
+        return kinds.picture_of_record("optimum", self, kind or default)
 
     def json(self) -> dict[str, Any]:
         """Return the document that `headrace optimise --json` prints."""

@@ -22,6 +22,7 @@ class Note:
     name: str = ""
     """What it is about, in bold before the text."""
     is_warning: bool = False
+    is_error: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,16 @@ class Line:
     """Lower ends of ranges around the values, and the upper ones."""
     high: Sequence[float | None] = ()
     is_reference: bool = False
-    """Whether it is what the others are compared with, such as a limit."""
+    """Whether it is what the others are compared with, such as a limit; with ranges, a band."""
     shape: Literal["line", "level", "bar", "mark"] = "line"
     """A level line keeps each value up to the next x."""
     texts: Sequence[str] = ()
     """Texts beside bars or marks; by default the values of bars."""
     group: str = ""
     """Lines of one group have the same colour and differ by their dashes."""
+    x_low: Sequence[float | None] = ()
+    """Lower ends of ranges around x, and the upper ones."""
+    x_high: Sequence[float | None] = ()
 
     @classmethod
     def of_means(

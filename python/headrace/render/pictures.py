@@ -40,6 +40,8 @@ MOST_IN_LEGEND = 14
 MOST_MARKS = 40
 """Points of a line up to which each has a mark."""
 REFERENCE = "#999999"
+SPANS = ("#dddddd", "#f0c890")
+"""Colours of the spans of one name and of the next."""
 BEYOND, BEYOND_TEXTS = 1.04, 1.45
 """End of an axis over the most that values can be; with texts beside them."""
 TEXT_ROOM = 0.3
@@ -272,6 +274,10 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
     groups: dict[str, list[Line]] = {}
     for line in chart.lines:
         x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
+        if line.is_reference and line.low:
+            low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
+            axes.fill_between(x, low, high, color=REFERENCE, alpha=0.2, lw=0, label=line.name)
+            continue
         if line.is_reference:
             axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=line.name)
             continue
@@ -284,11 +290,14 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         if chart.x.scale == "nines":
             x = [1 / (1 - at) for at in x]
         style["drawstyle"] = "steps-post" if line.shape == "level" else "default"
-        if line.low and len(line.x) > 1:
+        if line.low and (line.shape == "mark" or line.x_low):
+            errors, x_errors = _ranges(line, chart.y), _x_ranges(line, chart.x)
+            axes.errorbar(x, y, errors, x_errors, fmt="none", ecolor=colour, capsize=2)
+        elif line.low and len(line.x) > 1:
             low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
             step: Any = "post" if line.shape == "level" else None
             axes.fill_between(x, low, high, step=step, color=colour, alpha=0.15, linewidth=0)
-        if line.shape != "level" and len(x) <= MOST_MARKS:
+        if line.shape == "mark" or (line.shape == "line" and len(x) <= MOST_MARKS):
             style["marker"] = MARKS[number % len(MARKS)]
         if line.shape == "mark":
             style["linestyle"] = "none"
@@ -302,11 +311,13 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         axes.axvline(
             chart.x.unit.scale * at, color="#000000", linewidth=1.0, linestyle=dashes, label=name
         )
+    names = list(dict.fromkeys(span.name for span in chart.spans))
     for number, span in enumerate(chart.spans):
         begin, end = (chart.x.unit.scale * it for it in (span.begin, span.end))
+        colour = SPANS[names.index(span.name) % len(SPANS)]
         # One entry in the legend for those of one name.
         is_new = all(span.name != before.name for before in chart.spans[:number])
-        axes.axvspan(begin, end, color="#dddddd", alpha=0.5, label=span.name if is_new else None)
+        axes.axvspan(begin, end, color=colour, alpha=0.5, label=span.name if is_new else None)
     axes.set_xlabel(chart.x.label)
     axes.set_ylabel(chart.y.label)
     _scale(axes.yaxis, chart.y, chart.lines)
@@ -392,9 +403,21 @@ def _scaled(values: Sequence[float | None], axis: Axis) -> list[float]:
 
 def _ranges(line: Line, axis: Axis) -> list[list[float]] | None:
     """Return the distances of the ends of a line's ranges from its values."""
-    if not line.low:
-        return None
-    y, low, high = (_scaled(values, axis) for values in (line.y, line.low, line.high))
+    return _distances(line.y, line.low, line.high, axis) if line.low else None
+
+
+def _x_ranges(line: Line, axis: Axis) -> list[list[float]] | None:
+    """Return the distances of the ends of a line's ranges of x from x."""
+    return _distances(line.x, line.x_low, line.x_high, axis) if line.x_low else None
+
+
+def _distances(
+    values: Sequence[float | None],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
+    axis: Axis,
+) -> list[list[float]]:
+    y, low, high = (_scaled(each, axis) for each in (values, lows, highs))
     below = [value - end for value, end in zip(y, low, strict=True)]
     above = [end - value for value, end in zip(y, high, strict=True)]
     return [[0.0 if math.isnan(it) else it for it in ends] for ends in (below, above)]

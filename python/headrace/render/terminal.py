@@ -7,7 +7,7 @@ from headrace.plain_text import plain
 from headrace.render.blocks import Note, Table, View
 from headrace.render.fitted_table import FittedTable
 
-WARNING = "yellow"
+WARNING, ERROR = "yellow", "red"
 
 
 def rendered(view: View) -> Group:
@@ -24,7 +24,8 @@ def rendered(view: View) -> Group:
 
 def _text(note: Note) -> Text:
     if not note.name:
-        return Text(plain(note.text), style=WARNING if note.is_warning else "")
+        style = ERROR if note.is_error else WARNING if note.is_warning else ""
+        return Text(plain(note.text), style=style)
     text = Text(plain(note.name), style="bold")
     return text.append(plain(note.text), style="not bold")
 

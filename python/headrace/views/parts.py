@@ -40,6 +40,22 @@ def warning_note(warning: "ResultWarning | Warned") -> Note:
     return Note(f"Note: {warning.message}.", is_warning=True)
 
 
+def unexpected_warnings(document: Mapping[str, Any]) -> list[Note]:
+    """Return the warnings of a calibration or validation, without those that its cached reads
+    cause on purpose."""
+    return [
+        Note(f"Note: {warning['message']}.", is_warning=True)
+        for warning in document.get("warnings", [])
+        if warning["condition"] != "fits-in-memory"
+    ]
+
+
+def effect_of_tracing(trace: Mapping[str, Any]) -> str:
+    """Return the effect of tracing on the figures."""
+    lost = f"; {trace['lost']:,} records were lost" if trace["lost"] else ""
+    return f"Tracing changed the times by {100 * trace['cost']:+.1f} % (median){lost}."
+
+
 def assumptions(lines: Iterable[str]) -> list[Note]:
     """Return a heading and the assumptions of a result, one a line."""
     return [Note("", "\nAssumptions"), *(Note(f"  {line}") for line in lines)]

@@ -6,6 +6,7 @@ import typer
 
 from headrace.cli.options import AsJson, Sets
 from headrace.cli.screen import print_document, print_json, show
+from headrace.render.terminal import rendered
 
 
 def catalogue(
@@ -35,6 +36,6 @@ def catalogue(
         source = None if sets else catalogue_source(file)
         print_document((loaded.text if source is None else source).encode())
     else:
-        from headrace.report.catalogue_tables import catalogue_tables
+        from headrace.views.catalogue import view
 
-        show(catalogue_tables(loaded.catalogue, shipped_catalogues()))
+        show(rendered(view(loaded.catalogue, shipped_catalogues())))

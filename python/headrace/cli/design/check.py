@@ -7,6 +7,7 @@ from headrace.cli.screen import print_json, show
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet
+from headrace.render.terminal import rendered
 
 
 class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +49,7 @@ def check(
     if as_json:
         print_json(found)
     else:
-        from headrace.report.worksheet_tables import worksheet_check
+        from headrace.views.worksheet import view
 
-        show(worksheet_check(loaded, found.unknown, found.contradictions))
+        show(rendered(view(loaded, found.unknown, found.contradictions)))
     return 1 if found.contradictions else 0

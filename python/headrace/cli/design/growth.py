@@ -81,11 +81,11 @@ def growth(
         check_directory(plot)
     figures = growth_figures(need, bought)
     if plot is not None:
-        from headrace.report import plots
+        from headrace.render import pictures
+        from headrace.views.growth import view
 
-        plots.save_growth(
-            plot, f"{usable}, {growth_rate} a year", need, bought, plans(need, bought)
-        )
+        name = f"{usable}, {growth_rate} a year"
+        pictures.save(plot, view(name, need, bought, plans(need, bought)))
     print_figures("Growth", figures, as_json)
     if plot is not None and not as_json:
         from headrace.plain_text import plain_line

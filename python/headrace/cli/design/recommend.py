@@ -9,6 +9,7 @@ import typer
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
 from headrace.cli.screen import FOLDED, print_json, show
 from headrace.design.evaluation import Choice, Violation
+from headrace.render.terminal import rendered
 
 
 class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,9 +61,7 @@ def recommend(
     if as_json:
         print_json(found)
         return
-    from headrace.report.recommendation_tables import recommendation
+    from headrace.views.recommendation import view
 
-    shown = recommendation(
-        found.worksheet, found.choices, found.unknown, found.contradictions, table
-    )
-    show(shown, redirected_width=FOLDED)
+    shown = view(found.worksheet, found.choices, found.unknown, found.contradictions, table)
+    show(rendered(shown), redirected_width=FOLDED)

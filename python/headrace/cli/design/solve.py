@@ -101,9 +101,10 @@ def solve(
     if as_json:
         print_document(encode_solution(solution) + b"\n")
     else:
-        from headrace.report.solution_tables import solution_tables
+        from headrace.render.terminal import rendered
+        from headrace.views.solution import view
 
-        show(solution_tables(solution, bought.catalogue.currency))
+        show(rendered(view(solution, bought.catalogue.currency)))
         for path in written:
             print(plain_line(f"written: {path}"))
     if solution.chosen is None:

@@ -14,7 +14,7 @@ from headrace.quantities import number
 from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
 from headrace.report.document.content import foreign
-from headrace.report.solution_tables import label
+from headrace.views.solution import label
 
 WIDTH = 7.6
 """Inches."""

@@ -13,7 +13,7 @@ from headrace.report.design_report.bill import Line, bill
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import Picture, Text
-from headrace.report.solution_tables import label
+from headrace.views.solution import label
 
 SHOWN = "shown"
 """Group of the footnotes of the design that the report describes."""

@@ -2,7 +2,7 @@
 
 from nicegui import ui
 
-from headrace.report.solution_tables import configuration
+from headrace.views.solution import configuration
 from headrace.web.command_form import STYLE as FIELDS_STYLE
 from headrace.web.design.figures import (
     APPLICATIONS,

@@ -10,7 +10,7 @@ from headrace.design.figure import Figure, Input, by_key
 from headrace.quantities import number, percent_text, quantity
 from headrace.report.design_report.bill import Line, bill
 from headrace.report.figure_tables import arithmetic, value_text
-from headrace.report.solution_tables import label
+from headrace.views.solution import label
 
 GROUPS = ("capacity", "reliability", "facility", "cost")
 UNKNOWN = "\N{EN DASH}"

@@ -6,9 +6,10 @@ from typing import Any
 from headrace.fields import convert
 from headrace.quantities import short_size
 from headrace.render.echarts import Series
-from headrace.report.characteristics_tables import characteristics
+from headrace.render.terminal import rendered
 from headrace.report.trace_tables import skipped_lines, trace_summary
 from headrace.trace.batches import SkippedKind
+from headrace.views.characteristics import view
 from headrace.web.charts import Chart
 from headrace.web.rendered import show_rendered
 
@@ -40,6 +41,6 @@ def show(document: Document) -> None:
             x_kind="category",
         )
     show_rendered(trace_summary("Trace", summary))
-    if found := document.get("characteristics"):
-        show_rendered(characteristics(found))
+    if characteristics := document.get("characteristics"):
+        show_rendered(rendered(view(characteristics)))
     show_rendered(skipped_lines(convert(document["skipped"], list[SkippedKind])))

@@ -13,7 +13,7 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
-from headrace.report.solution_tables import label
+from headrace.views.solution import label
 
 COLUMNS = (
     ("Purchase", "purchase"),

@@ -6,15 +6,9 @@ from nicegui import run, ui
 
 from headrace._core import ScenarioError
 from headrace.design.evaluation import Choice
-from headrace.report.recommendation_tables import (
-    RECOMMENDED,
-    REJECTED,
-    recommended_rows,
-    rejected_rows,
-    summary_rows,
-)
+from headrace.views.recommendation import by_zone, recommended, rejected, summary
 from headrace.web.design.drafts import DraftError
-from headrace.web.tables import show_table
+from headrace.web.result_views import show_blocks
 
 if TYPE_CHECKING:
     from headrace.design.recommendation.rule_table import RuleTable
@@ -54,22 +48,15 @@ class Advice:
 
     def _show(self, choices: tuple[Choice, ...], rules: "RuleTable") -> None:
         aspects = {it.name: it for it in rules.aspects}
-        columns, rows = summary_rows(choices, aspects)
-        show_table("Recommended", columns, rows, left=range(len(columns)))
-        for zone in dict.fromkeys(it.zone for it in choices):
-            own = [it for it in choices if it.zone == zone]
-            title = f"Zone {zone}" if zone else "Whole system"
+        show_blocks([summary(choices, aspects)])
+        for title, own in by_zone(choices).items():
             with ui.expansion(f"{title}: reasons and rejected values").classes("w-full"):
-                every = range(3)
-                show_table(
-                    f"{title}: reasons",
-                    RECOMMENDED,
-                    list(recommended_rows(own, aspects)),
-                    left=every,
+                show_blocks(
+                    [
+                        recommended(f"{title}: reasons", own, aspects),
+                        *rejected(f"{title}: rejected", own, aspects),
+                    ]
                 )
-                rejected = list(rejected_rows(own, aspects))
-                if rejected:
-                    show_table(f"{title}: rejected", REJECTED, rejected, left=every)
                 unsure = list(dict.fromkeys(line for it in own for line in it.unsure))
                 if unsure:
                     ui.label("Unsure").classes("text-bold")

@@ -1,10 +1,7 @@
-"""A solution of a search as tables for a terminal."""
+"""A solution of a search: the designs that are left, the chosen one, and what was discarded."""
 
 import math
 from collections.abc import Iterator, Sequence
-
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from headrace.design.evaluation import (
     ApplicationPerformance,
@@ -13,40 +10,38 @@ from headrace.design.evaluation import (
     least_satisfaction,
 )
 from headrace.design.figure import Figure, by_key
-from headrace.plain_text import plain
-from headrace.quantities import number, quantity
-from headrace.render.fitted_table import FittedTable
+from headrace.quantities import NOT_KNOWN, number, quantity
+from headrace.render import units
+from headrace.render.blocks import Block, Column, Note, Table, View
 
-UNKNOWN = "\N{EN DASH}"
 COLUMNS = ("cost", "usable", "throughput", "of wanted", "loss", "power", "units")
 LESS = ("units", "power", "usable")
 MOST_UNSURE = 8
 """Unknown answers that are shown."""
 
 
-def solution_tables(solution: Solution, currency: str = "") -> RenderableType:
+def view(solution: Solution, currency: str = "") -> View:
     """Return the designs that are left, the chosen one and why, and what was discarded."""
-    parts: list[RenderableType] = [_heading(solution)]
+    blocks: list[Block] = [_heading(solution)]
     designs = solution.front or solution.nearest
     if designs:
         title = "Designs that none surpasses" if solution.front else "Nearest misses"
-        parts += [_designs(title, designs, currency), _applications(designs)]
+        blocks += [_designs(title, designs, currency), _applications(designs)]
     if solution.chosen is None:
-        parts.append(Text("\nNo design meets all requirements.", style="bold"))
+        blocks.append(Note("", "\nNo design meets all requirements."))
         for place, it in enumerate(solution.nearest):
-            parts += [
-                Text(f"{label(place)} {plain(it.design.name)}: {plain(missed.message)}")
+            blocks += [
+                Note(f"{label(place)} {it.design.name}: {missed.message}")
                 for missed in it.violations
             ]
     else:
-        parts.append(_chosen(solution, currency))
-    parts.append(_discarded(solution))
-    parts += [Text(plain(f"unsure: {it}"), style="yellow") for it in solution.unsure[:MOST_UNSURE]]
-    if len(solution.unsure) > MOST_UNSURE:
-        parts.append(
-            Text(f"{len(solution.unsure) - MOST_UNSURE} more unknown answers are in the report")
-        )
-    return Group(*parts)
+        blocks.append(_chosen(solution, currency))
+    blocks.append(_discarded(solution))
+    unsure = solution.unsure
+    blocks += [Note(f"unsure: {it}", is_warning=True) for it in unsure[:MOST_UNSURE]]
+    if len(unsure) > MOST_UNSURE:
+        blocks.append(Note(f"{len(unsure) - MOST_UNSURE} more unknown answers are in the report"))
+    return blocks
 
 
 def label(place: int) -> str:
@@ -55,49 +50,48 @@ def label(place: int) -> str:
     return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
 
 
-def _heading(solution: Solution) -> Text:
-    return Text(
+def _heading(solution: Solution) -> Note:
+    return Note(
         f"{solution.enumerated:,} designs enumerated in {solution.seconds:.0f} s, seed"
         f" {solution.seed}"
     )
 
 
-def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> RenderableType:
-    table = FittedTable(title, 2, ("", "design", *COLUMNS), LESS)
+def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Table:
+    rows = []
     for place, it in enumerate(designs):
         figures = _figures(it)
         total = sum(one.throughput for one in it.performance)
         served = least_satisfaction(it.performance)
         units = figures.get("rack-units")
-        table.add_row(
+        cells = (
             label(place),
             it.design.name,
             _value(figures.get("total-cost") or figures.get("purchase"), currency),
             _decimal(figures.get("usable-capacity")),
-            quantity(total, "B/s") if it.performance else UNKNOWN,
-            UNKNOWN if served is None else f"{100 * served:.0f} %",
+            quantity(total, "B/s") if it.performance else NOT_KNOWN,
+            NOT_KNOWN if served is None else f"{100 * served:.0f} %",
             _value(figures.get("loss-probability")),
             _value(figures.get("power")),
-            UNKNOWN if units is None else number(units.value),
+            NOT_KNOWN if units is None else number(units.value),
         )
-    table.caption = (
+        rows.append(cells)
+    caption = (
         "cost: over the years of the worksheet; of wanted: the least part of what an application"
         " wants; loss: probability over the years of recovery.loss_years"
     )
-    return table
+    return Table.of_rows(title, ("", "design", *COLUMNS), rows, 2, LESS, caption=caption)
 
 
-def _applications(designs: Sequence[Evaluation]) -> RenderableType:
-    table = FittedTable(
-        "Throughput of each application",
-        2,
-        ("", "application", "wanted", "simulated", "calls/s", "mean latency", "limit"),
-        ("limit", "calls/s"),
-    )
+def _applications(designs: Sequence[Evaluation]) -> Table:
+    rows: list[tuple[str, ...]] = []
+    sections = []
     for place, it in enumerate(designs):
+        if it.performance and rows:
+            sections.append(len(rows))
         for one in it.performance:
             error = "" if one.throughput_error is None else _error(one.throughput_error)
-            table.add_row(
+            cells = (
                 label(place),
                 one.application,
                 _wanted(one),
@@ -106,10 +100,16 @@ def _applications(designs: Sequence[Evaluation]) -> RenderableType:
                 quantity(one.latency, "s"),
                 one.limiting_resource.removeprefix("system/"),
             )
-        if it.performance:
-            table.add_section()
-    table.caption = "\N{PLUS-MINUS SIGN}: 95 % interval over replications"
-    return table
+            rows.append(cells)
+    return Table.of_rows(
+        "Throughput of each application",
+        ("", "application", "wanted", "simulated", "calls/s", "mean latency", "limit"),
+        rows,
+        2,
+        ("limit", "calls/s"),
+        sections,
+        "\N{PLUS-MINUS SIGN}: 95 % interval over replications",
+    )
 
 
 def _error(half_width: float) -> str:
@@ -124,24 +124,21 @@ def _wanted(one: ApplicationPerformance) -> str:
         parts.append(f"{number(one.wanted_operations)} calls/s")
     if one.wanted_latency is not None:
         parts.append(f"at most {quantity(one.wanted_latency, 's')}")
-    return ", ".join(parts) or UNKNOWN
+    return ", ".join(parts) or NOT_KNOWN
 
 
-def _chosen(solution: Solution, currency: str) -> Text:
+def _chosen(solution: Solution, currency: str) -> Note:
     chosen = solution.front[solution.chosen or 0]
     figures = _figures(chosen)
     cost = _value(figures.get("total-cost") or figures.get("purchase"), currency)
-    text = Text(f"\nChosen: {label(solution.chosen or 0)} {plain(chosen.design.name)}", "bold")
     others = len(solution.front) - 1
-    text.append(
-        f"\nIt is the cheapest of {others + 1} that meet every known requirement: {cost}."
+    reason = (
+        f"It is the cheapest of {others + 1} that meet every known requirement: {cost}."
         if others
-        else f"\nNo other design meets every known requirement at its price: {cost}.",
-        "not bold",
+        else f"No other design meets every known requirement at its price: {cost}."
     )
-    for it in configuration(chosen):
-        text.append(f"\n  {plain(it)}", "not bold")
-    return text
+    lines = [f"\n{reason}", *(f"  {it}" for it in configuration(chosen))]
+    return Note("\n".join(lines), f"\nChosen: {label(solution.chosen or 0)} {chosen.design.name}")
 
 
 def configuration(chosen: Evaluation) -> Iterator[str]:
@@ -168,11 +165,13 @@ def configuration(chosen: Evaluation) -> Iterator[str]:
     )
 
 
-def _discarded(solution: Solution) -> RenderableType:
-    table = FittedTable("Discarded designs", 1, ("requirement", "designs"))
-    for field, count in solution.discarded.items():
-        table.add_row(field, f"{count:,}")
-    return table
+def _discarded(solution: Solution) -> Table:
+    counts = solution.discarded
+    columns = [
+        Column("requirement", list(counts)),
+        Column("designs", list(counts.values()), units.COUNT),
+    ]
+    return Table("Discarded designs", columns)
 
 
 def _figures(it: Evaluation) -> dict[str, Figure]:
@@ -181,11 +180,11 @@ def _figures(it: Evaluation) -> dict[str, Figure]:
 
 def _value(figure: Figure | None, currency: str = "") -> str:
     if figure is None or not math.isfinite(figure.value):
-        return UNKNOWN
+        return NOT_KNOWN
     if figure.unit == "money":
         return f"{figure.value:,.0f} {currency}".strip()
     return quantity(figure.value, figure.unit)
 
 
 def _decimal(figure: Figure | None) -> str:
-    return UNKNOWN if figure is None else quantity(figure.value, "B").split(" (")[0]
+    return NOT_KNOWN if figure is None else quantity(figure.value, "B").split(" (")[0]

@@ -1,23 +1,20 @@
-"""A catalogue as tables for a terminal."""
+"""A catalogue: a table for each kind of its entries, and their sources."""
 
 from collections.abc import Callable, Sequence
-
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.plain_text import plain_line
 from headrace.quantities import HOUR, duration, figure, megabytes, percent, size, whole
-from headrace.render.fitted_table import FittedTable
+from headrace.render.blocks import Note, Table, View
 
 GIGABIT = 125e6
 """Bytes a second."""
 
 
-def catalogue_tables(catalogue: Catalogue, shipped: Sequence[str]) -> RenderableType:
+def view(catalogue: Catalogue, shipped: Sequence[str]) -> View:
     """Return the entries of a catalogue, a table for each kind.
 
-    Args:
+    Parameters:
         catalogue: The catalogue.
         shipped: Names of the catalogues that ship with Headrace.
     """
@@ -25,22 +22,22 @@ def catalogue_tables(catalogue: Catalogue, shipped: Sequence[str]) -> Renderable
         f"{catalogue.name}, {catalogue.date}, prices in {catalogue.currency}; a byte gets"
         f" {percent(catalogue.price_decline)} % cheaper a year"
     )
-    return Group(
-        Text(plain_line(head), style="bold"),
+    return [
+        Note("", plain_line(head)),
         _disks(catalogue.disks),
         _nodes(catalogue.nodes),
         *([_shelves(catalogue.shelves)] if catalogue.shelves else []),
         _networks(catalogue.networks),
         _sources(catalogue),
-        Text(f"\nShipped catalogues: {', '.join(shipped)}"),
-    )
+        Note(f"\nShipped catalogues: {', '.join(shipped)}"),
+    ]
 
 
 def _or_unknown(value: float | None, form: Callable[[float], str] = whole) -> str:
     return "unknown" if value is None else form(value)
 
 
-def _disks(disks: Sequence[DiskModel]) -> FittedTable:
+def _disks(disks: Sequence[DiskModel]) -> Table:
     columns = (
         "disk",
         "class",
@@ -54,10 +51,10 @@ def _disks(disks: Sequence[DiskModel]) -> FittedTable:
         "bit errors",
         "W",
     )
-    table = FittedTable("Disks", 2, columns, ("write MB/s", "W", "bit errors", "access", "MTTF h"))
+    rows = []
     for it in disks:
         each = None if it.price is None else it.price / (it.capacity / 1e12)
-        table.add_row(
+        cells = (
             it.name,
             it.disk_class,
             size(it.capacity),
@@ -70,14 +67,17 @@ def _disks(disks: Sequence[DiskModel]) -> FittedTable:
             f"{it.bit_error_rate:.3g}",
             figure(it.power),
         )
-    return table
+        rows.append(cells)
+    return Table.of_rows(
+        "Disks", columns, rows, 2, ("write MB/s", "W", "bit errors", "access", "MTTF h")
+    )
 
 
-def _nodes(nodes: Sequence[NodeModel]) -> FittedTable:
+def _nodes(nodes: Sequence[NodeModel]) -> Table:
     columns = ("node", "slots", "rack units", "price", "memory", "cores", "W", "max W", "shelves")
-    table = FittedTable("Nodes, without disks", 1, columns, ("cores", "memory", "shelves"))
+    rows = []
     for it in nodes:
-        table.add_row(
+        cells = (
             it.name,
             whole(it.slots),
             f"{it.rack_units:g}",
@@ -88,27 +88,33 @@ def _nodes(nodes: Sequence[NodeModel]) -> FittedTable:
             figure(it.max_power),
             whole(it.shelves),
         )
-    return table
+        rows.append(cells)
+    return Table.of_rows(
+        "Nodes, without disks", columns, rows, spare=("cores", "memory", "shelves")
+    )
 
 
-def _shelves(shelves: Sequence[ShelfModel]) -> FittedTable:
-    table = FittedTable("Shelves, without disks", 1, ("shelf", "slots", "rack units", "price", "W"))
+def _shelves(shelves: Sequence[ShelfModel]) -> Table:
+    rows = []
     for it in shelves:
-        table.add_row(
+        cells = (
             it.name,
             whole(it.slots),
             f"{it.rack_units:g}",
             _or_unknown(it.price),
             figure(it.power),
         )
-    return table
+        rows.append(cells)
+    return Table.of_rows(
+        "Shelves, without disks", ("shelf", "slots", "rack units", "price", "W"), rows
+    )
 
 
-def _networks(networks: Sequence[NetworkModel]) -> FittedTable:
+def _networks(networks: Sequence[NetworkModel]) -> Table:
     columns = ("network", "Gbit/s", "latency", "adapter", "port", "port W", "ports of a switch")
-    table = FittedTable("Networks", 1, columns, ("ports of a switch", "port W"))
+    rows = []
     for it in networks:
-        table.add_row(
+        cells = (
             it.name,
             f"{it.bandwidth / GIGABIT:g}",
             duration(it.latency),
@@ -117,10 +123,11 @@ def _networks(networks: Sequence[NetworkModel]) -> FittedTable:
             figure(it.port_power),
             whole(it.switch_ports),
         )
-    return table
+        rows.append(cells)
+    return Table.of_rows("Networks", columns, rows, spare=("ports of a switch", "port W"))
 
 
-def _sources(catalogue: Catalogue) -> RenderableType:
+def _sources(catalogue: Catalogue) -> Note:
     """Return the source of each entry, one for equal sources."""
     by_source: dict[str, list[str]] = {}
     entries: list[DiskModel | NodeModel | ShelfModel | NetworkModel] = [
@@ -132,4 +139,4 @@ def _sources(catalogue: Catalogue) -> RenderableType:
     for it in entries:
         by_source.setdefault(it.source or "unknown", []).append(it.name)
     lines = [f"- {', '.join(names)}: {source}" for source, names in by_source.items()]
-    return Text("\n".join(["\nSources", *map(plain_line, lines)]))
+    return Note("\n".join(["\nSources", *map(plain_line, lines)]))

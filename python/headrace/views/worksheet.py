@@ -1,38 +1,31 @@
-"""A checked worksheet as tables for a terminal."""
+"""A checked worksheet: its answers, contradictions, and what is unknown."""
 
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet_file import LoadedWorksheet
-from headrace.plain_text import plain, plain_line
-from headrace.render.fitted_table import FittedTable
+from headrace.plain_text import plain_line
+from headrace.render.blocks import Block, Note, Table, View
 
 
-def worksheet_check(
-    loaded: LoadedWorksheet, unknown: Sequence[str], clashes: Sequence[Violation]
-) -> RenderableType:
+def view(loaded: LoadedWorksheet, unknown: Sequence[str], clashes: Sequence[Violation]) -> View:
     """Return how many answers each section has, what contradicts itself, and what is unknown.
 
-    Args:
+    Parameters:
         loaded: The worksheet.
         unknown: Unknown answers that matter, with what they cost in certainty.
         clashes: Requirements that contradict each other.
     """
-    parts: list[RenderableType] = [
-        Text(plain_line(f"{loaded.worksheet.name}: {_verdict(unknown, clashes)}"), style="bold"),
-        _sections(loaded),
-    ]
+    heading = plain_line(f"{loaded.worksheet.name}: {_verdict(unknown, clashes)}")
+    blocks: list[Block] = [Note("", heading), _sections(loaded)]
     if clashes:
-        parts.append(Text("\nContradictions", style="bold"))
-        parts += [Text(plain(f"- {_clash(loaded, it)}"), style="red") for it in clashes]
+        blocks.append(Note("", "\nContradictions"))
+        blocks += [Note(f"- {_clash(loaded, it)}", is_error=True) for it in clashes]
     if unknown:
-        parts.append(Text("\nUnknown answers, and what they cost in certainty", style="bold"))
-        parts.append(Text("\n".join(f"- {plain_line(it)}" for it in unknown)))
-    return Group(*parts)
+        blocks.append(Note("", "\nUnknown answers, and what they cost in certainty"))
+        blocks.append(Note("\n".join(f"- {plain_line(it)}" for it in unknown)))
+    return blocks
 
 
 def _verdict(unknown: Sequence[str], clashes: Sequence[Violation]) -> str:
@@ -43,8 +36,8 @@ def _verdict(unknown: Sequence[str], clashes: Sequence[Violation]) -> str:
     return "valid; all questions that matter are answered"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _clash(loaded: LoadedWorksheet, clash: Violation) -> str:
@@ -53,7 +46,7 @@ def _clash(loaded: LoadedWorksheet, clash: Violation) -> str:
     return f"{where}: {clash.field}: {clash.message} (wanted {clash.wanted}, got {clash.got})"
 
 
-def _sections(loaded: LoadedWorksheet) -> FittedTable:
+def _sections(loaded: LoadedWorksheet) -> Table:
     """Return the number of answers that each section has, by their origin."""
     given: Counter[str] = Counter()
     defaults: Counter[str] = Counter()
@@ -68,11 +61,13 @@ def _sections(loaded: LoadedWorksheet) -> FittedTable:
         origins = {"default": defaults, "not given": missing}
         order.setdefault(section)
         origins.get(answer.origin, given)[section] += 1
-    columns = ("section", "entries", "given", "by default", "not given")
-    table = FittedTable("Answers", 1, columns, ("by default",))
-    for section in order:
-        count = str(len(entries[section])) if section in entries else ""
-        table.add_row(
-            section, count, str(given[section]), str(defaults[section]), str(missing[section])
+    rows = [
+        (
+            section,
+            str(len(entries[section])) if section in entries else "",
+            *(str(counts[section]) for counts in (given, defaults, missing)),
         )
-    return table
+        for section in order
+    ]
+    columns = ("section", "entries", "given", "by default", "not given")
+    return Table.of_rows("Answers", columns, rows, spare=("by default",))

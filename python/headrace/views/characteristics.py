@@ -1,33 +1,28 @@
-"""Characteristics of a trace, as tables for a terminal."""
+"""Characteristics of a trace: access patterns, heat, bursts, think times and concurrency."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from headrace.quantities import duration, percent, size, whole
-from headrace.render.fitted_table import FittedTable
+from headrace.render.blocks import Block, Note, Table, View
 
 
-def characteristics(document: Mapping[str, Any]) -> RenderableType:
-    """Access patterns, heat, bursts, think times and concurrency of a trace."""
-    steps = FittedTable("Positions of reads and writes", 1, ("after the one before", "requests"))
-    for name, count in document["access"].items():
-        if count:
-            steps.add_row(name, whole(count))
-    parts: list[RenderableType] = [steps, _files(document)]
+def view(document: Mapping[str, Any]) -> View:
+    """Return access patterns, heat, bursts, think times and concurrency of a trace."""
+    access = [(name, whole(count)) for name, count in document["access"].items() if count]
+    columns = ("after the one before", "requests")
+    blocks: list[Block] = [
+        Table.of_rows("Positions of reads and writes", columns, access),
+        _files(document),
+    ]
     if document["span_s"] is not None:
-        parts += [_times(document), Text(_timing(document))]
-    parts.append(Text(_sentences(document)))
-    return Group(*parts)
+        blocks += [_times(document), Note(_timing(document))]
+    return [*blocks, Note(_sentences(document))]
 
 
-def _files(document: Mapping[str, Any]) -> FittedTable:
-    columns = ("file", "pattern", "length", "read", "written", "records")
-    files = FittedTable("Files by traffic", 2, columns, ("file",))
-    for it in document["busiest_files"]:
-        files.add_row(
+def _files(document: Mapping[str, Any]) -> Table:
+    rows = [
+        (
             it["file"],
             it["pattern"],
             size(it["length"]),
@@ -35,18 +30,21 @@ def _files(document: Mapping[str, Any]) -> FittedTable:
             size(it["bytes_written"]),
             whole(it["operations"]),
         )
-    return files
+        for it in document["busiest_files"]
+    ]
+    columns = ("file", "pattern", "length", "read", "written", "records")
+    return Table.of_rows("Files by traffic", columns, rows, 2, ("file",))
 
 
-def _times(document: Mapping[str, Any]) -> FittedTable:
-    columns = ("time", "count", "total", "mean", "p50", "p90", "p99", "max")
-    times = FittedTable("Times", 1, columns)
-    rows = {"think": document["think_times"], "burst": document["bursts"]["lengths"]}
-    for name, it in rows.items():
+def _times(document: Mapping[str, Any]) -> Table:
+    rows = []
+    times = {"think": document["think_times"], "burst": document["bursts"]["lengths"]}
+    for name, it in times.items():
         values = [it[key] for key in ("total_s", "mean_s", "p50_s", "p90_s", "p99_s", "max_s")]
         texts = ["" if value is None else duration(value) for value in values]
-        times.add_row(name, whole(it["count"]), *texts)
-    return times
+        rows.append((name, whole(it["count"]), *texts))
+    columns = ("time", "count", "total", "mean", "p50", "p90", "p99", "max")
+    return Table.of_rows("Times", columns, rows)
 
 
 def _timing(document: Mapping[str, Any]) -> str:

@@ -1,0 +1,288 @@
+"""An optimum: the answer of a search, the points beside it, and the history of the search."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from headrace.optimisation.candidate import Candidate, rank
+from headrace.optimisation.goals import COST, UNITS, Constraint, Objective, text
+from headrace.optimisation.optimum import COLUMNS, Optimum
+from headrace.quantities import duration, figure, percent
+from headrace.render import units
+from headrace.render.blocks import Axis, Block, Chart, Line, Note, Table, View, bars
+from headrace.sweeps.result import values_text
+
+Document = Mapping[str, Any]
+
+MOST_OTHERS = 8
+"""Most points that are neither the answer nor equal to it."""
+MOST_FAILED = 3
+MOST_ROWS = 200
+"""Most points in the table of a document."""
+SYNCED = "synced_writes"
+"""Writes and syncs together: the first figure, where a run has both."""
+EQUAL = "equal"
+"""Points whose objective is the same to the bit, without chance."""
+WORDS = {"equal": "not distinguished", "infeasible": "misses a constraint"}
+SHOWN_UNITS = {"B/s": units.THROUGHPUT, "s": units.MILLISECONDS, "": units.FIGURE}
+IMPORTANCE = Axis("importance (PED-ANOVA: what distinguishes the best tenth)")
+TRIAL = Axis("trial", units.COUNT)
+
+
+def view(result: Optimum | Document) -> View:
+    """Return the answer, the points that cannot be distinguished from it, and the next ones.
+
+    The document of an optimum lacks the trials and the comparisons: its view has the means of all
+    points instead.
+    """
+    return _of_document(result) if isinstance(result, Mapping) else _of_optimum(result)
+
+
+def _of_optimum(optimum: Optimum) -> View:
+    runs = optimum.runs + optimum.reused
+    heading = Note(
+        f": {optimum.goals}\n{len(optimum.candidate_of_trial):,} trials of"
+        f" {len(optimum.candidates):,} points"
+        f" ({optimum.sampler}), {runs:,} runs in {duration(optimum.wall_s)}"
+        + (f", {optimum.reused:,} of them from before" if optimum.reused else ""),
+        optimum.name,
+    )
+    blocks: list[Block] = [heading, *_history(optimum)]
+    if len(optimum.goals.objectives) > 1:
+        blocks.append(_front(optimum))
+    blocks += bars("importance", "Importance", "field", IMPORTANCE, optimum.importances)
+    if optimum.is_stopped:
+        blocks.append(Note("", "Stopped: the best so far, by few runs."))
+    if optimum.best is None:
+        return blocks
+    return [*blocks, _table(optimum, optimum.best), *map(Note, _notes(optimum, optimum.best))]
+
+
+def _history(optimum: Optimum) -> Iterator[Chart]:
+    """Yield each trial, and the best so far, for each objective."""
+    by_number = {it.number: it for it in optimum.candidates}
+    trials = [by_number[number] for number in optimum.candidate_of_trial]
+    is_single = len(optimum.goals.objectives) == 1
+    on_front = set() if is_single else set(optimum.front)
+    for objective in optimum.goals.objectives:
+        points: dict[str, list[tuple[int, float]]] = {"trial": []}
+        best: list[tuple[int, float]] = []
+        for number, candidate in enumerate(trials, 1):
+            value = _mean(candidate, objective)
+            if value is not None:
+                is_met = optimum.goals.violation(candidate.means(optimum.goals.figures)) == 0
+                name = "trial" if is_met else WORDS["infeasible"]
+                name = "front" if candidate in on_front else name
+                points.setdefault(name, []).append((number, value))
+                if is_met and (not best or objective.sign * (value - best[-1][1]) > 0):
+                    best.append((number, value))
+                    continue
+            if best:
+                best.append((number, best[-1][1]))
+        lines = [_marks(name, those) for name, those in points.items()]
+        if best and is_single:
+            x, y = zip(*best, strict=True)
+            lines.append(Line("best so far", x, y, shape="level"))
+        yield Chart("history", f"Search: {objective}", TRIAL, _axis(objective.figure), lines)
+
+
+def _front(optimum: Optimum) -> Chart:
+    """Return the first two objectives of all points, and the front with its intervals."""
+    up, across = optimum.goals.objectives[:2]
+    known = [it for it in optimum.candidates if not it.error and it.by_replication]
+    equals = set(optimum.equals)
+    others = {it: optimum.verdict(it) for it in known if it not in {*optimum.front, *equals}}
+    missed = [it for it, verdict in others.items() if verdict == "infeasible"]
+    names = {
+        "other points": [it for it in others if it not in missed],
+        WORDS["infeasible"]: missed,
+        WORDS["equal"]: [it for it in known if it in equals],
+    }
+    lines = [
+        _marks(name, [(_mean(it, across), _mean(it, up)) for it in those])
+        for name, those in names.items()
+        if those
+    ]
+    ordered = sorted(optimum.front, key=lambda it: (_mean(it, across) or 0, _mean(it, up) or 0))
+    x_low, x_high = _ends(ordered, across)
+    low, high = _ends(ordered, up)
+    # Two objectives of three or more are no line.
+    is_line = len(optimum.goals.objectives) == 2
+    front = Line(
+        "front",
+        [_mean(it, across) for it in ordered],
+        [_mean(it, up) for it in ordered],
+        low,
+        high,
+        shape="line" if is_line else "mark",
+        x_low=x_low,
+        x_high=x_high,
+    )
+    title = "Front, with 95 % intervals"
+    return Chart("front", title, _axis(across.figure), _axis(up.figure), [*lines, front])
+
+
+def _marks(name: str, points: Iterable[tuple[float | None, float | None]]) -> Line:
+    known = list(points)
+    return Line(name, [x for x, _ in known], [y for _, y in known], shape="mark")
+
+
+def _mean(candidate: Candidate, objective: Objective) -> float | None:
+    return None if candidate.error else candidate.mean(objective.figure)
+
+
+def _ends(
+    candidates: Sequence[Candidate], objective: Objective
+) -> tuple[list[float | None], list[float | None]]:
+    """Return the ends of the intervals of means."""
+    low, high = [], []
+    for candidate in candidates:
+        mean, half = _mean(candidate, objective), candidate.half_width(objective.figure) or 0.0
+        low.append(None if mean is None else mean - half)
+        high.append(None if mean is None else mean + half)
+    return low, high
+
+
+def _axis(name: str) -> Axis:
+    return Axis(name.replace("_", " "), SHOWN_UNITS[UNITS.get(name, "s")])
+
+
+def _table(optimum: Optimum, best: Candidate) -> Table:
+    names = [*optimum.goals.figures]
+    if SYNCED not in names and best.mean(SYNCED) is not None:
+        names.insert(0, SYNCED)
+    if COST not in names and best.mean(COST) is not None:
+        names.append(COST)
+    is_single = len(optimum.goals.objectives) == 1
+    columns = [*optimum.paths, *names, "runs", *(["behind"] if is_single else []), ""]
+    rows = [*_sorted(optimum, optimum.front), *_sorted(optimum, optimum.equals)]
+    shown = set(rows)
+    others = [
+        it
+        for it in optimum.candidates
+        if is_single and not it.error and it.by_replication and it not in shown
+    ]
+    compared = [it for it in others if it.is_compared] or ([] if optimum.equals else others)
+    rows += _sorted(optimum, compared)[:MOST_OTHERS]
+    cells = [
+        (
+            *(str(it.point.get(path, "")) for path in optimum.paths),
+            *(text(name, it.mean(name), it.half_width(name)) for name in names),
+            str(len(it.replications)),
+            *([_behind(optimum, it)] if is_single else []),
+            _word(optimum, it),
+        )
+        for it in rows
+    ]
+    caption = "means ± half the width of their 95 % intervals"
+    if is_single:
+        caption += (
+            "\nbehind: by which part the best is better, seed by seed; the intervals hold together"
+        )
+    return Table.of_rows("", columns, cells, len(optimum.paths), ("runs",), caption=caption)
+
+
+def _notes(optimum: Optimum, best: Candidate) -> list[str]:
+    lines = []
+    words = [_word(optimum, it) for it in optimum.equals]
+    for word, relation in ((WORDS["equal"], "Not distinguished from"), (EQUAL, "Equal to")):
+        count = words.count(word)
+        if count:
+            points = "1 other point" if count == 1 else f"{count} other points"
+            lines.append(f"{relation} the answer: {points}.")
+    for limit in optimum.goals.constraints:
+        if not _is_met(best, limit):
+            lines.append(f"{limit}: met by the mean, but not by all of its 95 % interval.")
+    if len(optimum.front) > 1 and len(optimum.goals.objectives) > 1:
+        lines.append(f"The compromise of the front: {values_text(best.point)}.")
+    given = optimum.given
+    if given is not None:
+        figures = (
+            f"{name} {text(name, given.mean(name), given.half_width(name))}"
+            for name in optimum.goals.figures
+            if given.mean(name) is not None
+        )
+        lines.append(f"The scenario as given: {', '.join(figures)}.")
+    for name, parts in optimum.importances.items():
+        ranked = ", ".join(f"{path} {figure(part)}" for path, part in parts.items())
+        lines.append(f"Importance for {name}: {ranked}.")
+    failed = optimum.failed
+    lines += [f"failed: {values_text(it.point)}: {it.error}" for it in failed[:MOST_FAILED]]
+    if len(failed) > MOST_FAILED:
+        lines.append(f"{len(failed) - MOST_FAILED:,} more points failed: see --json.")
+    return lines
+
+
+def _is_met(candidate: Candidate, limit: Constraint) -> bool:
+    mean, width = candidate.mean(limit.figure), candidate.half_width(limit.figure) or 0.0
+    return mean is not None and limit.violation(mean + limit.sign * width) <= 0
+
+
+def _sorted(optimum: Optimum, candidates: Sequence[Candidate]) -> list[Candidate]:
+    if len(optimum.goals.objectives) > 1:
+        name = optimum.goals.objectives[0].figure
+        sign = optimum.goals.objectives[0].sign
+        return sorted(candidates, key=lambda it: -sign * (it.mean(name) or 0.0))
+    return [it for each in rank(candidates, optimum.goals) for it in each]
+
+
+def _word(optimum: Optimum, candidate: Candidate) -> str:
+    is_single = len(optimum.goals.objectives) == 1
+    if is_single and optimum.difference(candidate) == (0, 0) and candidate in optimum.equals:
+        return EQUAL
+    verdict = optimum.verdict(candidate)
+    return WORDS.get(verdict, verdict)
+
+
+def _behind(optimum: Optimum, candidate: Candidate) -> str:
+    difference = optimum.difference(candidate)
+    if candidate is optimum.best or difference is None:
+        return ""
+    part, width = difference
+    part = part or 0.0  # No sign of 0.
+    return f"{percent(part)}{f' ± {percent(width)}' if width else ''} %"
+
+
+def _of_document(document: Document) -> View:
+    """Return the best point, the front or the history, and the means of all points."""
+    objectives = [it["figure"] for it in document["objectives"]]
+    points = document["points"]
+    goals = ", ".join(f"{it['direction']} {it['figure']}" for it in document["objectives"])
+    blocks: list[Block] = [Note(f": {goals}", document["scenario"]["name"])]
+    if document["best"] is None:
+        blocks.append(Note("No point meets the constraints."))
+    else:
+        blocks.append(_means("Best point", [document["best"]], with_intervals=True))
+    if len(objectives) > 1:
+        x, y = objectives[:2]
+        lines = [
+            _marks(name, [(it.get(x), it.get(y)) for it in those])
+            for name, those in (("all points", points), ("front", document["front"]))
+            if those
+        ]
+        blocks.append(Chart("front", "Pareto front", _axis(x), _axis(y), lines))
+    elif points:
+        (name,) = objectives
+        ordered = sorted(points, key=lambda it: it["trial"])
+        line = _marks(name, [(it["trial"], it.get(name)) for it in ordered])
+        title = "Points in the order of their trials"
+        blocks.append(Chart("history", title, TRIAL, _axis(name), [line]))
+    blocks += bars("importance", "Importance", "field", IMPORTANCE, document["importance"])
+    blocks.append(_means("Points", points[:MOST_ROWS], with_intervals=False))
+    return [*blocks, *(Note(f"failed: {it['set']}: {it['error']}") for it in document["failed"])]
+
+
+def _means(title: str, points: Sequence[Document], with_intervals: bool) -> Table:
+    """Return a row for each point of a document: its fields and the means of its figures."""
+    paths = list(dict.fromkeys(path for it in points for path in it["set"]))
+    names = [name for name in COLUMNS if any(it.get(name) is not None for it in points)]
+    rows = [
+        [
+            *(str(it["set"].get(path, "")) for path in paths),
+            *(
+                text(name, it.get(name), it.get(f"{name}_half_width") if with_intervals else None)
+                for name in names
+            ),
+        ]
+        for it in points
+    ]
+    return Table.of_rows(title, [*paths, *names], rows, len(paths))
