@@ -109,7 +109,7 @@ CHANGES = {
     "a run/60.txt": ("views/simulated.py", '"busy %"', '"used %"'),
     "a run/200.txt": ("views/simulated.py", '"busy %"', '"used %"'),
     "a run/files/utilisation.svg.txt": (
-        "report/figures/utilisation.py",
+        "views/simulation_charts.py",
         "Utilisation of",
         "Use of",
     ),
