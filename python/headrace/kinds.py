@@ -122,13 +122,15 @@ KINDS = {
         ),
         Kind(
             "trace-info",
-            page=f"{_PAGE}.trace_info:show",
+            "headrace.profile.characteristics:TraceReport",
+            "headrace.views.trace_info:view",
             is_stored=False,
             fields=frozenset({"summary", "skipped"}),
         ),
         Kind(
             "trace-findings",
-            page=f"{_PAGE}.trace_findings:show",
+            "headrace.profile.trace_findings:TraceFindings",
+            "headrace.views.trace_findings:view",
             is_stored=False,
             fields=frozenset({"trace", "findings"}),
         ),

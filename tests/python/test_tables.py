@@ -9,11 +9,13 @@ from rich.table import Table
 
 import headrace as hr
 from conftest import SMALL
+from headrace import kinds
 from headrace.plain_text import plain
 from headrace.render.fitted_table import FittedTable
+from headrace.render.terminal import rendered
 from headrace.report import tables
 from headrace.report.store_tables import tables as tables_of
-from headrace.report.trace_tables import trace_summary
+from headrace.views import trace_info
 
 
 def printed(what: RenderableType, width: int) -> str:
@@ -91,7 +93,7 @@ def test_names_are_not_read_as_markup(name: str) -> None:
     table = FittedTable("T", 1, ("name", "much"))
     table.add_row(name, "7")
     assert name in printed(table, 80)
-    summary = {
+    summary: dict[str, Any] = {
         **dict.fromkeys(("records", "processes", "files", "bytes_read", "bytes_written"), 1),
         **dict.fromkeys(("metadata_share", "sequential_share")),
         "span_seconds": 1.0,
@@ -99,7 +101,8 @@ def test_names_are_not_read_as_markup(name: str) -> None:
         "request_sizes": [],
         "busiest_files": [{"file": name, "bytes_read": 1, "bytes_written": 1}],
     }
-    assert printed(trace_summary(name, summary), 80).count(name) == 2
+    report = kinds.read("trace-info", {"summary": summary, "skipped": []})
+    assert printed(rendered(trace_info.view(report, name)), 80).count(name) == 2
 
 
 def test_groups_in_brackets() -> None:

@@ -27,10 +27,11 @@ def findings(
     table = trace_findings.load_rules(rules)
     with records("trace findings") as on_progress:
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
+    report = trace_findings.TraceFindings(str(trace), found)
     if as_json:
-        document = {"trace": str(trace), "findings": found}
-        print_json(document)
+        print_json(report)
         return
-    from headrace.report.trace_finding_tables import finding_list
+    from headrace.render.terminal import rendered
+    from headrace.views.trace_findings import view
 
-    show(finding_list(str(trace), found))
+    show(rendered(view(report, str(trace))))

@@ -56,6 +56,7 @@ def warn_if_empty(trace: Path, records: int) -> None:
 def show_skipped(skipped: "list[SkippedKind]") -> None:
     """Print the skipped lines and assumptions of a reader."""
     if skipped:
-        from headrace.report.trace_tables import skipped_lines
+        from headrace.render.terminal import rendered
+        from headrace.views.trace_info import skipped_table
 
-        show(skipped_lines(skipped))
+        show(rendered(skipped_table(skipped)))

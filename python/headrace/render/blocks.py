@@ -22,6 +22,8 @@ class Note:
     name: str = ""
     """What it is about, in bold before the text."""
     is_warning: bool = False
+    level: Literal["", "warning", "note", "good"] = ""
+    """Importance of a finding, by which a terminal colours `name`."""
 
 
 @dataclass(frozen=True)

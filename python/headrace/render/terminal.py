@@ -8,6 +8,7 @@ from headrace.render.blocks import Note, Table, View
 from headrace.render.fitted_table import FittedTable
 
 WARNING = "yellow"
+LEVELS = {"warning": "red", "note": WARNING, "good": "green"}
 
 
 def rendered(view: View) -> Group:
@@ -25,6 +26,9 @@ def rendered(view: View) -> Group:
 def _text(note: Note) -> Text:
     if not note.name:
         return Text(plain(note.text), style=WARNING if note.is_warning else "")
+    if note.level:
+        text = Text().append(plain(note.name), style=LEVELS[note.level])
+        return text.append(plain(note.text))
     text = Text(plain(note.name), style="bold")
     return text.append(plain(note.text), style="not bold")
 
