@@ -36,7 +36,7 @@ class Kind:
     tables: str = ""
     """Function that returns its tables for a terminal, where it has no view."""
     page: str = ""
-    """Function that draws it in a page, where it has no view."""
+    """Function that draws it in a page, where blocks are not enough."""
     frames: tuple[str, ...] = ()
     """Its tables in the store that its view takes."""
     row: str = ""
@@ -93,7 +93,7 @@ KINDS = {
         Kind(
             "profile",
             "headrace.profile.document:Profile",
-            tables="headrace.report.profile_tables:profile",
+            "headrace.views.profile:view",
             page=f"{_PAGE}.profile:show",
             fields=frozenset({"phases", "samples", "hosts"}),
         ),

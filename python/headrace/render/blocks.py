@@ -22,6 +22,8 @@ class Note:
     name: str = ""
     """What it is about, in bold before the text."""
     is_warning: bool = False
+    is_minor: bool = False
+    """Whether a terminal dims it."""
     level: Literal["", "warning", "note", "good"] = ""
     """Importance of a finding, by which a terminal colours `name`."""
 
@@ -64,6 +66,10 @@ class Table:
     sections: Sequence[int] = ()
     """Rows before which a line is drawn."""
     caption: str = ""
+    narrow_caption: str = ""
+    """Caption where columns are omitted, instead of their names."""
+    redirected_width: int | None = None
+    """Greatest width where there is no terminal; None for no limit."""
 
     @classmethod
     def of_rows(
@@ -75,6 +81,8 @@ class Table:
         spare: Sequence[str] = (),
         sections: Sequence[int] = (),
         caption: str = "",
+        narrow_caption: str = "",
+        redirected_width: int | None = None,
     ) -> Self:
         """Return a table of texts. Narrow terminals omit the columns `spare`, the first first."""
         values = list(zip(*rows, strict=True)) or [()] * len(headings)
@@ -83,7 +91,7 @@ class Table:
             Column(name, texts, spare=ranks.get(name, 0))
             for name, texts in zip(headings, values, strict=True)
         ]
-        return cls(title, columns, names, sections, caption)
+        return cls(title, columns, names, sections, caption, narrow_caption, redirected_width)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ def rendered(view: View) -> Group:
 
 def _text(note: Note) -> Text:
     if not note.name:
-        return Text(plain(note.text), style=WARNING if note.is_warning else "")
+        style = WARNING if note.is_warning else "dim" if note.is_minor else ""
+        return Text(plain(note.text), style=style)
     if note.level:
         text = Text().append(plain(note.name), style=LEVELS[note.level])
         return text.append(plain(note.text))
@@ -36,9 +37,14 @@ def _text(note: Note) -> Text:
 def _table(table: Table) -> FittedTable:
     spare = sorted((it for it in table.columns if it.spare), key=lambda it: -it.spare)
     fitted = FittedTable(
-        table.title, table.names, [it.name for it in table.columns], [it.name for it in spare]
+        table.title,
+        table.names,
+        [it.name for it in table.columns],
+        [it.name for it in spare],
+        table.redirected_width,
     )
     fitted.caption = table.caption
+    fitted.left_out_caption = table.narrow_caption
     for number, row in enumerate(zip(*(it.cells() for it in table.columns), strict=True)):
         if number in table.sections:
             fitted.add_section()

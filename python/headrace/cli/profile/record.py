@@ -260,8 +260,8 @@ def _finish(
     """Save and print a profile."""
     from headrace.profile import document
     from headrace.profile.analysis import samples_table, stored_document
-    from headrace.report.profile_tables import profile as usage_tables
-    from headrace.report.verdict_tables import verdict_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.profile import verdicts, view
 
     text = document.to_json(profile)
     with atomic_file(recorded / document.FILE) as partial:
@@ -280,5 +280,4 @@ def _finish(
         return
     if identifier is not None:
         print(f"in the store: {identifier}")
-    show(usage_tables(made))
-    show(verdict_tables(made))
+    show(rendered([*view(profile), *verdicts(profile)]))
