@@ -19,6 +19,7 @@ def doctor(as_json: AsJson = False) -> None:
         print(json.dumps(diagnosis.json(), allow_nan=False, indent=2))
         return
     from headrace.cli.screen import FOLDED, show
-    from headrace.report.doctor_tables import diagnosis_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.doctor import view
 
-    show(diagnosis_tables(diagnosis), redirected_width=FOLDED)
+    show(rendered(view(diagnosis)), redirected_width=FOLDED)
