@@ -130,7 +130,8 @@ def _print(made: "Lab", as_json: bool) -> bool:
     if as_json:
         print(json.dumps(to_document(status), allow_nan=False, indent=2))
     else:
-        from headrace.report import lab_tables
+        from headrace.render.terminal import rendered
+        from headrace.views.testbed import view
 
-        show(lab_tables.testbed(status))
+        show(rendered(view(status)))
     return status.up
