@@ -184,9 +184,10 @@ def list_(
         entries = to_document(listed.entries)
         _print({"results": entries, "total": listed.total, "page": page} | damaged)
     else:
-        from headrace.report.store_tables import results
+        from headrace.render.terminal import rendered
+        from headrace.views.stored_results import listing
 
-        show_tables(results(listed.entries))
+        show_tables(rendered(listing(listed.entries)))
         if shown < listed.total:
             pages = -(-listed.total // limit)
             print(
