@@ -70,6 +70,8 @@ class Table:
     """Caption where columns are omitted, instead of their names."""
     redirected_width: int | None = None
     """Greatest width where there is no terminal; None for no limit."""
+    is_plain: bool = False
+    """Whether a terminal shows it without title and lines."""
 
     @classmethod
     def of_rows(
@@ -83,6 +85,7 @@ class Table:
         caption: str = "",
         narrow_caption: str = "",
         redirected_width: int | None = None,
+        is_plain: bool = False,
     ) -> Self:
         """Return a table of texts. Narrow terminals omit the columns `spare`, the first first."""
         values = list(zip(*rows, strict=True)) or [()] * len(headings)
@@ -91,7 +94,16 @@ class Table:
             Column(name, texts, spare=ranks.get(name, 0))
             for name, texts in zip(headings, values, strict=True)
         ]
-        return cls(title, columns, names, sections, caption, narrow_caption, redirected_width)
+        return cls(
+            title,
+            columns,
+            names,
+            sections,
+            caption,
+            narrow_caption,
+            redirected_width,
+            is_plain,
+        )
 
 
 @dataclass(frozen=True)

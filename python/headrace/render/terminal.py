@@ -1,6 +1,9 @@
 """Blocks as texts and tables for a terminal."""
 
+from typing import Literal
+
 from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from headrace.plain_text import plain
@@ -19,7 +22,7 @@ def rendered(view: View) -> Group:
             case Note():
                 parts.append(_text(block))
             case Table():
-                parts.append(_table(block))
+                parts.append(_plain_table(block) if block.is_plain else _table(block))
     return Group(*parts)
 
 
@@ -32,6 +35,20 @@ def _text(note: Note) -> Text:
         return text.append(plain(note.text))
     text = Text(plain(note.name), style="bold")
     return text.append(plain(note.text), style="not bold")
+
+
+def _plain_table(table: Table) -> RichTable:
+    plain_table = RichTable(box=None, pad_edge=False)
+    # Names are cut where figures stand beside them.
+    overflow: Literal["fold", "ellipsis"] = "ellipsis"
+    if table.names == len(table.columns):
+        overflow = "fold"
+    for number, column in enumerate(table.columns):
+        side: Literal["left", "right"] = "left" if number < table.names else "right"
+        plain_table.add_column(column.name, justify=side, overflow=overflow)
+    for row in zip(*(column.cells() for column in table.columns), strict=True):
+        plain_table.add_row(*(Text(plain(cell)) for cell in row))
+    return plain_table
 
 
 def _table(table: Table) -> FittedTable:

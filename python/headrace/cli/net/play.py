@@ -221,13 +221,14 @@ class Player:
 
     def _monitors(self, argument: str) -> None:
         from headrace.cli.screen import show
-        from headrace.report.net_tables import monitor_table
+        from headrace.render.terminal import rendered
+        from headrace.views.net import figure_tables
 
-        table = monitor_table(self.play.result)
-        if table is None:
-            _print("the net has no monitors")
+        tables = list(figure_tables(self.play.result, ["monitors"]))
+        if tables:
+            show(rendered(tables))
         else:
-            show(table)
+            _print("the net has no monitors")
 
     def _reset(self, argument: str) -> None:
         self.play.reset()

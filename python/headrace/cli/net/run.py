@@ -94,7 +94,8 @@ def run(
 ) -> None:
     """Run a net of your own, and show its figures and monitors."""
     from headrace._core import parse_seconds
-    from headrace.report.net_tables import net_tables
+    from headrace.render.terminal import rendered
+    from headrace.views.net import view
 
     def seconds(option: str, text: str | None) -> float | None:
         try:
@@ -134,8 +135,7 @@ def run(
     if as_json:
         print(json.dumps(result.document))
         return
-    for table in net_tables(result):
-        show(table)
+    show(rendered(view(result)))
 
 
 def _row_files(options: list[str], model: "NetModel") -> list[tuple[str, Path]]:
