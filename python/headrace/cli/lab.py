@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import show_view
 from headrace.fields import to_document
 from headrace.plain_text import plain_line
 
@@ -130,8 +130,7 @@ def _print(made: "Lab", as_json: bool) -> bool:
     if as_json:
         print(json.dumps(to_document(status), allow_nan=False, indent=2))
     else:
-        from headrace.render.terminal import rendered
         from headrace.views.testbed import view
 
-        show(rendered(view(status)))
+        show_view(view(status))
     return status.up

@@ -11,7 +11,7 @@ import typer
 
 from headrace.cli.options import AsJson
 from headrace.cli.screen import show as show_tables
-from headrace.cli.screen import steps
+from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, parse_labels
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
@@ -184,10 +184,9 @@ def list_(
         entries = to_document(listed.entries)
         _print({"results": entries, "total": listed.total, "page": page} | damaged)
     else:
-        from headrace.render.terminal import rendered
         from headrace.views.stored_results import listing
 
-        show_tables(rendered(listing(listed.entries)))
+        show_view(listing(listed.entries))
         if shown < listed.total:
             pages = -(-listed.total // limit)
             print(
@@ -267,10 +266,9 @@ def compare(
     if as_json:
         _print(compared.json())
         return
-    from headrace.render.terminal import rendered
     from headrace.views.comparison import view
 
-    show_tables(rendered(view(compared.json())))
+    show_view(view(compared.json()))
 
 
 @app.command()

@@ -10,7 +10,7 @@ import typer
 from headrace import _core, kinds
 from headrace.cli import trace_edit, trace_findings, trace_replay, trace_workload
 from headrace.cli.options import AsJson, parsed
-from headrace.cli.screen import records, show
+from headrace.cli.screen import records, show_view
 from headrace.cli.trace_options import (
     SOURCE,
     SourceFormat,
@@ -80,10 +80,9 @@ def info(
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
         return
-    from headrace.render.terminal import rendered
     from headrace.views.trace_info import view
 
-    show(rendered(view(kinds.read("trace-info", document), str(trace))))
+    show_view(view(kinds.read("trace-info", document), str(trace)))
 
 
 @app.command()

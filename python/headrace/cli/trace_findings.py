@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_json, records, show
+from headrace.cli.screen import print_json, records, show_view
 
 TRACE = "The trace or Darshan log to read; - is standard input."
 
@@ -31,7 +31,6 @@ def findings(
     if as_json:
         print_json(report)
         return
-    from headrace.render.terminal import rendered
     from headrace.views.trace_findings import view
 
-    show(rendered(view(report, str(trace))))
+    show_view(view(report, str(trace)))

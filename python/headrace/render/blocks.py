@@ -82,28 +82,19 @@ class Table:
         names: int = 1,
         spare: Sequence[str] = (),
         sections: Sequence[int] = (),
-        caption: str = "",
-        narrow_caption: str = "",
-        redirected_width: int | None = None,
-        is_plain: bool = False,
+        **options: Any,
     ) -> Self:
-        """Return a table of texts. Narrow terminals omit the columns `spare`, the first first."""
+        """Return a table of texts, with fields of the table such as its caption as `options`.
+
+        Narrow terminals omit the columns `spare`, the first first.
+        """
         values = list(zip(*rows, strict=True)) or [()] * len(headings)
         ranks = {name: len(spare) - at for at, name in enumerate(spare)}
         columns = [
             Column(name, texts, spare=ranks.get(name, 0))
             for name, texts in zip(headings, values, strict=True)
         ]
-        return cls(
-            title,
-            columns,
-            names,
-            sections,
-            caption,
-            narrow_caption,
-            redirected_width,
-            is_plain,
-        )
+        return cls(title, columns, names, sections, **options)
 
 
 @dataclass(frozen=True)

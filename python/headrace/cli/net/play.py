@@ -220,13 +220,12 @@ class Player:
             _print(str(it))
 
     def _monitors(self, argument: str) -> None:
-        from headrace.cli.screen import show
-        from headrace.render.terminal import rendered
+        from headrace.cli.screen import show_view
         from headrace.views.net import figure_tables
 
         tables = list(figure_tables(self.play.result, ["monitors"]))
         if tables:
-            show(rendered(tables))
+            show_view(tables)
         else:
             _print("the net has no monitors")
 
