@@ -33,10 +33,8 @@ class Kind:
     """Function that returns the blocks of a record, as `module:function`."""
     read: str = ""
     """Function that returns the record of a document, where its fields are not enough."""
-    tables: str = ""
-    """Function that returns its tables for a terminal, where it has no view."""
     page: str = ""
-    """Function that draws it in a page, where it has no view."""
+    """Function that draws it in a page, where blocks are not enough."""
     frames: tuple[str, ...] = ()
     """Its tables in the store that its view takes."""
     row: str = ""
@@ -94,7 +92,7 @@ KINDS = {
         Kind(
             "profile",
             "headrace.profile.document:Profile",
-            tables="headrace.report.profile_tables:profile",
+            "headrace.views.profile:view",
             page=f"{_PAGE}.profile:show",
             fields=frozenset({"phases", "samples", "hosts"}),
         ),
@@ -123,13 +121,15 @@ KINDS = {
         ),
         Kind(
             "trace-info",
-            page=f"{_PAGE}.trace_info:show",
+            "headrace.profile.characteristics:TraceReport",
+            "headrace.views.trace_info:view",
             is_stored=False,
             fields=frozenset({"summary", "skipped"}),
         ),
         Kind(
             "trace-findings",
-            page=f"{_PAGE}.trace_findings:show",
+            "headrace.profile.trace_findings:TraceFindings",
+            "headrace.views.trace_findings:view",
             is_stored=False,
             fields=frozenset({"trace", "findings"}),
         ),
@@ -217,6 +217,5 @@ def html_of_record(name: str, record: Any) -> str:
 
 def _as_html(view: "View") -> str:
     from headrace.render.html import as_html
-    from headrace.render.terminal import rendered
 
-    return as_html(rendered(view))
+    return as_html(view)

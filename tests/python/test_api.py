@@ -15,7 +15,6 @@ from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL
-from headrace.report.store_tables import tables
 
 
 def test_a_scenario_from_text_and_from_a_file(small: Path) -> None:
@@ -239,7 +238,7 @@ def test_results_of_earlier_versions_lack_fields(edit: Any, lacks: str, tmp_path
 
 def plain_table(document: dict[str, Any]) -> str:
     console = Console(width=200, file=io.StringIO(), record=True)
-    console.print(tables("simulated", document))
+    console.print(rendered(blocks("simulated", document)))
     return console.export_text()
 
 

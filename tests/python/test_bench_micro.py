@@ -13,10 +13,11 @@ from rich.console import Console
 import headrace as hr
 from command import command, without_need
 from headrace.cli.bench.sizes import counts, size, sizes
+from headrace.kinds import blocks
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure
 from headrace.quantities import short_size
-from headrace.report.store_tables import tables
+from headrace.render.terminal import rendered
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -168,7 +169,7 @@ def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
     result = micro.run_study(micro.disk(64 << 10, seeks=10, names=20), tmp_path, repeats=1)
     console = Console(width=100, file=io.StringIO())
     with console.capture() as captured:
-        console.print(tables("study", result.document))
+        console.print(rendered(blocks("study", result.document)))
     text = captured.get()
     rows = [line for line in text.splitlines() if line.startswith(" block write ")]
     assert len(rows) == 1 and len(rows[0].split()) == 4

@@ -11,8 +11,8 @@ from rich.console import Console
 
 import headrace as hr
 from conftest import Command
+from headrace.kinds import blocks
 from headrace.render.terminal import rendered
-from headrace.report.store_tables import tables
 from headrace.sweeps import Sweep
 from headrace.views.sweep import view
 
@@ -259,7 +259,7 @@ def text_of(result: hr.Result | Sweep) -> str:
     made = (
         rendered(view(result))
         if isinstance(result, Sweep)
-        else tables("simulated", result.document)
+        else rendered(blocks("simulated", result.document))
     )
     console.print(made)
     return console.export_text()

@@ -22,8 +22,9 @@ from headrace.fields import convert
 from headrace.lab import programs
 from headrace.landlock import landlock_version
 from headrace.profile.capture import attachment, strace
-from headrace.report.doctor_tables import diagnosis_tables
+from headrace.render.terminal import rendered
 from headrace.sweeps.engines.clusters import import_job_queues
+from headrace.views.doctor import view
 
 STATES = [str(it) for it in State]
 
@@ -236,7 +237,7 @@ def test_parts_of_all_states_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     )
     console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    console.print(diagnosis_tables(diagnose()))
+    console.print(rendered(view(diagnose())))
     shown = console.export_text()
     titles = [shown.index(it) for it in ("machine has", "machine lacks", "Not checked")]
     names = [shown.index(it) for it in ("alpha", "beta", "gamma")]

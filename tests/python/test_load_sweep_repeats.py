@@ -20,7 +20,7 @@ from headrace.intervals import half_width
 from headrace.kinds import blocks
 from headrace.measure.benchmark import Live, Progress
 from headrace.render.pictures import drawn
-from headrace.report.store_tables import tables
+from headrace.render.terminal import rendered
 from headrace.store import Store, StoreError
 
 
@@ -63,7 +63,7 @@ class Watched:
 
 def shown(document: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
-    console.print(tables("load-sweep", document))
+    console.print(rendered(blocks("load-sweep", document)))
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 

@@ -7,15 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 import headrace as hr
 from conftest import ROOT
 from headrace import measure, progress_bar
 from headrace.progress_bar import NotebookBar, bar_html
-from headrace.render.fitted_table import FittedTable
+from headrace.render.blocks import Note, Table
 from headrace.render.html import as_html
 from headrace.simulate.scenario_html import explained_fields
 from headrace.sweeps import study
@@ -118,20 +115,16 @@ def test_a_figure_is_a_picture_in_a_notebook(result: hr.Result) -> None:
 
 
 def test_names_are_no_markup() -> None:
-    table = FittedTable("a <title>", 1, ("<b>", "figure"))
-    table.add_row("<script>alert(1)</script>", "1 & 2")
-    heading = Text("<name>", style="bold")
-    heading.append(": <description>", style="not bold")
-    other = Table("x")
-    other.add_row("<y>")
-    html = as_html(Group(heading, table, other))
+    table = Table.of_rows(
+        "a <title>", ("<b>", "figure"), [("<script>alert(1)</script>", "1 & 2"), ("<y>", "3")]
+    )
+    html = as_html([Note(": <description>", "<name>"), table, table])
     assert "script" not in Checked(html).seen
     assert "<strong>&lt;name&gt;</strong>: &lt;description&gt;" in html
 
 
 def test_later_tables_open_on_a_click() -> None:
-    first, second = FittedTable("one", 1, ("a",)), FittedTable("two", 1, ("a",))
-    html = as_html(Group(first, second))
+    html = as_html([Table.of_rows(title, ("a",), []) for title in ("one", "two")])
     assert "<caption>one</caption>" in html
     assert "<summary>two</summary>" in html
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 import pytest
 from rich.console import Console
@@ -26,7 +25,8 @@ from headrace.profile.capture import METHODS
 from headrace.profile.document import to_json
 from headrace.profile.header import Attached, Header, write_header
 from headrace.profile.sampler import EARLY_S
-from headrace.report.verdict_tables import verdict_tables
+from headrace.render.terminal import rendered
+from headrace.views.profile import verdicts
 from mpi import HEADRACE, started
 
 FAST = ("--interval", "0.1", "--no-store", "--capture", "none", "--no-report")
@@ -610,9 +610,8 @@ def test_hosts_have_verdicts_of_their_own(tmp_path: Path) -> None:
     assert (profile.host, profile.verdict) == ("b", "cpu")
     assert profile.phases == profile.host_verdicts[1].phases
     assert [it for it in profile.notes if "fewer than two samples of c" in it]
-    document = msgspec.to_builtins(profile)
     console = Console(width=80, file=io.StringIO())
-    console.print(verdict_tables(document))
+    console.print(rendered(verdicts(profile)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "limited by the processor (cpu) on b" in text
     assert "a      waiting" in text and "c      unknown" in text

@@ -15,8 +15,9 @@ from matplotlib.image import imread
 from rich.console import Console
 
 import profile_sample as sample
+from headrace import kinds
 from headrace.profile import document
-from headrace.report import verdict_tables
+from headrace.render.terminal import rendered
 from headrace.report.document import html, pdf
 from headrace.report.document.content import Paragraph, Report, Section, Table, foreign
 from headrace.report.profile_report import ProfileData, write_report
@@ -32,8 +33,9 @@ from headrace.report.profile_report.time_chart import (
     scale,
     time_chart,
 )
-from headrace.report.profile_values import changes
-from headrace.report.verdict_words import VERDICTS
+from headrace.views.profile import verdicts
+from headrace.views.profile_values import changes
+from headrace.views.verdict_words import VERDICTS
 from report_checks import HOSTILE, Page, check_page, check_pdf
 
 
@@ -370,7 +372,7 @@ def test_axes_have_fitting_units(largest: float, unit: str, expected: tuple[floa
 @pytest.mark.parametrize("width", [60, 120])
 def test_tables_of_a_terminal_show_phases_evidence_and_advice(width: int) -> None:
     console = Console(width=width, file=io.StringIO(), markup=False)
-    console.print(verdict_tables.verdict_tables(sample.profile()))
+    console.print(rendered(verdicts(kinds.read("profile", sample.profile()))))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "limited by the processor (cpu)" in text
     assert "disk-write" in text and "larger-requests" in text and "83.17 s" in text
@@ -380,7 +382,7 @@ def test_tables_of_a_terminal_show_phases_evidence_and_advice(width: int) -> Non
 def test_tables_of_a_profile_without_a_phase_say_so() -> None:
     console = Console(width=100, file=io.StringIO(), markup=False)
     empty = sample.profile() | {"phases": [], "verdict": None, "name": "\x1b[31mx"}
-    console.print(verdict_tables.verdict_tables(empty))
+    console.print(rendered(verdicts(kinds.read("profile", empty))))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert ": no verdict" in text and "\x1b" not in text
 

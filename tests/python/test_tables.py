@@ -9,10 +9,12 @@ from rich.table import Table
 
 import headrace as hr
 from conftest import SMALL
+from headrace import kinds
+from headrace.kinds import blocks
 from headrace.plain_text import plain
 from headrace.render.fitted_table import FittedTable
-from headrace.report.store_tables import tables as tables_of
-from headrace.report.trace_tables import trace_summary
+from headrace.render.terminal import rendered
+from headrace.views import trace_info
 
 
 def printed(what: RenderableType, width: int) -> str:
@@ -25,7 +27,7 @@ def printed(what: RenderableType, width: int) -> str:
 @pytest.mark.parametrize("replications", [1, 3])
 def test_names_never_go_for_lack_of_room(width: int, replications: int) -> None:
     document = hr.run(hr.load(SMALL, {"run.replications": replications})).document
-    text = printed(tables_of("simulated", document), width)
+    text = printed(rendered(blocks("simulated", document)), width)
     lines = text.splitlines()
     assert "…" not in text
     for word in ("operation", "station", "place", "MB/s", "mean ms", "busy %"):
@@ -90,7 +92,7 @@ def test_names_are_not_read_as_markup(name: str) -> None:
     table = FittedTable("T", 1, ("name", "much"))
     table.add_row(name, "7")
     assert name in printed(table, 80)
-    summary = {
+    summary: dict[str, Any] = {
         **dict.fromkeys(("records", "processes", "files", "bytes_read", "bytes_written"), 1),
         **dict.fromkeys(("metadata_share", "sequential_share")),
         "span_seconds": 1.0,
@@ -98,7 +100,8 @@ def test_names_are_not_read_as_markup(name: str) -> None:
         "request_sizes": [],
         "busiest_files": [{"file": name, "bytes_read": 1, "bytes_written": 1}],
     }
-    assert printed(trace_summary(name, summary), 80).count(name) == 2
+    report = kinds.read("trace-info", {"summary": summary, "skipped": []})
+    assert printed(rendered(trace_info.view(report, name)), 80).count(name) == 2
 
 
 def test_groups_in_brackets() -> None:
@@ -106,7 +109,7 @@ def test_groups_in_brackets() -> None:
         '"small"', '"[/]\\u001b[31m"'
     )
     document = hr.run(hr.load(text)).document
-    shown = printed(tables_of("simulated", document), 80)
+    shown = printed(rendered(blocks("simulated", document)), 80)
     assert "team[red]" in shown
     assert "\n [/] " in shown
     assert shown.startswith("[/]\\x1b[31m")
@@ -165,7 +168,7 @@ def test_a_sweep_fits_its_terminal() -> None:
         ],
     }
     for width in (80, 120):
-        text = printed(tables_of("study", document), width)
+        text = printed(rendered(blocks("study", document)), width)
         assert max(map(len, text.splitlines())) <= width
         assert text.count("21,000 ± 1,000") == 2 * len(tests)
     assert "eans of 3 repeats, ± half the width of their 95 % interval" in text

@@ -17,9 +17,10 @@ import pytest
 from rich.console import Console, RenderableType
 
 import headrace.measure as measure
+from headrace.kinds import blocks
 from headrace.measure import micro
 from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
-from headrace.report.store_tables import tables
+from headrace.render.terminal import rendered
 
 MIXED = """
 [clients]
@@ -135,7 +136,7 @@ def test_the_table_has_the_figures_of_the_document(below: Path) -> None:
     """bonnie++'s text and its comma-separated figures differ."""
     text = MIXED.replace("read = 70, write = 30", "read = 60, write = 30, stat = 10")
     document = measure.measure(measure.load(text), below).document
-    lines = printed(tables("measured", document))
+    lines = printed(rendered(blocks("measured", document)))
     operations, throughput = document["operations"], document["throughput"]
     assert {"read", "write", "stat"} <= operations.keys() and "stat" not in throughput
     expected = [f"operation operations {COLUMNS}"]
@@ -177,7 +178,7 @@ def test_the_table_of_a_ladder_has_the_figures_of_the_document(tmp_path: Path, b
         times += [milliseconds(it["service"][key]) for key in ("mean", "p99")]
         expected.append(line(*loads, *times, *hits(it), "yes" if it["keeps_up"] else "no"))
     title = "Operations a second, and response time from the intended start"
-    lines = printed(tables("load-sweep", document))
+    lines = printed(rendered(blocks("load-sweep", document)))
     assert len(expected) == 3 and rows_below(lines, title, 2) == expected
     told = {
         "Highest sustained load": document["kept_up"],
@@ -205,7 +206,7 @@ def test_the_table_of_clients_has_the_figures_of_the_document(tmp_path: Path, be
         rates = [figure(it["operations_per_second"]), figure(it["speedup"])]
         times = [milliseconds(it["service"][key]) for key in ("mean", "p99")]
         expected.append(line(name, *rates, percent(it["efficiency"]), *times, *hits(it)))
-    lines = printed(tables("load-sweep", document))
+    lines = printed(rendered(blocks("load-sweep", document)))
     assert rows_below(lines, "Operations a second, and service time", 2) == expected
 
 
@@ -218,7 +219,7 @@ def hits(step: dict[str, Any]) -> list[str]:
 
 def test_the_table_of_a_study_has_the_figures_of_the_document(below: Path) -> None:
     document = micro.run_study(micro.metadata([1, 2], 20, size=100), below, repeats=2).document
-    lines = printed(tables("study", document))
+    lines = printed(rendered(blocks("study", document)))
     tests = list(dict.fromkeys(it["test"] for it in document["summary"]))
     units = {it["test"]: it["unit"] for it in document["summary"]}
     (key,) = document["parameters"]

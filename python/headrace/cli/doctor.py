@@ -18,7 +18,7 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(diagnosis.json(), allow_nan=False, indent=2))
         return
-    from headrace.cli.screen import FOLDED, show
-    from headrace.report.doctor_tables import diagnosis_tables
+    from headrace.cli.screen import FOLDED, show_view
+    from headrace.views.doctor import view
 
-    show(diagnosis_tables(diagnosis), redirected_width=FOLDED)
+    show_view(view(diagnosis), redirected_width=FOLDED)

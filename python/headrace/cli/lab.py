@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from headrace.cli.options import ScenarioFile, Sets
-from headrace.cli.screen import show
+from headrace.cli.screen import show_view
 from headrace.fields import to_document
 from headrace.plain_text import plain_line
 
@@ -130,7 +130,7 @@ def _print(made: "Lab", as_json: bool) -> bool:
     if as_json:
         print(json.dumps(to_document(status), allow_nan=False, indent=2))
     else:
-        from headrace.report import lab_tables
+        from headrace.views.testbed import view
 
-        show(lab_tables.testbed(status))
+        show_view(view(status))
     return status.up

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import show as show_tables
-from headrace.cli.screen import steps
+from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, parse_labels
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
@@ -184,9 +183,9 @@ def list_(
         entries = to_document(listed.entries)
         _print({"results": entries, "total": listed.total, "page": page} | damaged)
     else:
-        from headrace.report.store_tables import results
+        from headrace.views.stored_results import listing
 
-        show_tables(results(listed.entries))
+        show_view(listing(listed.entries))
         if shown < listed.total:
             pages = -(-listed.total // limit)
             print(
@@ -202,20 +201,20 @@ def list_(
 def show(identifier: Identifier, step: Step = None, as_json: AsJson = False) -> None:
     """Show a result: how it was made, and its figures."""
     from headrace import store
-    from headrace.report.store_tables import one_result, one_step
+    from headrace.views.stored_results import one_result, one_step
 
     if step is not None:
         found = store.open().shown_step(identifier, step)
         if as_json:
             _print(to_document(found))
         else:
-            show_tables(one_step(found))
+            show_view(one_step(found))
         return
     shown = store.open().shown(identifier)
     if as_json:
         _print(to_document(shown))
     else:
-        show_tables(one_result(shown))
+        show_view(one_result(shown))
 
 
 @app.command()
@@ -266,10 +265,9 @@ def compare(
     if as_json:
         _print(compared.json())
         return
-    from headrace.render.terminal import rendered
     from headrace.views.comparison import view
 
-    show_tables(rendered(view(compared.json())))
+    show_view(view(compared.json()))
 
 
 @app.command()

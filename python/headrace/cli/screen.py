@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, ProgressColumn
 
+    from headrace.render.blocks import View
+
 WIDE = 1000
 """Columns where there is no terminal that has a width: nothing is cut."""
 FOLDED = 80
@@ -90,6 +92,13 @@ def show(what: "RenderableType", *, redirected_width: int = WIDE) -> None:
     width = None if _has_width() else redirected_width
     # A line too long for the terminal is still better than half a line.
     Console(width=width, highlight=False, markup=False).print(what, crop=False)
+
+
+def show_view(view: "View", *, redirected_width: int = WIDE) -> None:
+    """Print the notes and tables of a view, as `show` does."""
+    from headrace.render.terminal import rendered
+
+    show(rendered(view), redirected_width=redirected_width)
 
 
 def _has_width() -> bool:

@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from headrace import _core
+from headrace import _core, kinds
 from headrace.cli import trace_edit, trace_findings, trace_replay, trace_workload
 from headrace.cli.options import AsJson, parsed
-from headrace.cli.screen import records, show
+from headrace.cli.screen import records, show_view
 from headrace.cli.trace_options import (
     SOURCE,
     SourceFormat,
     TargetFormat,
-    show_skipped,
     target_format,
     warn_if_empty,
 )
@@ -75,19 +74,15 @@ def info(
         with records("trace info --full") as on_progress:
             characteristics = characterise(trace, format, on_progress=on_progress)
     warn_if_empty(trace, information.summary["records"])
+    document = to_document(information)
+    if full:
+        document["characteristics"] = characteristics
     if as_json:
-        more = {"characteristics": characteristics} if full else {}
-        print(json.dumps(to_document(information) | more, allow_nan=False, indent=2))
+        print(json.dumps(document, allow_nan=False, indent=2))
         return
-    from headrace.report.trace_tables import trace_summary
+    from headrace.views.trace_info import view
 
-    show(trace_summary(str(trace), information.summary))
-    if characteristics is not None:
-        from headrace.render.terminal import rendered
-        from headrace.views.characteristics import view
-
-        show(rendered(view(characteristics)))
-    show_skipped(information.skipped)
+    show_view(view(kinds.read("trace-info", document), str(trace)))
 
 
 @app.command()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_json, records, show
+from headrace.cli.screen import print_json, records, show_view
 
 TRACE = "The trace or Darshan log to read; - is standard input."
 
@@ -27,10 +27,10 @@ def findings(
     table = trace_findings.load_rules(rules)
     with records("trace findings") as on_progress:
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
+    report = trace_findings.TraceFindings(str(trace), found)
     if as_json:
-        document = {"trace": str(trace), "findings": found}
-        print_json(document)
+        print_json(report)
         return
-    from headrace.report.trace_finding_tables import finding_list
+    from headrace.views.trace_findings import view
 
-    show(finding_list(str(trace), found))
+    show_view(view(report, str(trace)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace import _core
-from headrace.cli.screen import show
+from headrace.cli.screen import show_view
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.plain_text import plain_line
@@ -56,6 +56,6 @@ def warn_if_empty(trace: Path, records: int) -> None:
 def show_skipped(skipped: "list[SkippedKind]") -> None:
     """Print the skipped lines and assumptions of a reader."""
     if skipped:
-        from headrace.report.trace_tables import skipped_lines
+        from headrace.views.trace_info import skipped_table
 
-        show(skipped_lines(skipped))
+        show_view(skipped_table(skipped))

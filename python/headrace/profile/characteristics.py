@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from headrace.trace.batches import SkippedKind
+from headrace.trace.summary import Summary
 
 Pattern: TypeAlias = Literal["sequential", "monotonic", "strided", "backward", "random", "single"]
 """How a file's requests follow each other. `single`: no request follows another."""
@@ -184,3 +185,13 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of mmap and msync that the reader counted and left out."""
     skipped: list[SkippedKind]
     """Skipped lines and assumptions of the reader."""
+
+
+class TraceReport(msgspec.Struct, frozen=True, kw_only=True):
+    """The document of `headrace trace info`."""
+
+    summary: Summary
+    skipped: list[SkippedKind]
+    """Skipped lines and assumptions of the reader."""
+    characteristics: Characteristics | None = None
+    """None unless `--full` is given."""

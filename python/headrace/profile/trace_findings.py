@@ -44,6 +44,15 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Source of the threshold."""
 
 
+class TraceFindings(msgspec.Struct, frozen=True):
+    """The document of `headrace trace findings`."""
+
+    trace: str
+    """Path of the trace."""
+    findings: list[Finding]
+    """The most urgent first."""
+
+
 class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A rule of the table. Exactly one of `above` and `below` is given."""
 

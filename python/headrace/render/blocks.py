@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 
+from headrace.plain_text import plain
 from headrace.render.units import TEXT, Unit
 
 Record: TypeAlias = dict[str, Any]
@@ -21,8 +22,10 @@ class Note:
     text: str
     name: str = ""
     """What it is about, in bold before the text."""
-    is_warning: bool = False
-    is_error: bool = False
+    style: Literal["", "warning", "error", "minor"] = ""
+    """Minor statements are dimmed on a terminal."""
+    level: Literal["", "warning", "note", "good"] = ""
+    """Importance of a finding, by which a terminal colours `name`."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,17 @@ class Table:
     sections: Sequence[int] = ()
     """Rows before which a line is drawn."""
     caption: str = ""
+    narrow_caption: str = ""
+    """Caption where columns are omitted, instead of their names."""
+    redirected_width: int | None = None
+    """Greatest width where there is no terminal; None for no limit."""
+    is_plain: bool = False
+    """Whether a terminal shows it without title and lines."""
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of each row, without control characters."""
+        columns = (map(plain, column.cells()) for column in self.columns)
+        return list(zip(*columns, strict=True))
 
     @classmethod
     def of_rows(
@@ -73,16 +87,19 @@ class Table:
         names: int = 1,
         spare: Sequence[str] = (),
         sections: Sequence[int] = (),
-        caption: str = "",
+        **options: Any,
     ) -> Self:
-        """Return a table of texts. Narrow terminals omit the columns `spare`, the first first."""
+        """Return a table of texts, with fields of the table such as its caption as `options`.
+
+        Narrow terminals omit the columns `spare`, the first first.
+        """
         values = list(zip(*rows, strict=True)) or [()] * len(headings)
         ranks = {name: len(spare) - at for at, name in enumerate(spare)}
         columns = [
             Column(name, texts, spare=ranks.get(name, 0))
             for name, texts in zip(headings, values, strict=True)
         ]
-        return cls(title, columns, names, sections, caption)
+        return cls(title, columns, names, sections, **options)
 
 
 @dataclass(frozen=True)
@@ -140,7 +157,7 @@ class Line:
         shape: Literal["line", "bar", "mark"] = "line",
     ) -> Self:
         """Return a line of means with their intervals, unless there are none."""
-        if not any(half_widths):
+        if all(half is None for half in half_widths):
             return cls(name, x, means, shape=shape)
         low, high = (
             [

@@ -1,69 +1,46 @@
-"""Tables for a terminal as HTML for a notebook, without scripts and style sheets."""
+"""Blocks as HTML for a notebook, without scripts and style sheets."""
 
-from collections.abc import Iterator
 from html import escape
 
-from rich.console import Console, Group, RenderableType
-from rich.text import Text
-
-from headrace.render.fitted_table import FittedTable
+from headrace.plain_text import plain
+from headrace.render.blocks import Note, Table, View
 
 FIGURE = ' style="text-align:right"'
 NAME = ' style="text-align:left"'
-WIDE = 160
-"""Columns of what has no form of its own in HTML."""
 
 
-def as_html(shown: RenderableType) -> str:
-    """Return tables and text as HTML.
+def as_html(view: View) -> str:
+    """Return the notes and tables of a view as HTML.
 
     The first table is open. Those after it open on a click, so that a result takes a screen at
     most.
-
-    Args:
-        shown: What a command prints: texts and tables, or a group of them.
     """
     parts, tables = [], 0
-    for part in _parts(shown):
-        if isinstance(part, FittedTable):
-            parts.append(_table(part) if tables == 0 else _folded(part))
+    for block in view:
+        if isinstance(block, Table):
+            parts.append(_table(block) if tables == 0 else _folded(block))
             tables += 1
-        elif isinstance(part, Text):
-            parts.append(_text(part))
-        else:
-            parts.append(f"<pre>{escape(_plain(part))}</pre>")
+        elif isinstance(block, Note):
+            parts.append(_note(block))
     return f"<div>{''.join(parts)}</div>"
 
 
-def _parts(shown: RenderableType) -> Iterator[RenderableType]:
-    if isinstance(shown, Group):
-        for part in shown.renderables:
-            yield from _parts(part)
-    else:
-        yield shown
+def _note(note: Note) -> str:
+    name, text = (escape(plain(part)) for part in (note.name.strip(), note.text))
+    if name:
+        text = f"<strong>{name}</strong>{text}"
+    text = text.strip().replace("\n", "<br>")
+    return f"<p>{text}</p>" if text else ""
 
 
-def _text(text: Text) -> str:
-    words = escape(text.plain.strip()).replace("\n", "<br>")
-    if not words:
-        return ""
-    # A heading is bold up to its first colon.
-    if "bold" in str(text.style) and not text.spans:
-        return f"<p><strong>{words}</strong></p>"
-    name = escape(text.plain[: text.spans[0].start]) if text.spans else ""
-    if name and "bold" in str(text.style) and words.startswith(name):
-        return f"<p><strong>{name}</strong>{words[len(name) :]}</p>"
-    return f"<p>{words}</p>"
-
-
-def _folded(table: FittedTable) -> str:
+def _folded(table: Table) -> str:
     if not table.title:
         return _table(table)
     inner = _table(table, with_title=False)
     return f"<details><summary>{escape(table.title)}</summary>{inner}</details>"
 
 
-def _table(table: FittedTable, *, with_title: bool = True) -> str:
+def _table(table: Table, *, with_title: bool = True) -> str:
     def cells(tag: str, row: tuple[str, ...]) -> str:
         return "".join(
             f"<{tag}{NAME if at < table.names else FIGURE}>"
@@ -72,14 +49,7 @@ def _table(table: FittedTable, *, with_title: bool = True) -> str:
         )
 
     title = f"<caption>{escape(table.title)}</caption>" if table.title and with_title else ""
-    rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
+    rows = "".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows())
     note = f"<p><small>{escape(table.caption)}</small></p>" if table.caption else ""
-    head = f"<thead><tr>{cells('th', tuple(table.columns))}</tr></thead>"
+    head = f"<thead><tr>{cells('th', tuple(column.name for column in table.columns))}</tr></thead>"
     return f"<table>{title}{head}<tbody>{rows}</tbody></table>{note}"
-
-
-def _plain(shown: RenderableType) -> str:
-    console = Console(width=WIDE, color_system=None, force_terminal=False, force_jupyter=False)
-    with console.capture() as captured:
-        console.print(shown)
-    return captured.get()

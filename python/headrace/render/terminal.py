@@ -1,13 +1,17 @@
 """Blocks as texts and tables for a terminal."""
 
+from typing import Literal
+
 from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from headrace.plain_text import plain
 from headrace.render.blocks import Note, Table, View
 from headrace.render.fitted_table import FittedTable
 
-WARNING, ERROR = "yellow", "red"
+STYLES = {"": "", "warning": "yellow", "error": "red", "minor": "dim"}
+LEVELS = {"warning": "red", "note": "yellow", "good": "green"}
 
 
 def rendered(view: View) -> Group:
@@ -18,24 +22,45 @@ def rendered(view: View) -> Group:
             case Note():
                 parts.append(_text(block))
             case Table():
-                parts.append(_table(block))
+                parts.append(_plain_table(block) if block.is_plain else _table(block))
     return Group(*parts)
 
 
 def _text(note: Note) -> Text:
     if not note.name:
-        style = ERROR if note.is_error else WARNING if note.is_warning else ""
-        return Text(plain(note.text), style=style)
+        return Text(plain(note.text), style=STYLES[note.style])
+    if note.level:
+        text = Text().append(plain(note.name), style=LEVELS[note.level])
+        return text.append(plain(note.text))
     text = Text(plain(note.name), style="bold")
     return text.append(plain(note.text), style="not bold")
+
+
+def _plain_table(table: Table) -> RichTable:
+    plain_table = RichTable(box=None, pad_edge=False)
+    # Names are cut where figures stand beside them.
+    overflow: Literal["fold", "ellipsis"] = "ellipsis"
+    if table.names == len(table.columns):
+        overflow = "fold"
+    for number, column in enumerate(table.columns):
+        side: Literal["left", "right"] = "left" if number < table.names else "right"
+        plain_table.add_column(column.name, justify=side, overflow=overflow)
+    for row in zip(*(column.cells() for column in table.columns), strict=True):
+        plain_table.add_row(*(Text(plain(cell)) for cell in row))
+    return plain_table
 
 
 def _table(table: Table) -> FittedTable:
     spare = sorted((it for it in table.columns if it.spare), key=lambda it: -it.spare)
     fitted = FittedTable(
-        table.title, table.names, [it.name for it in table.columns], [it.name for it in spare]
+        table.title,
+        table.names,
+        [it.name for it in table.columns],
+        [it.name for it in spare],
+        table.redirected_width,
     )
     fitted.caption = table.caption
+    fitted.left_out_caption = table.narrow_caption
     for number, row in enumerate(zip(*(it.cells() for it in table.columns), strict=True)):
         if number in table.sections:
             fitted.add_section()

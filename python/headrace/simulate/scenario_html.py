@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from headrace.render.blocks import Note, Table
 from headrace.render.html import as_html
-from headrace.render.terminal import rendered
 from headrace.simulate.scenario import Scenario
 
 SECTION = re.compile(r"^\[+([^\]]+)\]+$")
@@ -41,7 +40,7 @@ def scenario_html(scenario: Scenario) -> str:
     table = Table.of_rows("", ("field", "value", "meaning"), rows, 3)
     whole = f"<pre>{escape(explained)}</pre>"
     return (
-        f"{as_html(rendered([heading, table]))}"
+        f"{as_html([heading, table])}"
         f"<details><summary>all fields, with defaults</summary>{whole}</details>"
     )
 

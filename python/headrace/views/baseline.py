@@ -50,7 +50,7 @@ def view(result: Baseline) -> View:
             )
         )
     view += [Note(f"Left out: {name}: {reason}.") for name, reason in result.missing.items()]
-    view += [Note(f"Note: {note}.", is_warning=True) for note in result.notes]
+    view += [Note(f"Note: {note}.", style="warning") for note in result.notes]
     return view
 
 
@@ -70,4 +70,4 @@ def state(changes: list[str], note: str | None) -> View:
     """Return what has changed since a baseline, a sentence a line."""
     lines = [f"Out of date: {it}." for it in changes] or ["Up to date: nothing has changed."]
     lines += [f"Note: {note}."] if note else []
-    return [Note("\n".join(lines), is_warning=bool(changes))]
+    return [Note("\n".join(lines), style="warning" if changes else "")]

@@ -22,7 +22,7 @@ def view(result: Lifetimes, curves: Sequence[Curve] = ()) -> View:
     return [
         _chart(result, curves),
         _table(result.fits),
-        *(Note(f"{fit.model}: {fit.note}.", is_warning=True) for fit in result.fits if fit.note),
+        *(Note(f"{fit.model}: {fit.note}.", style="warning") for fit in result.fits if fit.note),
         Note(
             f"\n{whole(result.rows)} rows read; left out: {left_out or 'none'}."
             f" {whole(result.left_truncated)} disks were observed from an age above 0."

@@ -37,14 +37,14 @@ def ending(stop: "Stop") -> list[Note]:
 
 def warning_note(warning: "ResultWarning | Warned") -> Note:
     """Return a warning of a result."""
-    return Note(f"Note: {warning.message}.", is_warning=True)
+    return Note(f"Note: {warning.message}.", style="warning")
 
 
 def unexpected_warnings(document: Mapping[str, Any]) -> list[Note]:
     """Return the warnings of a calibration or validation, without those that its cached reads
     cause on purpose."""
     return [
-        Note(f"Note: {warning['message']}.", is_warning=True)
+        Note(f"Note: {warning['message']}.", style="warning")
         for warning in document.get("warnings", [])
         if warning["condition"] != "fits-in-memory"
     ]
@@ -118,7 +118,7 @@ def left_out_line(entries: "Sequence[LeftOut | LeftOutOfRun]") -> list[Note]:
     named = [f"{whole(count)} {name}" for name, count in ranked[:MOST_KINDS]]
     if len(ranked) > MOST_KINDS:
         named.append(f"{len(ranked) - MOST_KINDS} further kinds")
-    return [Note(f"Not supported, or only in part: {', '.join(named)}.", is_warning=True)]
+    return [Note(f"Not supported, or only in part: {', '.join(named)}.", style="warning")]
 
 
 def latency_by_percentile(picture: str, histograms: "pl.DataFrame | None") -> list[Chart]:

@@ -28,7 +28,7 @@ def view(
     """
     aspects = {it.name: it for it in rules.aspects}
     blocks: list[Block] = [Note("", plain_line(name))]
-    blocks += [Note(f"Contradiction: {it.message} ({it.field}).", is_error=True) for it in clashes]
+    blocks += [Note(f"Contradiction: {it.message} ({it.field}).", style="error") for it in clashes]
     blocks.append(summary(choices, aspects))
     for title, own in by_zone(choices).items():
         blocks += [

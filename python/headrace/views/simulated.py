@@ -224,7 +224,7 @@ def _performance(report: Report) -> Table:
         several + 1,
         LESS_TO_PERFORMANCE,
         sections,
-        caption,
+        caption=caption,
     )
 
 

@@ -38,7 +38,7 @@ def view(solution: Solution, currency: str = "") -> View:
         blocks.append(_chosen(solution, currency))
     blocks.append(_discarded(solution))
     unsure = solution.unsure
-    blocks += [Note(f"unsure: {it}", is_warning=True) for it in unsure[:MOST_UNSURE]]
+    blocks += [Note(f"unsure: {it}", style="warning") for it in unsure[:MOST_UNSURE]]
     if len(unsure) > MOST_UNSURE:
         blocks.append(Note(f"{len(unsure) - MOST_UNSURE} more unknown answers are in the report"))
     return blocks
@@ -108,7 +108,7 @@ def _applications(designs: Sequence[Evaluation]) -> Table:
         2,
         ("limit", "calls/s"),
         sections,
-        "\N{PLUS-MINUS SIGN}: 95 % interval over replications",
+        caption="\N{PLUS-MINUS SIGN}: 95 % interval over replications",
     )
 
 

@@ -21,7 +21,7 @@ def view(loaded: LoadedWorksheet, unknown: Sequence[str], clashes: Sequence[Viol
     blocks: list[Block] = [Note("", heading), _sections(loaded)]
     if clashes:
         blocks.append(Note("", "\nContradictions"))
-        blocks += [Note(f"- {_clash(loaded, it)}", is_error=True) for it in clashes]
+        blocks += [Note(f"- {_clash(loaded, it)}", style="error") for it in clashes]
     if unknown:
         blocks.append(Note("", "\nUnknown answers, and what they cost in certainty"))
         blocks.append(Note("\n".join(f"- {plain_line(it)}" for it in unknown)))

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from headrace.profile import recording
-from headrace.profile.document import FILE
+from headrace.profile.document import FILE, Phase
 from headrace.render.echarts import Series
 from headrace.report.profile_report import ProfileData
-from headrace.report.profile_values import NO_VERDICT
-from headrace.report.verdict_words import verdict_words
+from headrace.views.profile_values import NO_VERDICT
+from headrace.views.verdict_words import verdict_words
 from headrace.web.charts import Chart
 
 Document = Mapping[str, Any]
@@ -48,7 +48,7 @@ class ProfileCharts:
     """Charts of processors, disks, calls, memory and network. A click on a phase chooses it."""
 
     def __init__(
-        self, samples: Samples, phases: Sequence[Document], choose: Callable[[int], None]
+        self, samples: Samples, phases: Sequence[Phase], choose: Callable[[int], None]
     ) -> None:
         for title, unit, lines in panels(samples):
             chart = Chart(title, "time (s)", unit, lines, height=260)
@@ -68,7 +68,7 @@ def _clicked(found: Mapping[str, Any], choose: Callable[[int], None]) -> None:
         choose(int(number))
 
 
-def phase_areas(phases: Sequence[Document]) -> dict[str, Any]:
+def phase_areas(phases: Sequence[Phase]) -> dict[str, Any]:
     """Return the phases as ECharts areas, each with its number and verdict."""
     return {
         "label": {
@@ -83,16 +83,16 @@ def phase_areas(phases: Sequence[Document]) -> dict[str, Any]:
         "data": [
             [
                 {
-                    "name": f"{number} {phase['verdict'] or NO_VERDICT}",
-                    "xAxis": phase["from_s"],
+                    "name": f"{number} {phase.verdict or NO_VERDICT}",
+                    "xAxis": phase.from_s,
                     "itemStyle": {
-                        "color": verdict_words(phase["verdict"]).colour,
+                        "color": verdict_words(phase.verdict).colour,
                         "opacity": 0.22,
                         "borderColor": "#666666",
                         "borderWidth": 1,
                     },
                 },
-                {"xAxis": phase["to_s"]},
+                {"xAxis": phase.to_s},
             ]
             for number, phase in enumerate(phases, 1)
         ],
@@ -164,9 +164,9 @@ def _columns(samples: Samples) -> Iterator[tuple[str, str, float, dict[str, pl.S
     )
 
 
-def _end(samples: Samples, phases: Sequence[Document]) -> float:
+def _end(samples: Samples, phases: Sequence[Phase]) -> float:
     last = float(samples.rates["to_s"][-1])
-    return round(max([last, *(float(it["to_s"]) for it in phases)]), 3)
+    return round(max([last, *(phase.to_s for phase in phases)]), 3)
 
 
 def profile_document(directory: Path) -> Document | None:

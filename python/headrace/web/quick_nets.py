@@ -7,7 +7,7 @@ from headrace._core import NetModel as CoreModel
 from headrace._core import parse_seconds
 from headrace.drawing.net_player import net_element
 from headrace.net.model import NetModel
-from headrace.report.net_tables import MONITORS, NODES, PROBES, TRANSITIONS, cells, how_it_ended
+from headrace.views.net import figure_tables, how_it_ended
 
 NAME = "scenario.toml"
 """Name of a net's text in errors; that of all texts of quick runs."""
@@ -42,20 +42,13 @@ def run(text: str, sets: Sequence[str]) -> dict[str, Any]:
         replications=_number(settings, "replications"),
         playback=FRAMES,
     )
-    titles = {
-        "nodes": ("Places and stations", NODES),
-        "transitions": ("Transitions", TRANSITIONS),
-        "probes": ("Probes", PROBES),
-        "monitors": ("Monitors", MONITORS),
-    }
     tables = [
         {
-            "title": title,
-            "columns": ["", *columns.values()],
-            "rows": [cells(row, columns) for row in result.rows(key)],
+            "title": table.title,
+            "columns": [column.name for column in table.columns],
+            "rows": list(zip(*(column.cells() for column in table.columns), strict=True)),
         }
-        for key, (title, columns) in titles.items()
-        if result.runs[0].get(key)
+        for table in figure_tables(result)
     ]
     curves = {name: result.transient(name).to_dict(as_series=False) for name in result.over_time}
     return {

@@ -67,7 +67,7 @@ def _report(store: "Store", ids: Sequence[str]) -> str:
     """Return a page with the comparison and each result, which needs nothing else."""
     from headrace import kinds
     from headrace.render.html import as_html
-    from headrace.report.store_tables import one_result
+    from headrace.views.stored_results import one_result
 
     parts = []
     if len(ids) > 1:

@@ -220,14 +220,14 @@ class Player:
             _print(str(it))
 
     def _monitors(self, argument: str) -> None:
-        from headrace.cli.screen import show
-        from headrace.report.net_tables import monitor_table
+        from headrace.cli.screen import show_view
+        from headrace.views.net import figure_tables
 
-        table = monitor_table(self.play.result)
-        if table is None:
-            _print("the net has no monitors")
+        tables = list(figure_tables(self.play.result, ["monitors"]))
+        if tables:
+            show_view(tables)
         else:
-            show(table)
+            _print("the net has no monitors")
 
     def _reset(self, argument: str) -> None:
         self.play.reset()

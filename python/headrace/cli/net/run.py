@@ -10,7 +10,7 @@ import typer
 
 from headrace.cli.net.foreign import load_net
 from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, ShowProgress
-from headrace.cli.screen import progress, show
+from headrace.cli.screen import progress, show_view
 from headrace.files import (
     atomic_file,
     check_apart,
@@ -94,7 +94,7 @@ def run(
 ) -> None:
     """Run a net of your own, and show its figures and monitors."""
     from headrace._core import parse_seconds
-    from headrace.report.net_tables import net_tables
+    from headrace.views.net import view
 
     def seconds(option: str, text: str | None) -> float | None:
         try:
@@ -134,8 +134,7 @@ def run(
     if as_json:
         print(json.dumps(result.document))
         return
-    for table in net_tables(result):
-        show(table)
+    show_view(view(result))
 
 
 def _row_files(options: list[str], model: "NetModel") -> list[tuple[str, Path]]:

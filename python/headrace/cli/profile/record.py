@@ -12,7 +12,7 @@ import typer
 
 from headrace import exit_codes, progress_events, ranks
 from headrace.cli.profile.report import write_files
-from headrace.cli.screen import ProgressLines, print_document, show, steps
+from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.exit_codes import report_failure
 from headrace.files import atomic_file
@@ -260,8 +260,7 @@ def _finish(
     """Save and print a profile."""
     from headrace.profile import document
     from headrace.profile.analysis import samples_table, stored_document
-    from headrace.report.profile_tables import profile as usage_tables
-    from headrace.report.verdict_tables import verdict_tables
+    from headrace.views.profile import verdicts, view
 
     text = document.to_json(profile)
     with atomic_file(recorded / document.FILE) as partial:
@@ -280,5 +279,4 @@ def _finish(
         return
     if identifier is not None:
         print(f"in the store: {identifier}")
-    show(usage_tables(made))
-    show(verdict_tables(made))
+    show_view([*view(profile), *verdicts(profile)])

@@ -11,7 +11,7 @@ from headrace.report.document import html, pdf
 from headrace.report.document.content import Picture, Report, foreign
 from headrace.report.profile_report.data import RATES, Document, ProfileData
 from headrace.report.profile_report.sections import sections
-from headrace.report.profile_values import timestamp
+from headrace.views.profile_values import timestamp
 
 if TYPE_CHECKING:
     from headrace.report.profile_report.chart import Chart

@@ -18,8 +18,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from headrace.quantities import number
 from headrace.render.style import COLOURS, short
 from headrace.report.profile_report.data import Document, ProfileData, maximum
-from headrace.report.profile_values import NO_VERDICT
-from headrace.report.verdict_words import verdict_words
+from headrace.views.profile_values import NO_VERDICT
+from headrace.views.verdict_words import verdict_words
 
 RUNNING = 10
 """Samples of the running mean (Hindman 2011, section 5.3.1)."""

@@ -9,13 +9,13 @@ from nicegui import ui
 
 from headrace import kinds
 from headrace.environment import of_document
-from headrace.render.blocks import Chart, HeatMap, View
-from headrace.render.terminal import rendered
+from headrace.plain_text import plain
+from headrace.render.blocks import Block, Chart, HeatMap, Note, Table, View
 from headrace.web.charts import show_chart
 from headrace.web.heat_map import show_heat_map
-from headrace.web.rendered import show_rendered
 from headrace.web.result_views.generic import show_document
 from headrace.web.result_views.origin import show_origin
+from headrace.web.tables import show_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,21 @@ def show_blocks(view: View) -> None:
             _show_charts([it for it in group if isinstance(it, Chart | HeatMap)])
         else:
             for block in group:
-                show_rendered(rendered([block]))
+                _show_text(block)
+
+
+def _show_text(block: Block) -> None:
+    match block:
+        case Table():
+            names = [column.name for column in block.columns]
+            title = block.title.strip() or "Figures"
+            show_table(title, names, block.rows(), left=set(range(block.names)) or {0})
+            if block.caption:
+                ui.label(block.caption).classes("text-sm")
+        case Note() if text := plain(f"{block.name}{block.text}").strip():
+            label = ui.label(text).classes("whitespace-pre-line")
+            if block.name:
+                label.classes("font-bold")
 
 
 def _show_charts(charts: Sequence[Chart | HeatMap]) -> None:

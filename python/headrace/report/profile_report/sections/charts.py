@@ -14,7 +14,7 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.report.profile_values import UNKNOWN, host_row
+from headrace.views.profile_values import UNKNOWN, host_row
 
 PROCESSES = 6
 CORES = 4

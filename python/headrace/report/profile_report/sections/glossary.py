@@ -2,7 +2,7 @@
 
 from headrace.report.document.content import Facts, Section
 from headrace.report.profile_report.data import ProfileData
-from headrace.report.verdict_words import VERDICTS
+from headrace.views.verdict_words import VERDICTS
 
 
 def section(data: ProfileData) -> Section:

@@ -10,7 +10,7 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import ProfileData
-from headrace.report.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
+from headrace.views.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
 
 
 def section(data: ProfileData) -> Section:

@@ -3,7 +3,7 @@
 from headrace.environment import KEYS, shown
 from headrace.report.document.content import Block, Bullets, Facts, Section, foreign
 from headrace.report.profile_report.data import ProfileData
-from headrace.report.profile_values import timestamp
+from headrace.views.profile_values import timestamp
 
 
 def section(data: ProfileData) -> Section:

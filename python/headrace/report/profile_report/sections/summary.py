@@ -12,8 +12,8 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.report.profile_values import Change, changes, speedup, timestamp
-from headrace.report.verdict_words import verdict_words
+from headrace.views.profile_values import Change, changes, speedup, timestamp
+from headrace.views.verdict_words import verdict_words
 
 NOT_SEEN = (
     "Sampling cannot show race conditions, deadlocks, sleeps inside the program and waits for"

@@ -17,7 +17,7 @@ from headrace.report.document.content import (
     foreign_lines,
 )
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.report.profile_values import UNKNOWN
+from headrace.views.profile_values import UNKNOWN
 
 BUSIEST = 20
 IN_TABLES = (

@@ -15,8 +15,8 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import ProfileData
-from headrace.report.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
-from headrace.report.verdict_words import verdict_words
+from headrace.views.profile_values import NO_VERDICT, UNKNOWN, share_of, timestamp, with_unit
+from headrace.views.verdict_words import verdict_words
 
 THROUGHPUT = ("character-write", "block-write", "rewrite", "character-read", "block-read")
 METADATA = ("create", "stat", "remove")

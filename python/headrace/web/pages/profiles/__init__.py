@@ -3,7 +3,7 @@
 from nicegui import run, ui
 
 from headrace.quantities import duration
-from headrace.report.profile_values import NO_VERDICT
+from headrace.views.profile_values import NO_VERDICT
 from headrace.web.access.users import User
 from headrace.web.page import Page
 from headrace.web.pages.profiles import profile

@@ -8,11 +8,11 @@ from nicegui import ui
 
 from headrace.kinds import KINDS, SIMULATED
 from headrace.render.html import as_html
-from headrace.report.store_tables import environment, one_result
 from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
 from headrace.store.listing import ShownResult
 from headrace.views.parts import when
+from headrace.views.stored_results import environment, one_result
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading

@@ -3,7 +3,7 @@
 from nicegui import run, ui
 
 from headrace.quantities import size
-from headrace.report.profile_values import timestamp
+from headrace.views.profile_values import timestamp
 from headrace.web.access.users import User
 from headrace.web.page import Page
 from headrace.web.pages.traces import trace

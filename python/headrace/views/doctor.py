@@ -1,27 +1,28 @@
-"""The parts of a machine as tables for a terminal."""
+"""The parts of a machine: what it has and lacks."""
 
-from collections.abc import Callable, Sequence
-
-from rich.console import Group, RenderableType
-from rich.text import Text
+from collections.abc import Callable
 
 from headrace.doctor import Diagnosis, Part, State
 from headrace.plain_text import plain_line
 from headrace.quantities import size
-from headrace.render.fitted_table import FittedTable
+from headrace.render.blocks import Block, Note, Table, View
 
 
-def diagnosis_tables(diagnosis: Diagnosis) -> RenderableType:
+def view(diagnosis: Diagnosis) -> View:
     """Return the machine in a line, and a table for each state of parts."""
-    tables: list[RenderableType] = [_machine(diagnosis)]
+    blocks: list[Block] = [_machine(diagnosis)]
     for state, (title, column, cell) in TABLES.items():
-        parts = [it for it in diagnosis.parts if it.state is state]
-        if parts:
-            tables.append(_table(title, column, parts, cell))
-    return Group(*tables)
+        rows = [
+            [plain_line(text) for text in (part.name, ", ".join(part.commands), cell(part))]
+            for part in diagnosis.parts
+            if part.state is state
+        ]
+        if rows:
+            blocks.append(Table.of_rows(title, ("part", "needed by", column), rows, 3))
+    return blocks
 
 
-def _machine(diagnosis: Diagnosis) -> Text:
+def _machine(diagnosis: Diagnosis) -> Note:
     host = diagnosis.environment
     memory = host.get("memory_bytes")
     words = [
@@ -31,17 +32,7 @@ def _machine(diagnosis: Diagnosis) -> Text:
         f"{host.get('processors', 0)} processors",
         "" if memory is None else f"{size(memory)} of memory",
     ]
-    return Text(plain_line(", ".join(filter(None, words))), style="bold")
-
-
-def _table(
-    title: str, column: str, parts: Sequence[Part], cell: Callable[[Part], str]
-) -> FittedTable:
-    columns = ("part", "needed by", column)
-    table = FittedTable(title, len(columns), columns)
-    for part in parts:
-        table.add_row(*map(plain_line, (part.name, ", ".join(part.commands), cell(part))))
-    return table
+    return Note("", plain_line(", ".join(filter(None, words))))
 
 
 def _reason_and_remedy(part: Part) -> str:

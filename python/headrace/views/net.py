@@ -1,17 +1,13 @@
-"""Figures of nets of one's own as tables."""
+"""Figures of a net: its places, stations, transitions, probes, monitors and stores."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
 from headrace.quantities import written_time
+from headrace.render.blocks import Note, Table, View
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from headrace.net import NetResult
 
 NODES = {
@@ -42,27 +38,31 @@ MONITORS = {
 }
 
 
-def net_tables(result: "NetResult") -> "Iterator[RenderableType]":
-    """Yield tables of places and stations, transitions, probes, monitors and stores, and how it
-    ended."""
-    for key, title, columns in (
-        ("nodes", "place or station", NODES),
-        ("transitions", "transition", TRANSITIONS),
-        ("probes", "probe", PROBES),
-    ):
-        table = _table(result, key, title, columns)
-        if table is not None:
-            yield table
-            yield ""
-    monitors = monitor_table(result)
-    if monitors is not None:
-        yield monitors
-        yield ""
-    if result.runs[0]["stores"]:
-        end = "at the end" if len(result.runs) == 1 else "at the end of the first run"
-        yield _stores(result.runs[0]["stores"], end)
-        yield ""
-    yield from how_it_ended(result)
+TABLES = {
+    "nodes": ("Places and stations", "place or station", NODES),
+    "transitions": ("Transitions", "transition", TRANSITIONS),
+    "probes": ("Probes", "probe", PROBES),
+    "monitors": ("Monitors", "monitor", MONITORS),
+}
+"""Title, heading of the names, and figures of each table."""
+
+
+def view(result: "NetResult") -> View:
+    """Return the tables of figures and stores, and how the runs ended."""
+    tables = [*figure_tables(result), *_stores(result)]
+    notes = [Note(line) for line in how_it_ended(result)]
+    return [*(block for table in tables for block in (table, Note(""))), *notes]
+
+
+def figure_tables(result: "NetResult", keys: Sequence[str] = tuple(TABLES)) -> Iterator[Table]:
+    """Yield the tables of `TABLES` that have rows."""
+    for key in keys:
+        title, name, columns = TABLES[key]
+        rows = [
+            [row["path"], *(_figure(row, figure) for figure in columns)] for row in result.rows(key)
+        ]
+        if rows:
+            yield Table.of_rows(title, (name, *columns.values()), rows, is_plain=True)
 
 
 def how_it_ended(result: "NetResult") -> Iterator[str]:
@@ -94,41 +94,19 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
         yield f"nothing was measured{of}: the run ended in its warm-up"
 
 
-def monitor_table(result: "NetResult") -> Table | None:
-    """Return the table of monitors; None without any."""
-    return _table(result, "monitors", "monitor", MONITORS)
-
-
-def _table(result: "NetResult", key: str, title: str, columns: Mapping[str, str]) -> Table | None:
-    rows = result.rows(key)
-    if not rows:
-        return None
-    table = Table(box=None, pad_edge=False)
-    table.add_column(title)
-    for column in columns.values():
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*cells(row, columns))
-    return table
-
-
-def cells(row: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:
-    """Return a row of figures as texts, its name first."""
-    return [row["path"], *(_figure(row, figure) for figure in columns)]
-
-
-def _stores(stores: Sequence[Mapping[str, Any]], end: str) -> Table:
-    """Return a table of the fields of stores at the end of a run."""
-    table = Table(box=None, pad_edge=False)
-    for title in ("store", "field", end):
-        table.add_column(title, overflow="fold")
+def _stores(result: "NetResult") -> Iterator[Table]:
+    """Yield the table of the fields of stores at the end of a run, if there are any."""
+    stores = result.runs[0]["stores"]
     copies = Counter(store["path"] for store in stores)
-    for store in stores:
-        path = store["path"]
-        name = path if copies[path] == 1 else f"{path} [{store['copy']}]"
-        for field, value in store["fields"].items():
-            table.add_row(Text(name), field, Text(value))
-    return table
+    rows = [
+        (path if copies[path] == 1 else f"{path} [{store['copy']}]", field, value)
+        for store in stores
+        for path in [store["path"]]
+        for field, value in store["fields"].items()
+    ]
+    end = "at the end" if len(result.runs) == 1 else "at the end of the first run"
+    if stores:
+        yield Table.of_rows("Stores", ("store", "field", end), rows, 3, is_plain=True)
 
 
 def _figure(row: Mapping[str, Any], figure: str) -> str:
