@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from command_line import parse_arguments
+from matplotlib.figure import Figure
 
 import headrace
 from headrace.lab import running_testbed, status
@@ -35,7 +36,7 @@ from headrace.lab.hosts import Hosts
 from headrace.lab.processes import processes
 from headrace.lab.state import Lab
 from headrace.render.pictures import write_figure
-from headrace.render.style import COLOURS, sheet
+from headrace.render.style import COLOURS
 from headrace.simulate.scenario import load_with_sets
 
 CLIENTS = (1, 2, 4, 8)
@@ -372,8 +373,8 @@ def table(points: list[dict[str, Any]]) -> list[str]:
 
 def draw(points: list[dict[str, Any]], path: Path) -> None:
     """Draw the aggregate throughput by clients, measured and simulated."""
-    figure, _ = sheet("GlusterFS in testbeds", "measured (marks) and simulated (lines)", 5.2)
-    figure.clear()
+    figure = Figure(figsize=(8.0, 5.2), layout="constrained")
+    figure.suptitle("GlusterFS in testbeds\nmeasured (marks) and simulated (lines)")
     panels = figure.subplots(1, 2, sharey=True)
     there = {it["system"] for it in points if it["test"] in ("own files", "pfssim")}
     drawn = [name for name in SYSTEMS if name in there]

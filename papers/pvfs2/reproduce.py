@@ -23,7 +23,7 @@ import polars as pl
 import headrace as hr
 from headrace.quantities import binary_size
 from headrace.report.paper import Paper, Row, main
-from headrace.report.prediction import Prediction
+from headrace.validate.predicted_case import Prediction
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -15,6 +15,8 @@ from rich.console import Console
 
 import headrace as hr
 from conftest import SMALL
+from headrace.kinds import blocks
+from headrace.render.terminal import rendered
 
 
 def test_a_scenario_from_text_and_from_a_file(small: Path) -> None:

@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from headrace import _core
+from headrace.live_rates import LiveJobRates
 from headrace.measure.jobs import JobsLive, Options, quick_start, run_jobs
 from headrace.measure.jobs.target import opened
-from headrace.views.jobs import Now, live_line
+from headrace.views.jobs import live_line
 
 SHORT = ("--time", "0.2", "--file", "8m")
 needs_io_uring = pytest.mark.skipif(
@@ -291,7 +292,7 @@ def test_a_fio_job_file_is_carried_out(headrace: Any, below: Path, tmp_path: Pat
 
 
 def test_the_line_of_progress_says_how_far_it_is() -> None:
-    now = Now("bench")
+    now = LiveJobRates("bench")
     now.add(JobsLive(2, 8, "random read, depth 1", 0.0, 100.0, (0, 0, 0.0), 14.0))
     now.add(JobsLive(2, 8, "random read, depth 1", 0.5, 100.0, (50, 204800, 0.1), 13.5))
     now.add(JobsLive(2, 8, "random read, depth 1", 1.0, 100.0, (100, 409600, 0.2), 13.0))

@@ -235,7 +235,13 @@ View: TypeAlias = Sequence[Block]
 
 
 def bars(
-    picture: str, title: str, across: str, y: Axis, series: Mapping[str, Mapping[str, float | None]]
+    picture: str,
+    title: str,
+    across: str,
+    y: Axis,
+    series: Mapping[str, Mapping[str, float | None]],
+    *,
+    is_stacked: bool = False,
 ) -> list[Chart]:
     """Return a chart with a bar for each name of each series; none where there is no name."""
     names = list(dict.fromkeys(name for values in series.values() for name in values))
@@ -243,4 +249,5 @@ def bars(
         Line(label, names, [values.get(name) for name in names], shape="bar")
         for label, values in series.items()
     ]
-    return [Chart(picture, title, Axis(across, scale="names"), y, lines)] if names else []
+    x = Axis(across, scale="names")
+    return [Chart(picture, title, x, y, lines, is_stacked=is_stacked)] if names else []

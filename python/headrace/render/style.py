@@ -4,12 +4,11 @@ import io
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TypeAlias, overload
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 
 from headrace.plain_text import plain
 
@@ -28,10 +27,6 @@ def short(name: str, longest: int = LONGEST_NAME) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-Sheet: TypeAlias = Figure | SubFigure
-"""A figure, or the part of one that has several."""
-WIDTH, HEIGHT = 8.0, 4.2
-"""Inches of a figure."""
 ZERO_ROOM = 0.4
 """Decades of room between 0 and the smallest other value of an axis."""
 NOTEBOOK_RESOLUTION = 90
@@ -48,29 +43,6 @@ class NotebookFigure(Figure):
             warnings.filterwarnings("ignore", message="Glyph |constrained_layout")
             self.savefig(picture, format="png", dpi=NOTEBOOK_RESOLUTION)
         return picture.getvalue()
-
-
-@overload
-def sheet(title: str, name: str, height: float = HEIGHT) -> tuple[Figure, Axes]: ...
-
-
-@overload
-def sheet(title: str, name: str, height: float, on: SubFigure | None) -> tuple[Sheet, Axes]: ...
-
-
-def sheet(
-    title: str, name: str, height: float = HEIGHT, on: SubFigure | None = None
-) -> tuple[Sheet, Axes]:
-    """Return an empty figure, or a part of one, with one pair of axes."""
-    figure: Sheet = on or NotebookFigure(figsize=(WIDTH, height), layout="constrained")
-    axes = figure.subplots()
-    axes.set_title(f"{title}\n", loc="left", fontsize="large", fontweight="bold")
-    # A distance in points: a part of the height would grow into the title.
-    axes.annotate(
-        short(name), (0, 1), (0, 5), "axes fraction", "offset points", color="#444444", va="bottom"
-    )
-    grid(axes)
-    return figure, axes
 
 
 def grid(axes: Axes) -> None:
@@ -95,12 +67,6 @@ def log_scale(axis: Axis, values: Sequence[float]) -> None:
     # Without a power of ten in their range, the smallest value is marked.
     axis.set_ticks([0.0, *(marks or [least])])
     axis.set_ticks([], minor=True)
-
-
-def legend_below(axes: Axes, columns: int) -> None:
-    """Put the legend of axes below the figure, where it covers neither data nor title."""
-    handles, labels = axes.get_legend_handles_labels()
-    axes.figure.legend(handles, labels, loc="outside lower right", ncols=columns, frameon=False)
 
 
 def nothing(axes: Axes, why: str) -> None:

@@ -1,8 +1,10 @@
 """Results of a run as frames with SI units in the column names."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from headrace._core import TRACE_OPERATIONS
@@ -63,6 +65,10 @@ def server_series(seed: int, columns: Columns | None) -> pl.DataFrame:
     return table.select(list(SERVER_SERIES)).cast(SERVER_SERIES)
 
 
+REQUESTS_IN_WINDOW = 10
+"""Mean number of requests in a window. With fewer, a line would show single requests rather than a
+rate."""
+FEWEST_WINDOWS = 10
 MOST_SAVED = 10_000
 """Most rows of the data servers over time that are saved with a result."""
 
@@ -76,6 +82,47 @@ def saved_server_series(table: pl.DataFrame) -> pl.DataFrame:
     first = table.filter(pl.col("seed") == pl.col("seed").first())
     servers = first["server"].n_unique()
     return first.clear() if servers < 2 else merged_windows(first, MOST_SAVED // servers)
+
+
+def mean_rates(
+    table: pl.DataFrame, ends_s: Sequence[float], requests: float
+) -> tuple[list[float], dict[tuple[str, str], list[float]]]:
+    """Return bytes a second over time, means over replications.
+
+    Parameters:
+        table: A `series`, with a row at least.
+        ends_s: End of each replication in seconds.
+        requests: Number of completed requests; windows are so long that they hold enough of them.
+
+    Returns:
+        The edges of the windows in seconds, and by group and operation a value for each window.
+    """
+    groups, operations = (table[name].n_unique() for name in ("group", "operation"))
+    window = _window(table, requests / (groups * operations))
+    start, end = float(table["time_s"].to_numpy().min()), max(ends_s)
+    number = pl.col("time_s").sub(start).truediv(window).add(1e-9).floor().cast(pl.Int64)
+    table = table.with_columns(number.alias("window"))
+    edges = start + window * np.arange(int(table["window"].to_numpy().max()) + 2)
+    if end > edges[-1]:
+        edges = np.append(edges, end)
+    # A run covers only the part of a window before its own end.
+    spent = sum((np.diff(np.minimum(edges, max(it, start))) for it in ends_s), np.zeros(1))
+    edges[-1] = min(edges[-1], end)
+    rates = {}
+    for (group, operation), part in table.group_by("group", "operation", maintain_order=True):
+        moved = np.zeros(len(edges) - 1)
+        np.add.at(moved, part["window"].to_numpy(), part["bytes"].to_numpy())
+        mean = np.divide(moved, spent, out=np.zeros_like(moved), where=spent > 0)
+        rates[str(group), str(operation)] = mean.tolist()
+    return edges.tolist(), rates
+
+
+def _window(table: pl.DataFrame, requests: float) -> float:
+    """Return the length of windows that hold enough requests: a multiple of the series' own."""
+    longest, time = float(table["window_s"].to_numpy().max()), table["time_s"].to_numpy()
+    windows = (time.max() - time.min()) / longest + 1
+    wanted = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
+    return float(longest * max(1, math.ceil(windows / wanted)))
 
 
 def merged_windows(table: pl.DataFrame, windows: int) -> pl.DataFrame:

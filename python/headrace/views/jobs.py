@@ -22,7 +22,7 @@ from headrace.views.parts import ending, latency_by_percentile, machine, times_r
 if TYPE_CHECKING:
     import polars as pl
 
-    from headrace.measure.jobs import JobsLive
+    from headrace.live_rates import LiveJobRates
 
 TIMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
 SPARE = {"mean": 3, "max": 2}
@@ -168,40 +168,7 @@ def _record(job: JobFigures, operation: str, figures: RequestFigures) -> Record:
     }
 
 
-class Now:
-    """Progress of running jobs."""
-
-    WINDOW_S = 0.5
-    """Rates are over this time at least."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.at: JobsLive | None = None
-        self.rate: float | None = None
-        self.throughput: float | None = None
-        self.latency: float | None = None
-        self._before: tuple[int, float, tuple[int, int, float]] = (0, 0.0, (0, 0, 0.0))
-
-    def add(self, progress: "JobsLive") -> None:
-        """Add the jobs' current progress."""
-        self.at = progress
-        step, since, before = self._before
-        if progress.step != step:
-            self._before = (progress.step, 0.0, (0, 0, 0.0))
-            self.rate = self.throughput = self.latency = None
-            return
-        passed = progress.seconds - since
-        if passed < self.WINDOW_S:
-            return
-        count, moved, latency = (
-            now - then for now, then in zip(progress.counts, before, strict=True)
-        )
-        self.rate, self.throughput = count / passed, moved / passed
-        self.latency = latency / count if count else None
-        self._before = (step, progress.seconds, progress.counts)
-
-
-def _parts(now: Now) -> dict[str, str]:
+def _parts(now: "LiveJobRates") -> dict[str, str]:
     """Return the displayed parts with their names."""
     at = now.at
     if at is None or at.step == 0:
@@ -217,14 +184,14 @@ def _parts(now: Now) -> dict[str, str]:
     }
 
 
-def live(now: Now) -> View:
+def live(now: "LiveJobRates") -> View:
     """Return the progress of running jobs."""
     parts = _parts(now)
     columns = [Column(name, [text]) for name, text in parts.items()]
     return [Note("", now.title), Table("", columns, names=2)]
 
 
-def live_line(now: Now) -> str:
+def live_line(now: "LiveJobRates") -> str:
     """The same in one line."""
     parts = _parts(now)
     if "latency" not in parts:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headrace.measure.report import Latency
 from headrace.measure.sweep_steps import LoadPoint, SweepDocument, SweepStep
 from headrace.quantities import NOT_KNOWN, duration, figure, numbered, whole
 from headrace.render import units
@@ -249,24 +248,18 @@ def _curve(label: str, steps: Sequence[SweepStep]) -> Line:
     """Return the steps of a curve in order of load, up to the first that was not sustained."""
     complete = [step for step in steps if not step.partial]
     kept = next((at for at, step in enumerate(complete) if not step.keeps_up), len(complete))
-    shown = [step for step in complete[: kept + 1] if _time(step.response, "mean")]
+    shown = [step for step in complete[: kept + 1] if step.response and step.response.mean]
     return Line(
         label,
         [step.achieved_per_second for step in shown],
-        [_time(step.response, "mean") for step in shown],
+        _values(shown, "response", "mean"),
     )
 
 
-def _time(latency: Latency | None, key: str) -> float | None:
-    return getattr(latency, key) if latency else None
-
-
-def _times(steps: Sequence[SweepStep], which: str, key: str) -> list[float | None]:
-    return [_time(getattr(step, which), key) for step in steps]
-
-
 def _values(steps: Sequence[SweepStep], which: str, key: str) -> list[float | None]:
-    return _times(steps, which, key) if key else [getattr(step, which) for step in steps]
+    """Return a figure of each step, or a time of a latency of each."""
+    values = [getattr(step, which) for step in steps]
+    return [value and getattr(value, key) for value in values] if key else values
 
 
 def _halves(steps: Sequence[SweepStep], which: str, key: str) -> list[float | None]:

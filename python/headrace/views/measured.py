@@ -1,10 +1,18 @@
 """A measurement of one load: throughput and times of each operation."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from headrace.measure.report import CacheFigures, FileSet, Latency, Report, Sharing
+from headrace.measure.report import (
+    CacheFigures,
+    FileSet,
+    GroupFigures,
+    Latency,
+    OperationFigures,
+    Report,
+    Sharing,
+)
 from headrace.quantities import NOT_KNOWN, duration, percent, size, whole
 from headrace.render import units
 from headrace.render.blocks import (
@@ -33,6 +41,8 @@ from headrace.views.parts import (
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from headrace.live_rates import LiveRates
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 SPARE = {"p50": 6, "p95": 5, "data": 4, "max": 2, "operations": 1}
@@ -206,18 +216,7 @@ def _performance(result: Report) -> Table:
         "Throughput and service time",
         [
             Column("operation", list(operations)),
-            Column(
-                "operations",
-                [each.count for each in operations.values()],
-                units.COUNT,
-                SPARE["operations"],
-            ),
-            Column(
-                "data",
-                [each.bytes or None for each in operations.values()],
-                units.SIZE,
-                SPARE["data"],
-            ),
+            *_amounts(operations.values()),
             Column(
                 "MB/s",
                 [result.throughput.get(name) for name in operations],
@@ -252,8 +251,7 @@ def _operation_groups(result: Report) -> Table:
         "Groups of operations",
         [
             Column("group", list(groups)),
-            Column("operations", [row.count for row in rows], units.COUNT, SPARE["operations"]),
-            Column("data", [row.bytes or None for row in rows], units.SIZE, SPARE["data"]),
+            *_amounts(rows),
             column("MB/s", "throughput", units.THROUGHPUT),
             column("operations/s", "per_second", units.FIGURE),
             *_times(
@@ -273,6 +271,13 @@ def _operation_groups(result: Report) -> Table:
             ),
         ],
     )
+
+
+def _amounts(rows: Collection[OperationFigures | GroupFigures]) -> list[Column]:
+    return [
+        Column("operations", [row.count for row in rows], units.COUNT, SPARE["operations"]),
+        Column("data", [row.bytes or None for row in rows], units.SIZE, SPARE["data"]),
+    ]
 
 
 def _times(result: Report, latencies: Mapping[str, Latency], path: Sequence[str]) -> list[Column]:
@@ -408,37 +413,7 @@ def _steps(name: str, table: "pl.DataFrame", values: Sequence[float | None]) -> 
     return Line(name, edges, [*heights, heights[-1]], shape="level")
 
 
-class Now:
-    """Progress of a running measurement."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.preparing = True
-        self.prepared = (0, 0)
-        self.removed: int | None = None
-        self.seconds = 0.0
-        self.operations: dict[str, tuple[int, int]] = {}
-        self.rates: dict[str, tuple[float, float]] = {}
-        self._before: tuple[float, dict[str, tuple[int, int]]] = (0.0, {})
-
-    def add(self, preparing: bool, seconds: float, operations: dict[str, tuple[int, int]]) -> None:
-        """Add the current progress. Rates are over one second at least."""
-        self.preparing, self.seconds, self.operations = preparing, seconds, operations
-        since, before = self._before
-        if seconds - since < 1.0:
-            return
-        passed = seconds - since
-        self.rates = {
-            name: (
-                (count - before.get(name, (0, 0))[0]) / passed,
-                (moved - before.get(name, (0, 0))[1]) / passed,
-            )
-            for name, (count, moved) in operations.items()
-        }
-        self._before = (seconds, operations)
-
-
-def live(now: Now) -> View:
+def live(now: "LiveRates") -> View:
     """Return the progress of a running measurement."""
     state = duration(now.seconds)
     if now.preparing:

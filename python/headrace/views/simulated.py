@@ -38,7 +38,7 @@ from headrace.simulate.report import (
     Unwritten,
 )
 from headrace.views.parts import left_out_line, left_out_table, warning_note
-from headrace.views.simulation_charts import charts
+from headrace.views.simulation_charts import charts, first_places
 
 if TYPE_CHECKING:
     import polars as pl
@@ -437,12 +437,7 @@ def _packets(packets: Packets) -> str:
 
 
 def _breakdown(entries: Sequence[BreakdownEntry]) -> Table:
-    shown, rest = list(entries[:PLACES]), entries[PLACES:]
-    if rest:
-        share, seconds, waiting = (
-            sum(getattr(it, key) for it in rest) for key in ("share", "seconds", "waiting")
-        )
-        shown.append(BreakdownEntry(f"{len(rest)} more", share, seconds, waiting))
+    shown = first_places(entries, PLACES)
     return Table(
         "Time breakdown of a request",
         [

@@ -1,6 +1,5 @@
 """Charts of a simulation."""
 
-import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -22,10 +21,6 @@ MOST_STATIONS = 30
 UNEQUAL = 0.005
 """Difference of utilisations from which the busiest copy is drawn."""
 MARKED = (0.50, 0.95, 0.99)
-REQUESTS_IN_WINDOW = 10
-"""Mean number of requests in a window. With fewer, a line would show single requests rather than a
-rate."""
-FEWEST_WINDOWS = 10
 MOST_RECORDED = 8
 """Lines of what is recorded over time: those with the largest means."""
 RECORDED = {
@@ -138,23 +133,25 @@ def utilisation(report: Report, base: Report | None = None) -> Chart:
     )
 
 
-def _places(entries: Sequence[BreakdownEntry]) -> list[Chart]:
-    if not entries:
-        return []
-    shown, rest = list(entries[:MOST_PLACES]), entries[MOST_PLACES:]
-    names = [entry.place for entry in shown]
-    service = [entry.seconds - entry.waiting for entry in shown]
-    waiting = [entry.waiting for entry in shown]
+def first_places(entries: Sequence[BreakdownEntry], most: int) -> list[BreakdownEntry]:
+    """Return the first places of a breakdown, and the others together."""
+    shown, rest = list(entries[:most]), entries[most:]
     if rest:
-        names.append(f"{len(rest)} more")
-        service.append(sum(entry.seconds - entry.waiting for entry in rest))
-        waiting.append(sum(entry.waiting for entry in rest))
-    lines = [
-        Line("service", names, service, shape="bar"),
-        Line("waiting", names, waiting, shape="bar"),
-    ]
-    x, y = Axis("place", scale="names"), Axis("", units.MILLISECONDS)
-    return [Chart("breakdown", "Time breakdown of a request", x, y, lines, is_stacked=True)]
+        shares, seconds, waiting = (
+            sum(getattr(it, key) for it in rest) for key in ("share", "seconds", "waiting")
+        )
+        shown.append(BreakdownEntry(f"{len(rest)} more", shares, seconds, waiting))
+    return shown
+
+
+def _places(entries: Sequence[BreakdownEntry]) -> list[Chart]:
+    shown = first_places(entries, MOST_PLACES)
+    times = {
+        "service": {entry.place: entry.seconds - entry.waiting for entry in shown},
+        "waiting": {entry.place: entry.waiting for entry in shown},
+    }
+    title, y = "Time breakdown of a request", Axis("", units.MILLISECONDS)
+    return bars("breakdown", title, "place", y, times, is_stacked=True)
 
 
 def _distribution(points: "pl.DataFrame") -> Chart:
@@ -188,51 +185,29 @@ def _over_time(report: Report, series: "pl.DataFrame") -> Chart:
     x, y = Axis("simulated time", units.TIME), Axis("throughput", units.THROUGHPUT)
     if series.is_empty():
         return Chart("throughput", title, x, y, [], empty="no bytes were moved")
-    import numpy as np
-    import polars as pl
+    from headrace.simulate.frames import mean_rates
 
     ends = [run.simulated_seconds for run in report.replications] or [report.simulated_seconds]
-    groups = series["group"].unique(maintain_order=True).to_list()
-    operations = series["operation"].unique(maintain_order=True).to_list()
     requests = report.latency["all"].count if "all" in report.latency else 0
-    window = _window(series, requests / (len(groups) * len(operations)))
-    start = float(series["time_s"].to_numpy().min())
-    number = pl.col("time_s").sub(start).truediv(window).add(1e-9).floor().cast(pl.Int64)
-    series = series.with_columns(number.alias("window"))
-    edges = start + window * np.arange(int(series["window"].to_numpy().max()) + 2)
-    if max(ends) > edges[-1]:
-        edges = np.append(edges, max(ends))
-    # A run covers only the part of a window before its own end.
-    spent = sum((np.diff(np.minimum(edges, max(end, start))) for end in ends), np.zeros(1))
-    edges[-1] = min(edges[-1], max(ends))
+    edges, rates = mean_rates(series, ends, requests)
+    several, many = (len({key[at] for key in rates}) > 1 for at in (0, 1))
     lines = []
-    for (group, operation), part in series.group_by("group", "operation", maintain_order=True):
-        moved = np.zeros(len(edges) - 1)
-        np.add.at(moved, part["window"].to_numpy(), part["bytes"].to_numpy())
-        rates = np.divide(moved, spent, out=np.zeros_like(moved), where=spent > 0).tolist()
-        names = [str(group)] * (len(groups) > 1) + [str(operation)] * (len(operations) > 1)
+    for (group, operation), values in rates.items():
+        names = [group] * several + [operation] * many
         lines.append(
             Line(
-                ", ".join(names) or str(operation),
-                edges.tolist(),
-                [*rates, rates[-1]],
+                ", ".join(names) or operation,
+                edges,
+                [*values, values[-1]],
                 shape="level",
-                group=str(group) if len(groups) > 1 else "",
+                group=group if several else "",
             )
         )
     away = [
-        Span("a server is down", it.at_s, float(edges[-1]) if it.until_s is None else it.until_s)
+        Span("a server is down", it.at_s, edges[-1] if it.until_s is None else it.until_s)
         for it in report.failures
     ]
     return Chart("throughput", title, x, y, lines, spans=away)
-
-
-def _window(series: "pl.DataFrame", requests: float) -> float:
-    """Return the length of windows that hold enough requests: a multiple of the series' own."""
-    longest, time = float(series["window_s"].to_numpy().max()), series["time_s"].to_numpy()
-    windows = (time.max() - time.min()) / longest + 1
-    wanted = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
-    return float(longest * max(1, math.ceil(windows / wanted)))
 
 
 def server_map(

@@ -10,9 +10,10 @@ from rich.console import Console
 from rich.live import Live as Screen
 
 from headrace import progress_events
+from headrace.live_rates import LiveJobRates
 from headrace.plain_text import plain_line
 from headrace.render.terminal import rendered
-from headrace.views.jobs import Now, live, live_line
+from headrace.views.jobs import live, live_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import JobsLive
@@ -27,7 +28,7 @@ def job_view(title: str, shown: bool) -> Iterator[Callable[["JobsLive"], None] |
     if not shown:
         yield None
         return
-    figures = Now(title)
+    figures = LiveJobRates(title)
     before: JobsLive | None = None
     begun = time.monotonic()
     with _drawn(title) as draw:
@@ -87,7 +88,7 @@ def _finished(progress: "JobsLive") -> None:
 @contextlib.contextmanager
 def _drawn(title: str) -> Iterator[Callable[["JobsLive"], None]]:
     if sys.stderr.isatty():
-        now = Now(title)
+        now = LiveJobRates(title)
         with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
 
             def draw(progress: "JobsLive") -> None:
@@ -96,10 +97,10 @@ def _drawn(title: str) -> Iterator[Callable[["JobsLive"], None]]:
 
             yield draw
     else:
-        yield _lines(Now(title))
+        yield _lines(LiveJobRates(title))
 
 
-def _lines(now: Now) -> Callable[["JobsLive"], None]:
+def _lines(now: LiveJobRates) -> Callable[["JobsLive"], None]:
     last = time.monotonic()
 
     def report(progress: "JobsLive") -> None:

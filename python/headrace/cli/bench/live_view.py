@@ -10,8 +10,9 @@ from rich.live import Live as Screen
 
 from headrace import progress_events
 from headrace.cli.screen import ProgressLines
+from headrace.live_rates import LiveRates
 from headrace.render.terminal import rendered
-from headrace.views.measured import Now, live
+from headrace.views.measured import live
 
 if TYPE_CHECKING:
     from headrace.measure import Live
@@ -24,7 +25,7 @@ def live_view(title: str, shown: bool) -> Iterator[Callable[["Live"], None] | No
     if not shown:
         yield None
         return
-    figures = Now(title)
+    figures = LiveRates(title)
     with _drawn(title) as draw:
 
         def tell(progress: "Live") -> None:
@@ -55,7 +56,7 @@ def _drawn(title: str) -> Iterator[Callable[["Live"], None]]:
         lines = ProgressLines(title)
         yield lambda progress: lines.write(lambda: _so_far(progress))
         return
-    now = Now(title)
+    now = LiveRates(title)
     with Screen(console=Console(stderr=True), transient=True, refresh_per_second=4) as screen:
 
         def report(progress: "Live") -> None:

@@ -22,12 +22,6 @@ def show_origin(document: Document) -> None:
         show_table("Environment", ["property", "value"], rows, left={0, 1})
 
 
-def show_notes(document: Document) -> None:
-    """Show the warnings and notes of a result."""
-    for warning in document.get("warnings") or ():
-        note(str(warning["message"]))
-
-
 def note(text: str) -> None:
     """Show a statement that limits a result."""
     with ui.row().classes("items-start no-wrap q-my-xs").props('role="note"'):
