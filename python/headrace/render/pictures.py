@@ -73,10 +73,10 @@ def _title(view: View) -> str:
 
 def drawn_one(view: View, name: str) -> NotebookFigure:
     """Return one picture of a view. Raises ValueError if there is no such picture."""
-    names = dict.fromkeys(it.picture for it in view if isinstance(it, Chart | HeatMap))
-    if name not in names:
-        raise ValueError(f"figure {name!r}: expected {', '.join(names)}")
-    return drawn(view)[name]
+    by_picture = _by_picture(view)
+    if name not in by_picture:
+        raise ValueError(f"figure {name!r}: expected {', '.join(by_picture)}")
+    return _picture(by_picture[name], _title(view))
 
 
 def save(directory: Path, view: View) -> list[Path]:
@@ -190,7 +190,7 @@ def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], headin
         if chart is None:
             axes.set_visible(False)
         else:
-            axes.set_title(chart.title, loc="left", fontsize="medium", fontweight="bold")
+            axes.set_title(short(chart.title), loc="left", fontsize="medium", fontweight="bold")
             if isinstance(chart, HeatMap):
                 _draw_heat_map(axes, chart)
             else:
@@ -235,13 +235,19 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
                 0.9 * thickness,
                 left=[ends[row] if chart.is_stacked else base for row in rows],
                 color=colour,
-                label=line.name,
+                label=short(line.name, LONGEST_LABEL),
                 xerr=ranges,
             )
         else:
             marker = MARKS[number % len(MARKS)]
             axes.errorbar(
-                values, rows, xerr=ranges, fmt=marker, color=colour, markersize=5, label=line.name
+                values,
+                rows,
+                xerr=ranges,
+                fmt=marker,
+                color=colour,
+                markersize=5,
+                label=short(line.name, LONGEST_LABEL),
             )
         for row, value in zip(rows, values, strict=True):
             if not math.isnan(value):
@@ -265,7 +271,7 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
     axes.set_yticks(range(len(names)), [short(name, LONGEST_LABEL) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(chart.y.label)
+    axes.set_xlabel(short(chart.y.label))
     _scale(axes.xaxis, chart.y, chart.lines)
     axes.tick_params(axis="x", labelrotation=30)
 
@@ -276,17 +282,29 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
         if line.is_reference and line.low:
             low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
-            axes.fill_between(x, low, high, color=REFERENCE, alpha=0.2, lw=0, label=line.name)
+            axes.fill_between(
+                x,
+                low,
+                high,
+                color=REFERENCE,
+                alpha=0.2,
+                lw=0,
+                label=short(line.name, LONGEST_LABEL),
+            )
             continue
         if line.is_reference:
-            axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=line.name)
+            axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=short(line.name, LONGEST_LABEL))
             continue
         group = groups.setdefault(line.group or line.name, [])
         group.append(line)
         number = list(groups.values()).index(group)
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[(number // len(COLOURS) + len(group) - 1) % len(DASHES)]
-        style: dict[str, Any] = {"color": colour, "label": line.name, "linestyle": dashes}
+        style: dict[str, Any] = {
+            "color": colour,
+            "label": short(line.name, LONGEST_LABEL),
+            "linestyle": dashes,
+        }
         if chart.x.scale == "nines":
             x = [1 / (1 - at) for at in x]
         style["drawstyle"] = "steps-post" if line.shape == "level" else "default"
@@ -318,8 +336,8 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         # One entry in the legend for those of one name.
         is_new = all(span.name != before.name for before in chart.spans[:number])
         axes.axvspan(begin, end, color=colour, alpha=0.5, label=span.name if is_new else None)
-    axes.set_xlabel(chart.x.label)
-    axes.set_ylabel(chart.y.label)
+    axes.set_xlabel(short(chart.x.label))
+    axes.set_ylabel(short(chart.y.label))
     _scale(axes.yaxis, chart.y, chart.lines)
     _scale_across(axes, chart)
 
@@ -373,8 +391,8 @@ def _draw_heat_map(axes: Axes, chart: HeatMap) -> None:
         ruler.set_ticks(list(shown), [short(names[at], 30) for at in shown])
     if not chart.downwards:
         axes.invert_yaxis()
-    axes.set_xlabel(chart.x.label)
-    axes.set_ylabel(chart.y.label)
+    axes.set_xlabel(short(chart.x.label))
+    axes.set_ylabel(short(chart.y.label))
 
 
 def _scale(ruler: Ruler, axis: Axis, lines: Sequence[Line]) -> None:
@@ -420,4 +438,5 @@ def _distances(
     y, low, high = (_scaled(each, axis) for each in (values, lows, highs))
     below = [value - end for value, end in zip(y, low, strict=True)]
     above = [end - value for value, end in zip(y, high, strict=True)]
-    return [[0.0 if math.isnan(it) else it for it in ends] for ends in (below, above)]
+    # A prediction may lie outside of its interval.
+    return [[0.0 if math.isnan(it) else max(it, 0.0) for it in ends] for ends in (below, above)]

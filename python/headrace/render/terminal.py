@@ -53,10 +53,10 @@ def _plain_table(table: Table) -> RichTable:
 def _table(table: Table) -> FittedTable:
     spare = sorted((it for it in table.columns if it.spare), key=lambda it: -it.spare)
     fitted = FittedTable(
-        table.title,
+        plain(table.title),
         table.names,
-        [it.name for it in table.columns],
-        [it.name for it in spare],
+        [plain(it.name) for it in table.columns],
+        [plain(it.name) for it in spare],
         table.redirected_width,
     )
     fitted.caption = table.caption
