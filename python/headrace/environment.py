@@ -179,6 +179,36 @@ def shown(key: str, value: Any) -> str:
     return size(value) if key.endswith("_bytes") else str(value)
 
 
+def described(record: Mapping[str, Any]) -> list[str]:
+    """Return the environment of a result in lines, without unknown fields."""
+    named = {key: shown(key, record[key]) for key in KEYS if key in record}
+    host = [
+        named.get("host", ""),
+        named.get("kernel", ""),
+        named.get("processor", ""),
+        f"{named['processors']} processors" if "processors" in named else "",
+        f"{named['memory_bytes']} of memory" if "memory_bytes" in named else "",
+    ]
+    if record.get("client_hosts", 1) > 1:
+        host[0] += f" and {record['client_hosts'] - 1} more client hosts"
+    mount = " ".join(filter(None, (named.get("mount_source"), named.get("mount_point"))))
+    file_system = [
+        named.get("directory", ""),
+        " on ".join(filter(None, (named.get("file_system"), mount))),
+        named.get("mount_options", ""),
+    ]
+    device = [named.get(f"device{part}", "") for part in ("", "_model", "_kind", "_bytes")]
+    lines = {"host": host, "directory": file_system, "device": device}
+    return [
+        f"{name} {', '.join(filter(None, parts))}" for name, parts in lines.items() if any(parts)
+    ]
+
+
+def local_time(timestamp: str) -> str:
+    """A moment, in local time."""
+    return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
 def check(where: str, value: Any) -> None:
     """Raise WrongField if an environment in a document from outside is damaged."""
     optional = dict.fromkeys(TEXTS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))

@@ -4,6 +4,7 @@
 and its value. Checks and `convert` raise `WrongField` if a value is invalid.
 """
 
+import copy
 import functools
 import operator
 import re
@@ -202,24 +203,26 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 
 @functools.cache
-def partial(of: type[Of]) -> type[Of]:
+def partial(of: type[Of], *, or_null: bool = False) -> type[Of]:
     """Return a subtype of a record whose fields may all be absent, here and in the records within.
 
     It serves documents of earlier versions, which lack later fields. An absent field has its
     default, or is `msgspec.UNSET`. A record within a record of its own type has all fields.
+    Fields may also be null if `or_null`.
     """
     record: Any = of
-    return typing.cast(type[Of], _partial(record, frozenset()))
+    spare = msgspec.UnsetType | None if or_null else msgspec.UnsetType
+    return typing.cast(type[Of], _partial(record, frozenset(), spare))
 
 
 @functools.cache
-def _partial(of: Any, around: frozenset[type]) -> Any:
+def _partial(of: Any, around: frozenset[type], spare: Any) -> Any:
     """Return `partial` of a record within records of other types."""
     own = typing.get_type_hints(of, include_extras=True)
     fields: list[Any] = []
     for field in msgspec.structs.fields(of):
-        kind = _partial_type(own[field.name], around | {of}) | msgspec.UnsetType
-        given: dict[str, Any] = {"name": field.encode_name}
+        kind = _partial_type(own[field.name], around | {of}, spare) | spare
+        given: Any = {"name": field.encode_name}
         if field.default_factory is not msgspec.NODEFAULT:
             given["default_factory"] = field.default_factory
         else:
@@ -235,15 +238,35 @@ def _partial(of: Any, around: frozenset[type]) -> Any:
     )
 
 
-def _partial_type(of: Any, around: frozenset[type]) -> Any:
+def _partial_type(of: Any, around: frozenset[type], spare: Any) -> Any:
     if isinstance(of, type) and issubclass(of, msgspec.Struct):
-        return of if of in around else _partial(of, around)
+        return of if of in around else _partial(of, around, spare)
     arguments = typing.get_args(of)
     if typing.get_origin(of) in (list, dict, tuple):
-        return typing.get_origin(of)[tuple(_partial_type(it, around) for it in arguments)]
+        return typing.get_origin(of)[tuple(_partial_type(it, around, spare) for it in arguments)]
     if typing.get_origin(of) in (typing.Union, types.UnionType):
-        return functools.reduce(operator.or_, (_partial_type(it, around) for it in arguments))
+        return functools.reduce(
+            operator.or_, (_partial_type(it, around, spare) for it in arguments)
+        )
     return of
+
+
+def without(document: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return a document without the field at a path. Where a name contains a dot, the field of the
+    document that contains it is left out."""
+    copied = copy.deepcopy(dict(document))
+    *above, last = where.split(".")
+    within: Any = copied
+    for key in above:
+        if isinstance(within, list) and key.isdecimal() and int(key) < len(within):
+            within = within[int(key)]
+        else:
+            within = within.get(key) if isinstance(within, dict) else None
+    if isinstance(within, dict) and last in within:
+        del within[last]
+    else:
+        copied.pop(where.partition(".")[0], None)
+    return copied
 
 
 def to_document(record: Any) -> Any:

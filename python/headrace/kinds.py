@@ -13,8 +13,6 @@ import msgspec
 from headrace.fields import convert, partial
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from headrace.render.blocks import View
     from headrace.render.style import NotebookFigure as Figure
 
@@ -166,56 +164,42 @@ def record_type(name: str) -> type[msgspec.Struct] | None:
 
 
 def read(name: str, document: Document) -> Any:
-    """Return the record of a document of a kind; fields that it lacks are `msgspec.UNSET`.
+    """Return the record of a document of a kind.
 
-    Raises WrongField if a field has another type.
+    Fields that it lacks are `msgspec.UNSET`, and any may be null: views may not need them. Raises
+    WrongField if a field has another type.
     """
-    kind = KINDS[name]
+    kind, record = KINDS[name], record_type(name)
     if kind.read:
         return pkgutil.resolve_name(kind.read)(document)
-    record = record_type(name)
-    return document if record is None else convert(dict(document), partial(record))
+    return document if record is None else convert(dict(document), partial(record, or_null=True))
 
 
-def blocks(name: str, document: Document, **tables: "pl.DataFrame") -> "View":
+def blocks(name: str, result: Any, **options: Any) -> "View":
     """Return what a result of a kind shows.
 
     Parameters:
         name: Name of the kind.
-        document: The result.
-        tables: Its tables by their names in the store, for charts of what the document lacks.
+        result: Its document, or its record.
+        options: Further arguments of its view, such as tables of the result that its document
+            lacks, by their names in the store.
 
-    Raises one of `UNSHOWN` if the document lacks fields, as one of another version may.
+    Raises one of `UNSHOWN` if a document lacks fields, as one of another version may.
     """
-    view: View = pkgutil.resolve_name(KINDS[name].view)(read(name, document), **tables)
+    record = read(name, result) if isinstance(result, Mapping) else result
+    view: View = pkgutil.resolve_name(KINDS[name].view)(record, **options)
     return view
 
 
-def picture(name: str, document: Document, figure: str, **tables: "pl.DataFrame") -> "Figure":
-    """Return a picture of a result. Raises ValueError if there is no such picture."""
+def picture(name: str, result: Any, figure: str, **options: Any) -> "Figure":
+    """Return a picture of a result, as `blocks` takes it. Raises ValueError if there is none."""
     from headrace.render.pictures import drawn_one
 
-    return drawn_one(blocks(name, document, **tables), figure)
+    return drawn_one(blocks(name, result, **options), figure)
 
 
-def picture_of_record(name: str, record: Any, figure: str, **options: Any) -> "Figure":
-    """Return a picture of the record of a result, as `picture` does."""
-    from headrace.render.pictures import drawn_one
-
-    return drawn_one(pkgutil.resolve_name(KINDS[name].view)(record, **options), figure)
-
-
-def html(name: str, document: Document) -> str:
-    """Return what a result of a kind shows, for a notebook."""
-    return _as_html(blocks(name, document))
-
-
-def html_of_record(name: str, record: Any) -> str:
-    """Return what the record of a result shows, as `html` does."""
-    return _as_html(pkgutil.resolve_name(KINDS[name].view)(record))
-
-
-def _as_html(view: "View") -> str:
+def html(name: str, result: Any) -> str:
+    """Return what a result shows, as `blocks` takes it, for a notebook."""
     from headrace.render.html import as_html
 
-    return as_html(view)
+    return as_html(blocks(name, result))

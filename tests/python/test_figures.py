@@ -78,7 +78,7 @@ def test_long_stations_are_cut_in_the_figure_of_utilisation() -> None:
     view = blocks("simulated", document | {"stations": rows})
     labels = pictures.drawn_one(view, "utilisation").axes[0].get_yticklabels()
     shown = [label.get_text() for label in labels]
-    assert sorted(shown) == ["a b", "s" * 47 + "…", "system/server/device"]
+    assert sorted(shown) == ["a\nb", "s" * 47 + "…", "system/server/device"]
 
 
 def a_study(unit: str, values: dict[str, list[float]], half: float | None) -> dict[str, Any]:

@@ -122,8 +122,8 @@ def test_whole_sweeps_are_repeated_and_their_figures_have_intervals(
         rates = [it["operations"][step["name"]]["per_second"] for it in document["repetitions"]]
         assert rates == achieved
     upper, lower = drawn(blocks("load-sweep", document))["load-sweep"].axes
-    # Bands of the load achieved, and of the mean: percentiles are over all repetitions.
-    assert (len(upper.collections), len(lower.collections)) == (1, 1)
+    # Bands of the load achieved, and of the mean, p95 and p99.
+    assert (len(upper.collections), len(lower.collections)) == (1, 3)
 
 
 def test_loads_that_were_found_are_those_of_every_repeat(

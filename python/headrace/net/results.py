@@ -143,9 +143,7 @@ class NetResult:
         Parameters:
             monitors: Their names; without any, all that have values over time.
         """
-        return kinds.picture_of_record(
-            "monitors", self, "monitors", names=monitors or self.over_time
-        )
+        return kinds.picture("monitors", self, "monitors", names=monitors or self.over_time)
 
     @property
     def over_time(self) -> list[str]:

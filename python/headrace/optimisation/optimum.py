@@ -133,7 +133,7 @@ class Optimum:
             ValueError: There is no such plot.
         """
         default = "front" if len(self.goals.objectives) > 1 else "history"
-        return kinds.picture_of_record("optimum", self, kind or default)
+        return kinds.picture("optimum", self, kind or default)
 
     def json(self) -> dict[str, Any]:
         """Return the document that `headrace optimise --json` prints."""

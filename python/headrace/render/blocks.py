@@ -144,7 +144,6 @@ class Line:
     group: str = ""
     """Lines of one group have the same colour and differ by their dashes."""
     x_low: Sequence[float | None] = ()
-    """Lower ends of ranges around x, and the upper ones."""
     x_high: Sequence[float | None] = ()
 
     @classmethod
@@ -220,7 +219,6 @@ class HeatMap:
     downwards: bool = False
     """Whether the first row is the uppermost."""
     topic: str = ""
-    """As a chart has it."""
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ class Plot(msgspec.Struct, frozen=True):
                 "type": "line" if series.kind == "line" else "scatter",
                 "symbol": "rect",
                 "symbolSize": RANGE_END,
-                "showSymbol": series.kind != "line",
+                "showSymbol": series.kind != "line" or len(ends) == 1,
                 "lineStyle": {"type": "dotted", "width": 1},
                 "color": COLOURS[at % len(COLOURS)],
             }

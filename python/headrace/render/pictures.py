@@ -13,7 +13,13 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis as Ruler
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, LogFormatterMathtext, MaxNLocator, NullFormatter
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogFormatterMathtext,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+)
 
 from headrace.files import atomic_file, make_directory
 from headrace.quantities import figure as figure_text
@@ -22,6 +28,8 @@ from headrace.render.blocks import Axis, Chart, HeatMap, Line, Note, View
 from headrace.render.style import COLOURS, DASHES, NotebookFigure, log_scale, nothing, short
 from headrace.render.style import grid as draw_grid
 
+NO_FORMULAS: Any = {"text.parse_math": False}
+"""Names are no formulas: a text keeps the setting that it was made with."""
 RESOLUTION = 150
 """Dots per inch of pixel images: 8 inches are 1200 pixels."""
 WIDTH, HEIGHT = 8.0, 4.2
@@ -30,13 +38,13 @@ TWO_WIDE, PANEL = 11.0, 3.2
 """Inches of a picture with panels abreast, and of the height of one."""
 NAMED, ROW, TALLEST = 1.4, 0.35, 9.0
 """Inches of a panel of names without its rows, of a row, and of the tallest heat map."""
-LONGEST_LABEL = 48
-"""Letters of a name beside bars."""
+LONGEST_LABEL, LONGEST_HEADING = 48, 110
+"""Letters of a name beside bars or in a legend, and of a line of the heading."""
 MOST_LABELS = 32
 """Names of a heat map that are all written."""
 MARKS = "osD^v"
-MOST_IN_LEGEND = 14
-"""Lines up to which there is a legend."""
+MOST_IN_LEGEND, MOST_BELOW = 40, 20
+"""Lines up to which there is a legend, and those of one of its columns."""
 MOST_MARKS = 40
 """Points of a line up to which each has a mark."""
 REFERENCE = "#999999"
@@ -44,6 +52,8 @@ SPANS = ("#dddddd", "#f0c890")
 """Colours of the spans of one name and of the next."""
 BEYOND, BEYOND_TEXTS = 1.04, 1.45
 """End of an axis over the most that values can be; with texts beside them."""
+FEW = 1e3
+"""Ratio of values below which a logarithmic axis has marks within decades."""
 TEXT_ROOM = 0.3
 """Part of an axis that texts beside marks need."""
 NINES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
@@ -92,7 +102,7 @@ def save_figures(directory: Path, figures: Mapping[str, Figure]) -> list[Path]:
     make_directory(directory)
     written = []
     # Identifiers in an SVG are otherwise random, and names are no formulas.
-    with mpl.rc_context({"svg.hashsalt": "headrace", "text.parse_math": False}):
+    with mpl.rc_context({"svg.hashsalt": "headrace", **NO_FORMULAS}):
         for file, picture in figures.items():
             for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
                 path = directory / f"{file}{suffix}"
@@ -141,8 +151,9 @@ def stacked(view: View) -> NotebookFigure:
     whole = NotebookFigure(figsize=size, layout="constrained")
     heights = [height for _, height in sizes]
     parts = whole.subfigures(len(sizes), 1, squeeze=False, height_ratios=heights)
-    for part, panels in zip(parts[:, 0], by_picture.values(), strict=True):
-        _draw(part, panels, _title(view))
+    with mpl.rc_context(NO_FORMULAS):
+        for part, panels in zip(parts[:, 0], by_picture.values(), strict=True):
+            _draw(part, panels, _title(view))
     return whole
 
 
@@ -163,9 +174,10 @@ class _Layout:
         columns = len(panels) if named else min(len(panels), 2)
         rows = math.ceil(len(panels) / columns)
         names = [_names(it) for it in panels if isinstance(it, Chart)]
-        height = NAMED + ROW * max(map(len, names), default=0)
-        if not named:
-            height = PANEL * rows if columns > 1 else HEIGHT
+        height = PANEL * rows if columns > 1 else HEIGHT
+        if named:
+            lines = [sum(1 + ("\n" in name) for name in each) for each in names]
+            height = NAMED + ROW * max(lines, default=0)
         if isinstance(panels[0], HeatMap) and columns == 1:
             height = min(NAMED + ROW * len(panels[0].rows), TALLEST)
         size = (WIDTH if columns == 1 else TWO_WIDE, height)
@@ -174,7 +186,8 @@ class _Layout:
 
 def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> NotebookFigure:
     picture = NotebookFigure(figsize=_Layout.of(panels).size, layout="constrained")
-    _draw(picture, panels, heading)
+    with mpl.rc_context(NO_FORMULAS):
+        _draw(picture, panels, heading)
     return picture
 
 
@@ -182,7 +195,7 @@ def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], headin
     """Draw panels below a heading."""
     layout = _Layout.of(panels)
     statistic = next((it.statistic for it in panels if isinstance(it, Chart)), "")
-    lines = [short(line) for line in (heading, statistic) if line]
+    lines = [short(line, LONGEST_HEADING) for line in (heading, statistic) if line]
     picture.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color="#444444")
     share: Any = "row" if layout.is_shared else False
     grid = picture.subplots(layout.rows, layout.columns, squeeze=False, sharey=share)
@@ -196,7 +209,9 @@ def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], headin
             else:
                 _panel(axes, chart)
     named = panels[0].x.scale == "names"
-    if not named and all(isinstance(it, Chart) and it.y == panels[0].y for it in panels):
+    is_same = all(isinstance(it, Chart) and it.y == panels[0].y for it in panels)
+    # Without a name and a unit, axes are of different things.
+    if not named and is_same and panels[0].y.label:
         ends = [end for axes, _ in zip(grid.flat, panels, strict=False) for end in axes.get_ylim()]
         for axes in grid.flat:
             axes.set_ylim(min(ends), max(ends))
@@ -212,7 +227,14 @@ def _panel(axes: Axes, chart: Chart) -> None:
     else:
         _draw_lines(axes, chart)
     if (len(chart.lines) > 1 or chart.x.scale != "names") and len(chart.lines) <= MOST_IN_LEGEND:
-        axes.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        columns = math.ceil(len(chart.lines) / MOST_BELOW)
+        axes.legend(
+            frameon=False,
+            fontsize="small",
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=columns,
+        )
 
 
 def _draw_names(axes: Axes, chart: Chart) -> None:
@@ -226,7 +248,7 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
         colour = COLOURS[number % len(COLOURS)]
         rows = [names.index(x) for x in line.x]
         values = _scaled(line.y, chart.y)
-        ranges = _ranges(line, chart.y)
+        ranges = _distances(line.y, line.low, line.high, chart.y)
         if line.shape == "bar":
             offset = 0.0 if chart.is_stacked else thickness * (bars.index(line) - middle)
             axes.barh(
@@ -235,7 +257,7 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
                 0.9 * thickness,
                 left=[ends[row] if chart.is_stacked else base for row in rows],
                 color=colour,
-                label=short(line.name, LONGEST_LABEL),
+                label=_label(line),
                 xerr=ranges,
             )
         else:
@@ -247,7 +269,7 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
                 fmt=marker,
                 color=colour,
                 markersize=5,
-                label=short(line.name, LONGEST_LABEL),
+                label=_label(line),
             )
         for row, value in zip(rows, values, strict=True):
             if not math.isnan(value):
@@ -268,7 +290,10 @@ def _draw_names(axes: Axes, chart: Chart) -> None:
                     va="center",
                     fontsize="small",
                 )
-    axes.set_yticks(range(len(names)), [short(name, LONGEST_LABEL) for name in names])
+    axes.set_yticks(range(len(names)), [_short_lines(name) for name in names])
+    spec = axes.get_subplotspec()
+    if spec is None or spec.is_first_col():
+        axes.set_ylabel(short(chart.x.label))
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(short(chart.y.label))
@@ -280,38 +305,30 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
     groups: dict[str, list[Line]] = {}
     for line in chart.lines:
         x, y = _scaled(line.x, chart.x), _scaled(line.y, chart.y)
-        if line.is_reference and line.low:
-            low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
-            axes.fill_between(
-                x,
-                low,
-                high,
-                color=REFERENCE,
-                alpha=0.2,
-                lw=0,
-                label=short(line.name, LONGEST_LABEL),
-            )
-            continue
         if line.is_reference:
-            axes.plot(x, y, color=REFERENCE, linewidth=1.0, label=short(line.name, LONGEST_LABEL))
+            style: Any = {"color": REFERENCE, "label": _label(line)}
+            if line.low:
+                low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
+                axes.fill_between(x, low, high, alpha=0.2, linewidth=0, **style)
+            elif min(x) == max(x):
+                axes.axhline(y[0], linewidth=1.0, **style)
+            else:
+                axes.plot(x, y, linewidth=1.0, **style)
             continue
         group = groups.setdefault(line.group or line.name, [])
         group.append(line)
         number = list(groups.values()).index(group)
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[(number // len(COLOURS) + len(group) - 1) % len(DASHES)]
-        style: dict[str, Any] = {
-            "color": colour,
-            "label": short(line.name, LONGEST_LABEL),
-            "linestyle": dashes,
-        }
+        style = {"color": colour, "label": _label(line), "linestyle": dashes}
         if chart.x.scale == "nines":
             x = [1 / (1 - at) for at in x]
         style["drawstyle"] = "steps-post" if line.shape == "level" else "default"
-        if line.low and (line.shape == "mark" or line.x_low):
-            errors, x_errors = _ranges(line, chart.y), _x_ranges(line, chart.x)
+        if line.low and (line.shape == "mark" or line.x_low or len(x) == 1):
+            errors = _distances(line.y, line.low, line.high, chart.y)
+            x_errors = _distances(line.x, line.x_low, line.x_high, chart.x)
             axes.errorbar(x, y, errors, x_errors, fmt="none", ecolor=colour, capsize=2)
-        elif line.low and len(line.x) > 1:
+        elif line.low:
             low, high = _scaled(line.low, chart.y), _scaled(line.high, chart.y)
             step: Any = "post" if line.shape == "level" else None
             axes.fill_between(x, low, high, step=step, color=colour, alpha=0.15, linewidth=0)
@@ -345,7 +362,7 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
 def _scale_across(axes: Axes, chart: Chart) -> None:
     """Scale the axis that lines go over, and write its ticks."""
     edges = [x for line in chart.lines if line.shape == "level" for x in line.x]
-    if edges and chart.x.scale == "linear":
+    if edges and min(edges) < max(edges) and chart.x.scale == "linear":
         axes.set_xlim(*_scaled([min(edges), max(edges)], chart.x))
     if chart.x.ticks:
         places = _scaled(chart.x.ticks, chart.x)
@@ -369,7 +386,7 @@ def _scale_across(axes: Axes, chart: Chart) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{100 * (1 - 1 / x):.6g}"))
         axes.minorticks_off()
     elif chart.x.scale == "log":
-        log_scale(axes.xaxis, _scaled(values, chart.x))
+        _log_scale(axes.xaxis, _scaled(values, chart.x))
     elif chart.x.unit is units.COUNT:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if any(line.texts for line in chart.lines):
@@ -395,19 +412,41 @@ def _draw_heat_map(axes: Axes, chart: HeatMap) -> None:
     axes.set_ylabel(short(chart.y.label))
 
 
+def _log_scale(ruler: Ruler, values: Sequence[float]) -> None:
+    """Scale a ruler logarithmically, with more marks where values are within few decades."""
+    log_scale(ruler, values)
+    ruler.set_minor_formatter(NullFormatter())
+    above = [value for value in values if value > 0]
+    if above and len(above) == len(values) and max(above) < FEW * min(above):
+        ruler.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+
+
 def _scale(ruler: Ruler, axis: Axis, lines: Sequence[Line]) -> None:
     """Scale the ruler of the values of lines."""
+    is_across = ruler is ruler.axes.xaxis
     if axis.scale == "log":
-        log_scale(ruler, [axis.unit.scale * y for line in lines for y in line.y if y is not None])
-        ruler.set_minor_formatter(NullFormatter())
-    elif all(y is None or y >= 0 for line in lines for y in line.y):
+        _log_scale(ruler, [axis.unit.scale * y for line in lines for y in line.y if y is not None])
+    # Bands may reach below 0; the ends of the ranges of bars are shown.
+    elif all(y is None or y >= 0 for it in lines for y in (*it.y, *(it.low if is_across else ()))):
         limit = ruler.axes.set_xlim if ruler is ruler.axes.xaxis else ruler.axes.set_ylim
         if not axis.base:
             limit(0)
         if axis.most is not None:
             room = BEYOND_TEXTS if any(line.texts for line in lines) else BEYOND
-            limit(0, (room if ruler is ruler.axes.xaxis else BEYOND) * axis.unit.scale * axis.most)
+            most = axis.unit.scale * axis.most
+            ruler.set_ticks([most * part / 5 for part in range(6)])
+            limit(0, (room if is_across else BEYOND) * most)
     ruler.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def _label(line: Line) -> str:
+    name = short(line.name, LONGEST_LABEL)
+    # Matplotlib keeps names that begin so out of legends.
+    return f" {name}" if name.startswith("_") else name
+
+
+def _short_lines(name: str) -> str:
+    return "\n".join(short(line, LONGEST_LABEL) for line in name.split("\n", 1))
 
 
 def _names(chart: Chart) -> list[str]:
@@ -419,22 +458,15 @@ def _scaled(values: Sequence[float | None], axis: Axis) -> list[float]:
     return [math.nan if value is None else axis.unit.scale * value for value in values]
 
 
-def _ranges(line: Line, axis: Axis) -> list[list[float]] | None:
-    """Return the distances of the ends of a line's ranges from its values."""
-    return _distances(line.y, line.low, line.high, axis) if line.low else None
-
-
-def _x_ranges(line: Line, axis: Axis) -> list[list[float]] | None:
-    """Return the distances of the ends of a line's ranges of x from x."""
-    return _distances(line.x, line.x_low, line.x_high, axis) if line.x_low else None
-
-
 def _distances(
     values: Sequence[float | None],
     lows: Sequence[float | None],
     highs: Sequence[float | None],
     axis: Axis,
-) -> list[list[float]]:
+) -> list[list[float]] | None:
+    """Return the distances of the ends of ranges from values."""
+    if not lows:
+        return None
     y, low, high = (_scaled(each, axis) for each in (values, lows, highs))
     below = [value - end for value, end in zip(y, low, strict=True)]
     above = [end - value for value, end in zip(y, high, strict=True)]

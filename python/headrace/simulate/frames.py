@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from headrace._core import TRACE_OPERATIONS
@@ -97,6 +96,9 @@ def mean_rates(
     Returns:
         The edges of the windows in seconds, and by group and operation a value for each window.
     """
+    # A command that keeps its result needs no numpy.
+    import numpy as np
+
     groups, operations = (table[name].n_unique() for name in ("group", "operation"))
     window = _window(table, requests / (groups * operations))
     start, end = float(table["time_s"].to_numpy().min()), max(ends_s)
@@ -141,6 +143,34 @@ def merged_windows(table: pl.DataFrame, windows: int) -> pl.DataFrame:
         .agg(pl.col("time_s").first(), length, *mean)
     )
     return merged.select(list(SERVER_SERIES)).cast(SERVER_SERIES)
+
+
+class BusyServer(NamedTuple):
+    """How busy a data server was."""
+
+    name: str
+    """Its number, and its group if it has one."""
+    busy: Sequence[float | None]
+    """Utilisation in each window."""
+
+
+def busy_servers(
+    table: pl.DataFrame, windows: int | None = None
+) -> tuple[list[float], list[BusyServer]]:
+    """Return the data servers of the first run over time, in no more windows than `windows`, and
+    the starts of the windows in seconds."""
+    if not table.height:
+        return [], []
+    first = table.filter(table["seed"] == table["seed"][0])
+    if windows is not None:
+        first = merged_windows(first, windows)
+    wide = first.pivot("time_s", index=["server", "group"], values="utilisation")
+    names = wide.columns[2:]
+    servers = [
+        BusyServer(str(server) if group is None else f"{server} ({group})", busy)
+        for server, group, *busy in wide.rows()
+    ]
+    return [float(name) for name in names], servers
 
 
 def series(of: RunTables) -> pl.DataFrame:

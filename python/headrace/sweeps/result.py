@@ -292,7 +292,9 @@ class Sweep:
 
     def plot(self, figure: str = "throughput") -> "Figure":
         """Return a plot of a figure over the fields that vary, with 95 % intervals."""
-        return kinds.picture_of_record("sweep", self, "sweep", chosen=figure)
+        if figure not in FIGURES:
+            raise ValueError(f"figure {figure!r}: expected {', '.join(FIGURES)}")
+        return kinds.picture("sweep", self, "sweep", chosen=figure)
 
     def plot_sensitivity(self, figure: str = "throughput") -> "Figure":
         """Return a plot of the sensitivity of a figure to each axis.
@@ -301,7 +303,7 @@ class Sweep:
             ValueError: As `sensitivity` does.
         """
         self.sensitivity(figure)
-        return kinds.picture_of_record("sweep", self, "sensitivity", chosen=figure)
+        return kinds.picture("sweep", self, "sensitivity", chosen=figure)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -412,7 +414,7 @@ class Sweep:
         )
 
     def _repr_html_(self) -> str:
-        return kinds.html_of_record("sweep", self)
+        return kinds.html("sweep", self)
 
 
 def with_half_widths(columns: Iterable[str]) -> dict[str, pl.DataType]:

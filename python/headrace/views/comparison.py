@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from headrace.environment import local_time
 from headrace.quantities import figure, megabytes, milliseconds
 from headrace.render.blocks import Note, Table, View
 from headrace.store.figures import LATENCIES, RATE, THROUGHPUT
-from headrace.views.parts import when
 
 Entry = Mapping[str, Any]
 
@@ -67,7 +67,7 @@ def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> Table:
             _one(it["calls"]),
             _one(it["seeds"]),
             _one([(sha256 or "none")[:12] for sha256 in it["scenarios"]]),
-            when(it["started"]),
+            local_time(it["started"]),
         )
         for it in groups
     ]

@@ -45,7 +45,6 @@ def _table(fits: Sequence[Fit]) -> Table:
         "scale 95 % h": of_law(lambda fit: _interval(fit.scale_interval, ",.0f")),
         "--lifetime": of_law(lambda fit: fit.lifetime or None),
     }
-    # Narrow terminals omit these columns, in this order.
     spare = ("shape 95 %", "scale h", "scale 95 % h", "disk-years", "AFR 95 %")
     return Table(
         "Lifetimes",

@@ -263,9 +263,7 @@ def _values(steps: Sequence[SweepStep], which: str, key: str) -> list[float | No
 
 
 def _halves(steps: Sequence[SweepStep], which: str, key: str) -> list[float | None]:
-    """Return half the widths of the intervals of means; percentiles are over all repetitions."""
-    if key not in ("", "mean"):
-        return []
+    """Return half the widths of the intervals of a figure over the repetitions."""
     return [half_width(step.intervals, which, *([key] if key else [])) for step in steps]
 
 
@@ -284,7 +282,8 @@ def _column(
     key: str = "",
     spare: int = 0,
 ) -> Column:
-    halves = _halves(steps, which, key)
+    # Percentiles in tables are over all repetitions.
+    halves = _halves(steps, which, key) if key in ("", "mean") else []
     return Column(
         name, _values(steps, which, key), unit, spare, half_widths=halves, absent=NOT_KNOWN
     )

@@ -36,8 +36,6 @@ MONITORS = {
     "least": "least",
     "most": "most",
 }
-
-
 TABLES = {
     "nodes": ("Places and stations", "place or station", NODES),
     "transitions": ("Transitions", "transition", TRANSITIONS),

@@ -1,7 +1,6 @@
 """Parts that views share."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -59,11 +58,6 @@ def effect_of_tracing(trace: Mapping[str, Any]) -> str:
 def assumptions(lines: Iterable[str]) -> list[Note]:
     """Return a heading and the assumptions of a result, one a line."""
     return [Note("", "\nAssumptions"), *(Note(f"  {line}") for line in lines)]
-
-
-def when(timestamp: str) -> str:
-    """A moment, in local time."""
-    return f"{datetime.fromisoformat(timestamp).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def times_record(name: str, times: msgspec.Struct) -> Record:

@@ -381,42 +381,41 @@ def _caches(caches: Sequence[Cache]) -> Table:
     counts = ("hits", "read ahead", "misses")
     data = ("hit data", "data read ahead", "miss data")
     columns = ("cache", "copies", "hit %", *counts, *data, "evicted")
-    rows: list[list[str]] = []
-    for it in caches:
-        moved = (it.hit_bytes, it.read_ahead_bytes, it.miss_bytes)
-        rows.append(
-            [
-                it.cache,
-                whole(it.copies),
-                NONE if it.hit_ratio is None else percent(it.hit_ratio),
-                *map(whole, (it.hits, it.read_ahead, it.misses)),
-                *(size(amount) if amount else NONE for amount in moved),
-                size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
-            ]
+    rows = [
+        (
+            it.cache,
+            whole(it.copies),
+            NONE if it.hit_ratio is None else percent(it.hit_ratio),
+            *map(whole, (it.hits, it.read_ahead, it.misses)),
+            *(
+                size(amount) if amount else NONE
+                for amount in (it.hit_bytes, it.read_ahead_bytes, it.miss_bytes)
+            ),
+            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
         )
+        for it in caches
+    ]
     return Table.of_rows("Caches", columns, rows, 1, LESS_TO_CACHES)
 
 
 def _failures(failures: Sequence[Outage]) -> Table:
     columns = ("server", "at", "back", "noticed", "forgotten", "copied anew", "whole again")
-    rows: list[list[str]] = []
 
     def when(seconds: float | None) -> str:
         return "never" if seconds is None else duration(seconds)
 
-    for failure in failures:
-        repair = failure.repair
-        rows.append(
-            [
-                f"{failure.server}" if failure.metadata is None else f"metadata {failure.metadata}",
-                duration(failure.at_s),
-                when(failure.until_s),
-                when(failure.noticed_s),
-                size(failure.forgotten_bytes),
-                size(repair.copied_bytes) if repair else "",
-                when(repair.whole_s) if repair else "",
-            ]
+    rows = [
+        (
+            f"{it.server}" if it.metadata is None else f"metadata {it.metadata}",
+            duration(it.at_s),
+            when(it.until_s),
+            when(it.noticed_s),
+            size(it.forgotten_bytes),
+            size(it.repair.copied_bytes) if it.repair else "",
+            when(it.repair.whole_s) if it.repair else "",
         )
+        for it in failures
+    ]
     return Table.of_rows("Failures", columns, rows, 1, ("forgotten", "noticed"))
 
 

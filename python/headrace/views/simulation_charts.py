@@ -220,35 +220,26 @@ def server_map(
         windows: Most windows; longer ones are made if there are more.
         most: Most servers, those that are busiest.
     """
-    from headrace.simulate.frames import merged_windows
+    from headrace.simulate.frames import busy_servers
 
-    first = series.filter(series["seed"] == series["seed"][0]) if series.height else series
+    times, servers = busy_servers(series, windows)
     # Of cards and devices that are links of the network, nothing is known by server.
-    if first.height == 0 or first["server"].n_unique() < 2 or not first["utilisation"].max():
+    if len(servers) < 2 or not any(any(it.busy) for it in servers):
         return []
-    if windows is not None:
-        first = merged_windows(first, windows)
-    wide = first.pivot("time_s", index=["server", "group"], values="utilisation")
-    times = [name for name in wide.columns if name not in ("server", "group")]
-    count = wide.height
     title = "Data servers over time"
-    if most is not None and count > most:
-        wide = wide.with_columns(mean=wide.select(times).mean_horizontal())
-        wide = wide.top_k(most, by="mean").sort("server")
-        title += f": the {most} busiest of {count}"
-    names = [
-        str(server) if group is None else f"{server} ({group})"
-        for server, group in wide.select("server", "group").iter_rows()
-    ]
+    if most is not None and len(servers) > most:
+        title += f": the {most} busiest of {len(servers)}"
+        kept = sorted(servers, key=lambda it: -sum(busy or 0.0 for busy in it.busy))[:most]
+        servers = [it for it in servers if it in kept]
     return [
         HeatMap(
             "servers",
             title,
             Axis("start of the window", units.TIME),
             Axis("server"),
-            [f"{float(time):.4g}" for time in times],
-            names,
-            wide.select(times).rows(),
+            [f"{time:.4g}" for time in times],
+            [it.name for it in servers],
+            [it.busy for it in servers],
             units.BUSY,
             most=1.0,
             downwards=True,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from headrace.design.smart.reports import COUNTERS
 from headrace.design.smart.risk import DiskRisk, FleetRisk
-from headrace.quantities import DAY, HOUR, YEAR, figure, numbered, probability_text, size
+from headrace.quantities import DAY, HOUR, NOT_KNOWN, YEAR, figure, numbered, probability_text, size
 from headrace.render import units
 from headrace.render.blocks import Axis, Chart, Line, Note, Table, View
 from headrace.views.parts import assumptions
@@ -93,19 +93,18 @@ def _disks(risk: FleetRisk) -> Table:
 
 def _cells(disk: DiskRisk) -> tuple[str, ...]:
     report = disk.report
-    dash = "\N{EN DASH}"
     hours = report.power_on_hours
     return (
         report.name,
         disk.action,
-        dash if disk.probability is None else probability_text(disk.probability),
-        dash
+        NOT_KNOWN if disk.probability is None else probability_text(disk.probability),
+        NOT_KNOWN
         if disk.probability_if_recent is None or disk.factor == 1
         else probability_text(disk.probability_if_recent),
-        dash if disk.annual_rate is None else probability_text(disk.annual_rate),
-        dash if hours is None else f"{hours * HOUR / YEAR:.1f} y",
+        NOT_KNOWN if disk.annual_rate is None else probability_text(disk.annual_rate),
+        NOT_KNOWN if hours is None else f"{hours * HOUR / YEAR:.1f} y",
         disk.phase,
-        dash if report.capacity is None else size(report.capacity),
+        NOT_KNOWN if report.capacity is None else size(report.capacity),
         report.model,
     )
 

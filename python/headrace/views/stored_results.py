@@ -1,16 +1,15 @@
 """Results in the store: a list of them, and how one was made."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from headrace.environment import KEYS, shown
+from headrace.environment import described, local_time
 from headrace.fields import convert, partial
 from headrace.kinds import UNSHOWN, blocks
 from headrace.plain_text import plain_line
 from headrace.quantities import figure, size
 from headrace.render import units
 from headrace.render.blocks import Column, Note, Table, View
-from headrace.views.parts import when
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep
@@ -30,7 +29,7 @@ def listing(entries: Sequence["ResultEntry"]) -> View:
     columns = [
         Column("id", [entry.id for entry in entries]),
         Column("name", [entry.name for entry in entries]),
-        Column("started", [when(entry.started) for entry in entries]),
+        Column("started", [local_time(entry.started) for entry in entries]),
         Column("kind", [entry.kind for entry in entries], spare=3),
         Column("version", [entry.version for entry in entries], spare=7),
         Column("calls", [entry.calls for entry in entries], spare=8),
@@ -75,10 +74,10 @@ def _check(view: View) -> None:
 def origin(entry: "ShownResult") -> Note:
     """Return how a result was made."""
     lines = [
-        f"started {when(entry.started)} with version {entry.version}"
+        f"started {local_time(entry.started)} with version {entry.version}"
         f" on {entry.system} ({entry.machine})",
         f"scenario {(entry.scenario_sha256 or 'none')[:12]}",
-        *map(plain_line, environment(entry.environment)),
+        *map(plain_line, described(entry.environment)),
     ]
     if entry.calls:
         lines.append(f"measured by {entry.calls} calls")
@@ -86,31 +85,6 @@ def origin(entry: "ShownResult") -> Note:
         lines.append(f"labels {_labels(entry)}")
     lines += [f"table {name}, {size(table.bytes)}" for name, table in entry.tables.items()]
     return Note("\n" + "\n".join(lines) + "\n", f"{entry.id}: {entry.kind}")
-
-
-def environment(record: Mapping[str, Any]) -> list[str]:
-    """Return the environment of a result in lines, without unknown fields."""
-    named = {key: shown(key, record[key]) for key in KEYS if key in record}
-    host = [
-        named.get("host", ""),
-        named.get("kernel", ""),
-        named.get("processor", ""),
-        f"{named['processors']} processors" if "processors" in named else "",
-        f"{named['memory_bytes']} of memory" if "memory_bytes" in named else "",
-    ]
-    if record.get("client_hosts", 1) > 1:
-        host[0] += f" and {record['client_hosts'] - 1} more client hosts"
-    mount = " ".join(filter(None, (named.get("mount_source"), named.get("mount_point"))))
-    file_system = [
-        named.get("directory", ""),
-        " on ".join(filter(None, (named.get("file_system"), mount))),
-        named.get("mount_options", ""),
-    ]
-    device = [named.get(f"device{part}", "") for part in ("", "_model", "_kind", "_bytes")]
-    lines = {"host": host, "directory": file_system, "device": device}
-    return [
-        f"{name} {', '.join(filter(None, parts))}" for name, parts in lines.items() if any(parts)
-    ]
 
 
 def catalogued_figures(entry: "ShownResult") -> Table:

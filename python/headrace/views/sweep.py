@@ -164,7 +164,7 @@ def _line(
     if not isinstance(x[0], str):
         ordered.sort(key=lambda it: it[0])
     x, y, halves = (list(column) for column in zip(*ordered, strict=True))
-    return Line.of_means(label, x, y, halves if shape == "line" else [], shape)
+    return Line.of_means(label, x, y, halves, shape)
 
 
 def _sensitivity(sweep: Sweep, found: Sensitivity, name: str) -> Iterator[Block]:

@@ -147,7 +147,7 @@ def _heading(report: WhatIfReport) -> Note:
 
 def _chart(report: WhatIfReport, helps: Sequence[Change]) -> Chart:
     best = helps[:MOST]
-    names = [f"{it.path}: {it.before or NOT_KNOWN} → {it.after}" for it in best]
+    names = [f"{it.path}\n{it.before or NOT_KNOWN} → {it.after}" for it in best]
     gains = [
         Line.of_means(
             label,

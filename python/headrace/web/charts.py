@@ -12,6 +12,8 @@ from headrace.web.times import local_time
 
 AXES = {"linear": "value", "log": "log", "log2": "category", "nines": "log", "names": "category"}
 """Axes of ECharts by the scale of a chart's axis."""
+HEIGHT = 320
+"""Pixels of a chart."""
 LONGEST_ABREAST = 16
 """Letters of names up to which bars stand beside each other."""
 
@@ -32,7 +34,7 @@ class Chart:
         stacked: bool = False,
         y_max: float | None = None,
         options: Mapping[str, Any] | None = None,
-        height: int = 320,
+        height: int = HEIGHT,
         has_live_table: bool = True,
     ) -> None:
         """Draw a chart.
@@ -112,32 +114,6 @@ class Chart:
         return local_time(x) if self._plot.is_time(x) else number_text(x)
 
 
-def horizontal_bars(
-    title: str,
-    names: str,
-    unit: str,
-    series: Sequence[Series],
-    *,
-    most: float | None = None,
-    stacked: bool = False,
-    kind: str = "value",
-) -> Chart:
-    """Show bars below each other, with long names at the side; `most` is the end of the axis."""
-    count = len({x for it in series for x in it.x})
-    return Chart(
-        title,
-        names,
-        unit,
-        series,
-        x_kind="category",
-        y_kind=kind,
-        horizontal=True,
-        stacked=stacked,
-        y_max=most,
-        height=110 + 34 * max(2, count),
-    )
-
-
 def show_chart(chart: blocks.Chart) -> Chart:
     """Show a chart of a view."""
     x, y = chart.x, chart.y
@@ -172,10 +148,8 @@ def show_chart(chart: blocks.Chart) -> Chart:
     title = chart.title + (f" ({chart.statistic})" if chart.statistic else "")
     most = None if y.most is None else y.unit.scale * y.most
     names = {at for it in series for at in it.x} if x.scale == "names" else set()
-    if max(map(len, names), default=0) > LONGEST_ABREAST:
-        return horizontal_bars(
-            title, x.name, y.label, series, most=most, stacked=chart.is_stacked, kind=AXES[y.scale]
-        )
+    # Long names stand below each other.
+    is_long = max(map(len, names), default=0) > LONGEST_ABREAST
     label = x.name if by_name else x.label
     shown = Chart(
         title,
@@ -183,8 +157,10 @@ def show_chart(chart: blocks.Chart) -> Chart:
         y.label,
         x_kind=AXES[x.scale],
         y_kind=AXES[y.scale],
+        horizontal=is_long,
         stacked=chart.is_stacked,
         y_max=most,
+        height=110 + 34 * max(2, len(names)) if is_long else HEIGHT,
     )
     spans = [Span(x.unit.scale * it.begin, x.unit.scale * it.end, it.name) for it in chart.spans]
     shown.show(series, spans, marks={name: place(at) for name, at in chart.marks.items()})

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from headrace.environment import local_time
 from headrace.kinds import STORED
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
-from headrace.views.parts import when
 from headrace.web.access.users import User
 from headrace.web.page import on_typed
 from headrace.web.pages.results.figures import figure_text
@@ -159,7 +159,7 @@ def _row(entry: ResultEntry) -> dict[str, str]:
     return {
         "id": entry.id,
         "name": entry.name,
-        "started": when(entry.started),
+        "started": local_time(entry.started),
         "kind": entry.kind,
         "throughput": figure_text(entry.figures, "throughput_bytes_per_s"),
         "rate": figure_text(entry.figures, "operations_per_s"),

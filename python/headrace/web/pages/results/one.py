@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import polars as pl
 from nicegui import ui
 
+from headrace.environment import described, local_time
 from headrace.kinds import KINDS, SIMULATED
 from headrace.render.html import as_html
 from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
 from headrace.store.listing import ShownResult
-from headrace.views.parts import when
-from headrace.views.stored_results import environment, one_result
+from headrace.views.stored_results import one_result
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
@@ -31,10 +31,10 @@ async def build(user: User, identifier: str) -> None:
         ui.link("All results", "/results")
         return
     heading(entry.name)
-    made = f"{entry.kind}, started {when(entry.started)}, version {entry.version}"
+    made = f"{entry.kind}, started {local_time(entry.started)}, version {entry.version}"
     seed = "" if entry.seed is None else f", seed {entry.seed}"
     ui.label(f"{entry.id}: {made}{seed}")
-    for line in environment(entry.environment):
+    for line in described(entry.environment):
         ui.label(line)
     with ui.row():
         if entry.kind == "simulated":
