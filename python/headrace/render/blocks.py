@@ -196,7 +196,7 @@ class Chart:
     empty: str = "no figures"
     """Why there are no values."""
     topic: str = ""
-    """Where many charts are in a row, a page shows those of one topic; by default the title."""
+    """Where many charts are in a row and each has a topic, a page shows those of one."""
     statistic: str = ""
     """What the values are of repeats, such as means with their intervals."""
 

@@ -75,16 +75,16 @@ def _show_text(block: Block) -> None:
 
 
 def _show_charts(charts: Sequence[Chart | HeatMap]) -> None:
-    if len(charts) <= MOST_CHARTS:
+    if len(charts) <= MOST_CHARTS or not all(chart.topic for chart in charts):
         for chart in charts:
             show_chart(chart) if isinstance(chart, Chart) else show_heat_map(chart)
         return
-    topics = list(dict.fromkeys(chart.topic or chart.title for chart in charts))
+    topics = list(dict.fromkeys(chart.topic for chart in charts))
 
     def draw(topic: str) -> None:
         place.clear()
         with place:
-            _show_charts([chart for chart in charts if topic in (chart.topic, chart.title)])
+            _show_charts([chart for chart in charts if chart.topic == topic])
 
     ui.select(
         topics, value=topics[0], label="Charts", on_change=lambda event: draw(str(event.value))
