@@ -10,15 +10,13 @@ import typer
 from headrace.cli.bench.options import BelowDirectory, Plot, Space
 from headrace.cli.bench.sizes import size
 from headrace.cli.options import ResultAsJson, ResultFile
-from headrace.cli.screen import show as show_tables
-from headrace.cli.screen import steps
+from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
 from headrace.kinds import blocks
 from headrace.plain_text import plain_line
-from headrace.render.terminal import rendered
 
 if TYPE_CHECKING:
     from headrace.profile.baseline import Baseline
@@ -169,7 +167,7 @@ def _show_stored(
     if not as_json:
         from headrace.views.baseline import state
 
-        show_tables(rendered(state(changes, note)))
+        show_view(state(changes, note))
     _write(found, output, plot, save_machine)
     return 1 if changes else 0
 
@@ -183,7 +181,7 @@ def _print(
         return
     if identifier is not None:
         print(plain_line(f"in the store: {identifier}"))
-    show_tables(rendered(blocks("baseline", document)))
+    show_view(blocks("baseline", document))
 
 
 def _write(

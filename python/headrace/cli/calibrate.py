@@ -8,11 +8,10 @@ import typer
 
 from headrace.cli.bench.options import BelowDirectory, Space
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.screen import show, steps
+from headrace.cli.screen import show_view, steps
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
 from headrace.plain_text import plain_line
-from headrace.render.terminal import rendered
 
 Rounds = Annotated[
     int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")
@@ -133,7 +132,7 @@ def calibrate(
     else:
         from headrace.views.calibration import view
 
-        show(rendered(view(found.json())))
+        show_view(view(found.json()))
     if output is not None:
         with atomic_file(output) as partial:
             partial.write_text(found.toml, encoding="utf-8")

@@ -16,12 +16,11 @@ from headrace.cli.options import (
     parsed,
     part,
 )
-from headrace.cli.screen import show, show_files, steps
+from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.quantities import parse_time
-from headrace.render.terminal import rendered
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
@@ -244,5 +243,5 @@ def _print(found: "Optimum", as_json: bool, files: dict[str, Path | None] | None
         return
     from headrace.views.optimum import view
 
-    show(rendered(view(found)))
+    show_view(view(found))
     show_files(files or {})

@@ -16,7 +16,7 @@ from headrace.cli.options import (
     Sets,
     ShowProgress,
 )
-from headrace.cli.screen import progress, show, show_files
+from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
@@ -107,11 +107,10 @@ def run(
         print(json.dumps(result.document, allow_nan=False, indent=2))
         return
     from headrace.kinds import SIMULATED, blocks
-    from headrace.render.terminal import rendered
 
     if identifier is not None:
         print(f"in the store: {identifier}")
-    show(rendered(blocks(SIMULATED, result.document)))
+    show_view(blocks(SIMULATED, result.document))
     show_files({"plots": plot, "requests": requests, "playback": playback, "result": output})
 
 

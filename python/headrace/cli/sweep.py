@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
-from headrace.cli.screen import show, show_files, steps
+from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
@@ -199,10 +199,9 @@ def _print(
     if as_json:
         print(json.dumps(found.json(), allow_nan=False, indent=2))
         return
-    from headrace.render.terminal import rendered
     from headrace.views.sweep import view
 
-    show(rendered(view(found, figure)))
+    show_view(view(found, figure))
     show_files(files or {})
     if identifier is not None:
         print(f"in the store: {identifier}")

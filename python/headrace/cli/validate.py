@@ -7,11 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from headrace.cli.options import PlotDirectory, ResultAsJson, ScenarioFile, Sets
-from headrace.cli.screen import progress, show
+from headrace.cli.screen import progress, show_view
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.plain_text import plain_line
-from headrace.render.terminal import rendered
 
 
 def validate(
@@ -51,7 +50,7 @@ def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> 
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     else:
-        show(rendered(shown))
+        show_view(shown)
     if plot is not None:
         from headrace.render import pictures
 

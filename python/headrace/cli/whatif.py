@@ -7,11 +7,10 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
-from headrace.cli.screen import show, show_files, steps
+from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.kinds import blocks
-from headrace.render.terminal import rendered
 
 
 def whatif(
@@ -104,5 +103,5 @@ def whatif(
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
         return
-    show(rendered(view))
+    show_view(view)
     show_files({"plots": plot})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.cli.bench.csv_output import write_csv
 from headrace.cli.bench.resume import Saver, print_resume_command
-from headrace.cli.screen import show
+from headrace.cli.screen import show_view
 from headrace.cli.store_options import save_to_store
 from headrace.exit_codes import report_failure
 from headrace.files import STANDARD_OUTPUT, save_json
@@ -17,10 +17,11 @@ from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
 from headrace.kinds import blocks
 from headrace.plain_text import plain_line
-from headrace.render.terminal import rendered
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from headrace.render.blocks import View
 
 Document = Mapping[str, Any]
 
@@ -92,13 +93,15 @@ def print_result(
 ) -> None:
     """Print a document as JSON, as CSV or as tables; write CSV to a file and its pictures to a
     directory. `tables` has what the document lacks, by names in the store."""
-    view = blocks(str(document["kind"]), document, **(tables or {}))
+    view: View = ()
+    if not as_json or csv is not None or plot is not None:
+        view = blocks(str(document["kind"]), document, **(tables or {}))
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
     elif csv != STANDARD_OUTPUT:
         if identifier is not None:
             print(f"in the store: {identifier}")
-        show(rendered(view))
+        show_view(view)
     if csv is not None:
         write_csv(csv, view)
     if plot is not None:

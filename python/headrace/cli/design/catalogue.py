@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import AsJson, Sets
-from headrace.cli.screen import print_document, print_json, show
-from headrace.render.terminal import rendered
+from headrace.cli.screen import print_document, print_json, show_view
 
 
 def catalogue(
@@ -38,4 +37,4 @@ def catalogue(
     else:
         from headrace.views.catalogue import view
 
-        show(rendered(view(loaded.catalogue, shipped_catalogues())))
+        show_view(view(loaded.catalogue, shipped_catalogues()))

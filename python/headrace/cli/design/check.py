@@ -3,11 +3,10 @@
 import msgspec
 
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import print_json, show
+from headrace.cli.screen import print_json, show_view
 from headrace.design.document_file import Answer
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet
-from headrace.render.terminal import rendered
 
 
 class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,5 +50,5 @@ def check(
     else:
         from headrace.views.worksheet import view
 
-        show(rendered(view(loaded, found.unknown, found.contradictions)))
+        show_view(view(loaded, found.unknown, found.contradictions))
     return 1 if found.contradictions else 0

@@ -7,7 +7,7 @@ import typer
 
 from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_json, show, steps
+from headrace.cli.screen import print_json, show_view, steps
 
 
 def lifetimes(
@@ -28,7 +28,6 @@ def lifetimes(
     """
     from headrace.design.lifetimes.fits import curves, fit_lifetimes
     from headrace.design.lifetimes.records import read_records
-    from headrace.render.terminal import rendered
     from headrace.views.lifetimes import MOST, view
 
     check_plot(plot)
@@ -42,4 +41,4 @@ def lifetimes(
     if as_json:
         print_json(found)
         return
-    show(rendered(shown))
+    show_view(shown)

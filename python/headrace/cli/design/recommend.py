@@ -7,9 +7,8 @@ import msgspec
 import typer
 
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import FOLDED, print_json, show
+from headrace.cli.screen import FOLDED, print_json, show_view
 from headrace.design.evaluation import Choice, Violation
-from headrace.render.terminal import rendered
 
 
 class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,4 +63,4 @@ def recommend(
     from headrace.views.recommendation import view
 
     shown = view(found.worksheet, found.choices, found.unknown, found.contradictions, table)
-    show(rendered(shown), redirected_width=FOLDED)
+    show_view(shown, redirected_width=FOLDED)

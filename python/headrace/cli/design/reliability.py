@@ -9,7 +9,7 @@ from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.design.progress import part_done
 from headrace.cli.design.quantity_options import FailureFactor, Mttf, rate, size, time
 from headrace.cli.options import AsJson, parsed
-from headrace.cli.screen import print_json, show
+from headrace.cli.screen import print_json, show_view
 
 if TYPE_CHECKING:
     from headrace.design.reliability.question import Batches, Domain, Duration
@@ -379,7 +379,6 @@ def reliability(
         silent_corruption,
     )
     from headrace.quantities import YEAR
-    from headrace.render.terminal import rendered
     from headrace.views import reliability as reliability_view
 
     check_plot(plot)
@@ -515,9 +514,9 @@ def reliability(
         }
         print_json(document)
         return
-    show(rendered(view))
+    show_view(view)
     if explain:
-        show(rendered(reliability_view.explanation(posed, inputs)))
+        show_view(reliability_view.explanation(posed, inputs))
 
 
 def _with_option(message: str) -> str:

@@ -10,7 +10,7 @@ import typer
 from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.design.quantity_options import probability, time
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_json, show
+from headrace.cli.screen import print_json, show_view
 
 if TYPE_CHECKING:
     from headrace.design.smart.reports import DamagedReport, Report
@@ -57,7 +57,6 @@ def smart(
 
     from headrace.design.smart.reports import DamagedReport, Report
     from headrace.design.smart.risk import RATE_WITHOUT_SIGNS, fleet_risk
-    from headrace.render.terminal import rendered
     from headrace.views.smart import view
 
     check_plot(plot)
@@ -82,7 +81,7 @@ def smart(
         document = msgspec.to_builtins(risk) | {"reports": len(reports), "damaged": damaged}
         print_json(document)
         return
-    show(rendered(shown))
+    show_view(shown)
 
 
 def _read(files: list[str]) -> "Iterator[Report | DamagedReport]":

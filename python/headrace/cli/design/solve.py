@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.design.quantity_options import time
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
-from headrace.cli.screen import print_document, show, steps
+from headrace.cli.screen import print_document, show_view, steps
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""
@@ -101,10 +101,9 @@ def solve(
     if as_json:
         print_document(encode_solution(solution) + b"\n")
     else:
-        from headrace.render.terminal import rendered
         from headrace.views.solution import view
 
-        show(rendered(view(solution, bought.catalogue.currency)))
+        show_view(view(solution, bought.catalogue.currency))
         for path in written:
             print(plain_line(f"written: {path}"))
     if solution.chosen is None:

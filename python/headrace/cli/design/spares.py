@@ -8,7 +8,7 @@ from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.design.progress import part_done
 from headrace.cli.design.quantity_options import FailureFactor, Mttf, probability, time
 from headrace.cli.options import AsJson, parsed
-from headrace.cli.screen import print_json, show
+from headrace.cli.screen import print_json, show_view
 
 MOST_DISKS = 10_000_000
 
@@ -70,7 +70,6 @@ def spares(
     from headrace.design.reliability.laws import mean_seconds, parse_lifetime
     from headrace.design.reliability.question import Exponential, Weibull
     from headrace.design.spares import Pooling, SpareAdvice, advise, simulate
-    from headrace.render.terminal import rendered
     from headrace.views.spares import view
 
     check_plot(plot)
@@ -133,4 +132,4 @@ def spares(
             }
         print_json(document)
         return
-    show(rendered(shown))
+    show_view(shown)
