@@ -4,7 +4,6 @@
 and its value. Checks and `convert` raise `WrongField` if a value is invalid.
 """
 
-import copy
 import functools
 import operator
 import re
@@ -241,32 +240,12 @@ def _partial(of: Any, around: frozenset[type], spare: Any) -> Any:
 def _partial_type(of: Any, around: frozenset[type], spare: Any) -> Any:
     if isinstance(of, type) and issubclass(of, msgspec.Struct):
         return of if of in around else _partial(of, around, spare)
-    arguments = typing.get_args(of)
+    members = (_partial_type(member, around, spare) for member in typing.get_args(of))
     if typing.get_origin(of) in (list, dict, tuple):
-        return typing.get_origin(of)[tuple(_partial_type(it, around, spare) for it in arguments)]
+        return typing.get_origin(of)[tuple(members)]
     if typing.get_origin(of) in (typing.Union, types.UnionType):
-        return functools.reduce(
-            operator.or_, (_partial_type(it, around, spare) for it in arguments)
-        )
+        return functools.reduce(operator.or_, members)
     return of
-
-
-def without(document: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a document without the field at a path. Where a name contains a dot, the field of the
-    document that contains it is left out."""
-    copied = copy.deepcopy(dict(document))
-    *above, last = where.split(".")
-    within: Any = copied
-    for key in above:
-        if isinstance(within, list) and key.isdecimal() and int(key) < len(within):
-            within = within[int(key)]
-        else:
-            within = within.get(key) if isinstance(within, dict) else None
-    if isinstance(within, dict) and last in within:
-        del within[last]
-    else:
-        copied.pop(where.partition(".")[0], None)
-    return copied
 
 
 def to_document(record: Any) -> Any:

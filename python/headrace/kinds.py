@@ -199,7 +199,7 @@ def picture(name: str, result: Any, figure: str, **options: Any) -> "Figure":
 
 
 def html(name: str, result: Any) -> str:
-    """Return what a result shows, as `blocks` takes it, for a notebook."""
+    """Return the notes and tables of a result as HTML; `blocks` explains the parameters."""
     from headrace.render.html import as_html
 
     return as_html(blocks(name, result))

@@ -23,7 +23,7 @@ from headrace.measure.load_sweep import (
 from headrace.measure.report import CataloguedRate, CataloguedTime, Latency, Report
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.sweep_runner import SoFar, SweepRunner, Watch, run_sweep
-from headrace.measure.sweep_steps import LoadPoint, Step
+from headrace.measure.sweep_steps import Curve, Step
 from headrace.quantities import numbered
 
 AtLoadByRanks: TypeAlias = Callable[[float, int], _core.Loaded]
@@ -156,21 +156,10 @@ def _document(
     return document
 
 
-class HostCurve(msgspec.Struct, frozen=True):
-    """Findings of the steps on a number of hosts."""
-
-    client_hosts: int
-    knee: LoadPoint | None
-    kept_up: LoadPoint | None
-    cut_off: LoadPoint | None
-    achieved_at_most_per_second: float | None
-    overall_response_s: float | None
-
-
 class FoundCurves(msgspec.Struct, frozen=True):
     """The curve of each number of hosts, and the figures for the store's catalogue."""
 
-    curves: list[HostCurve]
+    curves: list[Curve]
     operations: dict[str, CataloguedRate]
     latency: dict[str, Latency | CataloguedTime | None]
 
@@ -182,7 +171,10 @@ def _shown(steps: Sequence[Step]) -> FoundCurves:
     suffixes = {on_hosts("", count): found for count, found in curves.items()}
     figures = catalogued(steps, suffixes)
     return FoundCurves(
-        [HostCurve(count, **msgspec.structs.asdict(found)) for count, found in curves.items()],
+        [
+            Curve(client_hosts=count, **msgspec.structs.asdict(found))
+            for count, found in curves.items()
+        ],
         figures.operations,
         figures.latency,
     )

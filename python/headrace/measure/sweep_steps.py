@@ -213,10 +213,10 @@ class SweepDocument(Curves, kw_only=True):
 
     def curve(self, client_hosts: int | None) -> "SweepDocument":
         """Return the load sweep on a number of client hosts."""
-        own = next((it for it in self.curves if it.client_hosts == client_hosts), Curve())
-        found = {name: getattr(own, name) for name in Curve.__struct_fields__}
+        several = (curve for curve in self.curves if curve.client_hosts == client_hosts)
+        own = next(several, Curve())
         steps = [step for step in self.steps if step.client_hosts == client_hosts]
-        return msgspec.structs.replace(self, of="loads", steps=steps, **found)
+        return msgspec.structs.replace(self, of="loads", steps=steps, **msgspec.structs.asdict(own))
 
 
 class EarlierMeasurements:

@@ -1,4 +1,4 @@
-"""The parts of a machine: what it has and lacks."""
+"""Programs and features of the kernel that a machine has or lacks."""
 
 from collections.abc import Callable
 
