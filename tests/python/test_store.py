@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from conftest import SMALL
-from headrace.store import Store, StoreError, StoreFailure
+from headrace.store import Store, StoreError, StoreFailure, queries, schema
 from headrace.store.location import Server
 from headrace.store.record import moment, timestamp
 
@@ -55,6 +55,17 @@ def test_figures_are_those_of_the_document(store: Store, result: hr.Result) -> N
     assert {(it[1], it[2]): it[3] for it in found.iter_rows()} == wanted
     assert found["id"].unique().to_list() == [identifier]
     assert store.figures().equals(found)
+
+
+def test_a_reader_sees_one_state_while_another_labels(postgresql: str, result: hr.Result) -> None:
+    store = hr.store.open(postgresql)
+    identifier = hr.simulate.keep(result, store)
+    with store.reading() as connection:
+        before = queries.checksums(connection, schema.metadata, [identifier])
+        hr.store.open(postgresql).set_labels(identifier, {"rack": "7"})
+        queries.check_rows(connection, identifier)
+        assert queries.checksums(connection, schema.metadata, [identifier]) == before
+    assert store.shown(identifier).labels == {"rack": "7"}
 
 
 def test_lists_are_of_what_is_wanted_the_newest_first(store: Store) -> None:

@@ -46,11 +46,16 @@ class Database:
         Raises StoreFailure if it cannot be read, StoreError if it is of a newer version.
         """
         with self._one_line_failure():
+            engine = self._engine
+            if isinstance(self.location, Server):
+                # PostgreSQL's default lets each statement see what others have written since the
+                # last one: rows and their checksum would be of two states.
+                engine = engine.execution_options(isolation_level="REPEATABLE READ")
             if isinstance(self.location, Directory) and not self.location.catalogue.exists():
                 with _empty() as connection:
                     yield connection
                 return
-            with self._engine.connect() as connection:
+            with engine.connect() as connection:
                 found = self._version(connection)
                 if found == HEAD:
                     yield connection
@@ -59,7 +64,7 @@ class Database:
                 with _empty() as connection:
                     yield connection
             elif self._upgraded():
-                with self._engine.connect() as connection:
+                with engine.connect() as connection:
                     yield connection
             else:
                 assert isinstance(self.location, Directory)
