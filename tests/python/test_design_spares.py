@@ -115,7 +115,7 @@ def test_the_command_compares_shelves_with_all(tmp_path: Path, headrace: Command
         ({"--probability": "-0.1"}, "expected a probability between 0 and 1"),
         ({"--shelves": "481"}, "expected no more shelves than --disks 480"),
         ({"--lifetime": "weibull:1,5h"}, "expected either --mttf"),
-        ({"--years": "0"}, "expected years above 0"),
+        ({"--years": "0"}, "expected a number above 0"),
         ({"--failure-factor": "nan"}, "expected a number above 0"),
         ({"--mttf": "1 s", "--disks": "1000000"}, "expected fewer disks"),
     ],

@@ -19,6 +19,11 @@ def correct(page: Page) -> None:
 
 def section(page: Page, name: str) -> None:
     page.get_by_role("button", name=f'Expand "{name}"', exact=True).click()
+    expect(page.get_by_role("button", name=f'Collapse "{name}"', exact=True)).to_be_visible()
+    # What is below moves while it unfolds: a click would miss it.
+    page.wait_for_function(
+        "() => !document.getAnimations().some((it) => it instanceof CSSTransition)"
+    )
 
 
 def test_a_scenario_is_opened_from_a_file(

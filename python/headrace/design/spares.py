@@ -8,14 +8,16 @@ failure finds a spare if fewer than all are missing.
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-import numpy as np
 
 from headrace.design.reliability.laws import found_probability
 from headrace.design.reliability.question import Exponential, Weibull
 from headrace.quantities import YEAR
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Pooling = Literal["global", "per-shelf"]
 MOST_SPARES = 100_000
@@ -166,6 +168,9 @@ def simulate(
         seed: Seed of the random numbers.
         on_progress: Called with the part that is done.
     """
+    # It takes long to import, for commands that only show their help.
+    import numpy as np
+
     random = np.random.default_rng(seed)
     of_pool, end = math.ceil(disks / advice.pools), restocking + years * YEAR
     runs = min(missions * advice.pools, MOST_RUNS)
@@ -200,9 +205,11 @@ def simulate(
 
 
 def _failure_times(
-    random: np.random.Generator, disks: int, lifetime: Exponential | Weibull, end: float
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+    random: "np.random.Generator", disks: int, lifetime: Exponential | Weibull, end: float
+) -> "np.ndarray[Any, np.dtype[np.float64]]":
     """Return the times of all failures of a pool's disks before the end, ascending."""
+    import numpy as np
+
     found = []
     now = np.zeros(disks)
     while len(now):

@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.elements.mixins.validation_element import ValidationElement
 
+from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
 
@@ -107,42 +108,38 @@ def label_of(field: FormField) -> str:
 
 def _drawn(field: FormField, value: Any) -> Any:
     label, hint = label_of(field), _hint(field)
-    element: Any
-    if _is_undecided(field):
-        words = {"": "by default", YES: "yes", NO: "no"}
-        chosen = {True: YES, False: NO}.get(value, "")
-        element = ui.select(words, label=label, value=chosen)
-        element.classes("w-full").props("outlined dense stack-label hide-bottom-space")
-        element.props["hint"] = hint
-        return element
-    if field.kind == "flag":
+    if field.kind == "flag" and not _is_undecided(field):
         with ui.element("div"):
-            element = ui.switch(label, value=bool(value))
+            switch = ui.switch(label, value=bool(value))
             ui.label(hint).classes("text-caption")
-        element.props["aria-description"] = hint
-        return element
-    if field.kind == "choice":
-        options = {it: it for it in field.choices}
-        if field.default is None:
-            options = {"": "\N{EN DASH}", **options}
-        known = value if value in options else next(iter(options))
-        element = ui.select(options, label=label, value=known)
+        switch.props["aria-description"] = hint
+        return switch
+    choices: dict[str, str] | None = None
+    entered = "" if value is None else _text(value)
+    if _is_undecided(field):
+        choices = {"": "by default", YES: "yes", NO: "no"}
+        entered = {True: YES, False: NO}.get(value, "")
+    elif field.kind == "choice":
+        choices = {"": "\N{EN DASH}"} if field.default is None else {}
+        choices |= {choice: choice for choice in field.choices}
+        if entered not in choices:
+            entered = next(iter(choices))
     elif field.repeated:
-        lines = value if isinstance(value, str) else "\n".join(str(it) for it in value or ())
-        element = ui.textarea(label, value=lines).props("autogrow rows=1")
+        entered = value if isinstance(value, str) else "\n".join(map(str, value or ()))
         hint += " One a line."
-    else:
-        element = ui.input(label, value="" if value is None else _text(value))
-        if field.kind in ("integer", "number"):
-            element.props(f"inputmode={'numeric' if field.kind == 'integer' else 'decimal'}")
-        element.validation = lambda entered: _wrong(field, entered, needed=False)
-    element.classes("w-full").props("outlined dense stack-label hide-bottom-space")
-    element.props["hint"] = hint
-    # Quasar's label would also read the hint as the name of the field.
-    element.props["aria-label"] = label
-    element.props["aria-description"] = hint
-    if field.required:
-        element.props("aria-required=true")
+    element = field_control(
+        field.kind,
+        entered,
+        label=label,
+        named=label,
+        hint=hint,
+        choices=choices,
+        lines=field.repeated,
+        is_required=field.required,
+    )
+    if isinstance(element, ui.input) and not field.repeated:
+        element.validation = lambda typed: _wrong(field, typed, needed=False)
+    element.classes("w-full").props["aria-description"] = hint
     return element
 
 

@@ -27,7 +27,7 @@ from headrace.web.settings import GIB
 
 __all__ = ["QuickAnswer", "QuickError", "QuickRuns", "Work"]
 
-Work = Literal["check", "run", "net", "net-check", "net-run", "net-play"]
+Work = Literal["check", "run", "net", "net-check", "net-run", "net-play", "calculate"]
 
 LARGEST_TEXT = 1 << 20
 """Characters of a scenario at the most."""
@@ -173,8 +173,8 @@ class QuickRuns:
         Parameters:
             work: `check` gives the complete scenario and its quantities, `run` the document of a
                 run, `net` the drawn net. `net-check`, `net-run` and `net-play` are about a net of
-                one's own.
-            text: The scenario.
+                one's own. `calculate` gives the figures of a calculation.
+            text: The scenario, the net, or the calculation as JSON.
             sets: Settings in the command line's form, `path=value`.
             page: What asks. A newer request of the same page and work supersedes this one.
         """
@@ -218,6 +218,10 @@ class QuickRuns:
             answer = await self._within_limit(helper, request)
             good = True
         except TimeoutError:
+            if work == "calculate":
+                return _failed(
+                    f"it takes longer than {self._seconds:g} s: run it with headrace design"
+                )
             if work.startswith("net-"):
                 return _failed(
                     f"the net takes longer than {self._seconds:g} s: shorten it (run.until), or run"
@@ -294,8 +298,8 @@ class QuickRuns:
 
 
 _ENDED = (
-    "the process of the quick run ended, as the scenario needs more memory than it may have: run it"
-    " as a job, or shrink it"
+    "the process of the quick run ended, as it needs more memory than it may have: run it as a job,"
+    " or shrink it"
 )
 
 

@@ -22,6 +22,8 @@ from typing import Any
 import msgspec
 
 from headrace import RunError, ScenarioError, TraceError, simulate
+from headrace.commands.design import calculate
+from headrace.commands.parameters import WrongParameter
 from headrace.drawing import net_diagram
 from headrace.drawing.net_diagram import StructureError
 from headrace.simulate.trust import UntrustedCode
@@ -52,6 +54,8 @@ class QuickError(msgspec.Struct, frozen=True):
     column: int | None = None
     text: str = ""
     """The line's text."""
+    parameter: str | None = None
+    """Parameter of a calculation that is wrong."""
 
 
 class QuickAnswer(msgspec.Struct, frozen=True):
@@ -88,6 +92,13 @@ class CheckedScenario(msgspec.Struct, frozen=True):
     """The same with the origin of each value."""
     quantities: tuple[CheckedQuantity, ...]
     warnings: tuple[str, ...]
+
+
+class Calculation(msgspec.Struct, frozen=True):
+    """The text of a request to calculate."""
+
+    command: str
+    values: Mapping[str, Any]
 
 
 class Superseded(BaseException):
@@ -131,6 +142,8 @@ def answer(request: QuickRequest) -> QuickAnswer:
     # Editors of Windows put a byte order mark before a text.
     text, sets = request.text.removeprefix("\ufeff"), list(request.sets)
     try:
+        if request.work == "calculate":
+            return _calculated(msgspec.json.decode(text, type=Calculation))
         if wrong := _not_toml(text):
             return QuickAnswer(error=wrong)
         if request.work in quick_nets.WORK:
@@ -147,7 +160,7 @@ def answer(request: QuickRequest) -> QuickAnswer:
     except (RunError, TraceError, UntrustedCode, StructureError) as error:
         return _failed(str(error))
     except (MemoryError, RecursionError):
-        return _failed("the scenario needs more memory than a quick run may have: run it as a job")
+        return _failed("it needs more memory than a quick run may have: run it as a job")
 
 
 def check(scenario: simulate.Scenario) -> CheckedScenario:
@@ -174,6 +187,13 @@ def net(scenario: simulate.Scenario) -> dict[str, Any]:
     """Return the drawn net and its structure."""
     structure = scenario.structure()
     return {"svg": net_diagram.draw(structure), "structure": structure}
+
+
+def _calculated(asked: Calculation) -> QuickAnswer:
+    try:
+        return QuickAnswer(calculate(asked.command, asked.values))
+    except WrongParameter as error:
+        return QuickAnswer(error=QuickError(str(error), parameter=error.name or None))
 
 
 WORK: Mapping[str, Callable[[simulate.Scenario], Any]] = {"check": check, "run": run, "net": net}

@@ -63,6 +63,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     app.mount("/api", create_api())
     app.on_startup(site.quick.start)
     app.on_shutdown(site.quick.close)
+    app.on_shutdown(site.calculations.close)
     app.on_shutdown(site.close)
     # Its bar has no name for screen readers.
     app.config.quasar_config["loadingBar"]["skipHijack"] = True

@@ -10,7 +10,7 @@ from headrace.web.jobs import CommandForm, JobQueue
 from headrace.web.jobs.watch import Watches
 from headrace.web.monitor_series import Readings
 from headrace.web.quick_run import QuickRuns
-from headrace.web.settings import Settings
+from headrace.web.settings import GIB, Settings
 from headrace.web.uploads import Uploads
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Site:
             processes=settings.cores + 1,
         )
         """Small scenarios that run at once. Belongs to the server's event loop."""
+        self.calculations = QuickRuns(seconds=30.0, memory=4 * GIB)
+        """Calculations of designs, likewise."""
         self.watches = Watches(self.jobs)
         self.monitors = Monitors(
             settings.data,

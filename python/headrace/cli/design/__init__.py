@@ -3,39 +3,35 @@
 import typer
 
 from headrace.cli.design import (
-    capacity,
-    catalogue,
-    check,
-    cost,
-    flow,
     growth,
-    init,
     lifetimes,
-    power,
     recommend,
     reliability,
     report,
-    schema,
     smart,
     solve,
     spares,
+    worksheet,
 )
+from headrace.cli.design.output_options import figures_command
+from headrace.commands.design import CALCULATIONS, record
 
 app = typer.Typer(help="Design a storage system from a worksheet.", no_args_is_help=True)
 
-app.command("init")(init.init)
-app.command("check")(check.check)
-app.command("catalogue")(catalogue.catalogue)
-app.command("schema")(schema.schema)
+app.command("init")(worksheet.init)
+app.command("check")(worksheet.check)
+app.command("catalogue")(worksheet.catalogue)
+app.command("schema")(worksheet.schema)
 app.command("recommend")(recommend.recommend)
-app.command("flow")(flow.flow)
+app.command("flow")(worksheet.flow)
 app.command("solve")(solve.solve)
-app.command("capacity")(capacity.capacity)
-app.command("growth")(growth.growth)
-app.command("power")(power.power)
-app.command("cost")(cost.cost)
-app.command("reliability")(reliability.reliability)
-app.command("spares")(spares.spares)
+
+SHOWN = {"growth": growth.growth, "reliability": reliability.reliability, "spares": spares.spares}
+"""Calculations that print more than their figures."""
+
+for name in CALCULATIONS:
+    app.command(name)(SHOWN.get(name) or figures_command(record(name)))
+
 app.command("smart")(smart.smart)
 app.command("lifetimes")(lifetimes.lifetimes)
 app.command("report")(report.report)

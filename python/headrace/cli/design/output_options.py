@@ -1,12 +1,17 @@
-"""Output of the commands: JSON, figures with their arithmetic, and plots."""
+"""Output of the commands: progress, JSON, figures with their arithmetic, and plots."""
 
+import contextlib
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from headrace import progress_events
+from headrace.cli.binding import command
+from headrace.cli.screen import ProgressLines, late_bar
 from headrace.design.figure import Figure
 from headrace.files import check_directory, check_writable
 
@@ -53,6 +58,15 @@ def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency
     )
 
 
+def figures_command(record: type[Any]) -> Callable[..., None]:
+    """Return the command of a record whose answer is figures."""
+
+    def run(asked: Any, as_json: FiguresAsJson = False) -> None:
+        print_figures(asked.title, asked.figures(), as_json, getattr(asked, "currency", ""))
+
+    return command(record, run)
+
+
 def check_plot(path: Path | None) -> None:
     """Check before the work that a plot can be written. Raises OSError or ValueError."""
     if path is None:
@@ -74,3 +88,27 @@ def save_plot(path: Path, view: "View") -> None:
         pictures.write_figure(figure, path)
     else:
         pictures.save(path, view)
+
+
+@contextlib.contextmanager
+def part_done(title: str) -> Iterator[Callable[[float], None]]:
+    """Yield a callback for the part of the work that is done, from 0 to 1. It draws a bar if the
+    work takes long, or prints lines where standard error is no terminal."""
+    with _drawn(title) as draw:
+
+        def tell(part: float) -> None:
+            draw(part)
+            progress_events.report(title, min(part, 1.0), 1.0)
+
+        yield tell
+        progress_events.flush()
+
+
+@contextlib.contextmanager
+def _drawn(title: str) -> Iterator[Callable[[float], None]]:
+    if not sys.stderr.isatty():
+        lines = ProgressLines(title)
+        yield lambda part: lines.write(lambda: f"{100 * min(part, 1.0):.0f} % done")
+        return
+    with late_bar(title, total=1.0) as update:
+        yield lambda part: update(completed=min(part, 1.0))

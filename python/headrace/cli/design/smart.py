@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
-from headrace.cli.design.quantity_options import probability, time
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_json, show_view
+from headrace.commands.values import probability, time
 
 if TYPE_CHECKING:
     from headrace.design.smart.reports import DamagedReport, Report

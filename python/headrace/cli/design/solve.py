@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.design.quantity_options import time
 from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
 from headrace.cli.screen import print_document, show_view, steps
+from headrace.commands.values import time
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""

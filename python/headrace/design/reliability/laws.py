@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable
 from itertools import pairwise
 
-from scipy.special import gammaincc
-
 from headrace.design.reliability.question import (
     Bathtub,
     Constant,
@@ -194,6 +192,9 @@ def found_probability(spares: int, missing: float) -> float:
     """
     if spares == 0:
         return 0.0
+    # It takes a quarter of a second to import.
+    from scipy.special import gammaincc
+
     return float(gammaincc(spares, missing))
 
 

@@ -8,13 +8,14 @@ from nicegui import run
 
 from headrace import _core
 from headrace._core import ScenarioError
+from headrace.commands.design import CALCULATIONS
 from headrace.design import forms
 from headrace.design.catalogue_file import DEFAULT
 from headrace.design.evaluation import Solution
 from headrace.fields import decode_json
 from headrace.web.access.requests import user_of
 from headrace.web.api.errors import answer
-from headrace.web.design.calculations import CALCULATORS, calculate
+from headrace.web.design.calculations import calculate
 from headrace.web.design.catalogues import catalogue_names, open_catalogue
 from headrace.web.design.drafts import DraftError, Drafts
 from headrace.web.design.figures import DesignView, FrontPoint, designs_of, front_points
@@ -274,7 +275,7 @@ async def calculation(name: str, request: Request) -> Response:
     The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`.
     """
     values = await _read(request, dict[str, Any])
-    if name not in CALCULATORS:
+    if name not in CALCULATIONS:
         raise HTTPException(404, f"there is no calculator {name}")
 
     try:

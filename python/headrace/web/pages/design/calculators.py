@@ -2,9 +2,11 @@
 
 from nicegui import ui
 
+from headrace.commands.design import CALCULATIONS, record
+from headrace.commands.parameters import Form
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
-from headrace.web.design.calculations import CALCULATORS, Calculator, calculate
+from headrace.web.design.calculations import calculate
 from headrace.web.figure_dialog import FigureDialog, figure_rows
 from headrace.web.jobs import CommandForm, RefusedRequest
 from headrace.web.page import submit_button
@@ -15,26 +17,27 @@ def build(user: User, calculator: str = "capacity") -> None:
     """Draw the calculators; `calculator` is the one that is open."""
     ui.link("Worksheets", "/design")
     with ui.tabs().props("align=left outside-arrows mobile-arrows no-caps") as tabs:
-        for name, it in CALCULATORS.items():
-            ui.tab(name, label=it.title)
-    opened = calculator if calculator in CALCULATORS else "capacity"
+        for name in CALCULATIONS:
+            ui.tab(name, label=record(name).form.title)
+    opened = calculator if calculator in CALCULATIONS else "capacity"
     with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full bg-transparent"):
-        for name, it in CALCULATORS.items():
+        for name in CALCULATIONS:
             with ui.tab_panel(name).classes("q-px-none"):
-                CalculatorPanel(it, site().forms["design", name])
+                CalculatorPanel(record(name).form, site().forms["design", name])
 
 
 class CalculatorPanel:
     """A calculator with its figures."""
 
-    def __init__(self, calculator: Calculator, form: CommandForm) -> None:
+    def __init__(self, calculator: Form, form: CommandForm) -> None:
         self._form = form
         ui.label(form.summary)
         self._groups: list[CommandFields] = [
-            command_fields(form, calculator.fields, values=calculator.example)
+            command_fields(form, calculator.usual, values=calculator.example)
         ]
         with ui.expansion("More parameters").classes("w-full"):
-            self._groups.append(command_fields(form, calculator.more, values=calculator.example))
+            shown = {*calculator.usual, *calculator.fixed}
+            self._groups.append(command_fields(form, without=shown, values=calculator.example))
         compute = submit_button("Compute", self._compute, icon="calculate")
         compute.props("no-caps").classes("q-my-md")
         self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")

@@ -9,6 +9,7 @@ from nicegui.elements.mixins.validation_element import ValidationElement
 
 from headrace.web.design.fields import FieldPath, Group, SheetField, SheetSection, shown
 from headrace.web.design.sheet import REFERENCES
+from headrace.web.field_control import field_control
 
 if TYPE_CHECKING:
     from headrace.web.pages.design.editor import Editor
@@ -112,38 +113,34 @@ class SectionForm:
                 "hr-question"
             )
             element = self._input(path, field, value)
-        element.classes("w-full").props("outlined dense hide-bottom-space")
-        element.props["hint"] = _hint(field)
-        element.props["aria-label"] = field.question
-        element.props["data-field"] = ".".join(path)
-        if field.required and not isinstance(element, ui.select):
-            element.props("aria-required=true")
+        element.classes("w-full").props["data-field"] = ".".join(path)
+        if field.default and field.kind not in ("choice", "flag"):
+            element.props["placeholder"] = field.default
         element.on_value_change(partial(self._entered, path))
         self._inputs[path] = element
 
     def _input(self, path: FieldPath, field: SheetField, value: str) -> Any:
+        choices = None
         if field.kind in ("choice", "flag"):
-            words = {it: it for it in field.choices}
+            words = {choice: choice for choice in field.choices}
             if field.kind == "flag":
                 words = {"true": "yes", "false": "no"}
-            options = {UNKNOWN: "not answered", **words}
-            if value not in options:
-                # The check says what is wrong with it.
-                options[value] = value
-            return ui.select(options, value=value)
-        element: Any
-        if field.kind == "long":
-            element = ui.textarea(value=value).props(f"autogrow rows=1 debounce={PAUSE_MS}")
-        else:
-            known = self._editor.sheet.names(*REFERENCES.get(field.name, ()))
-            several = field.kind == "names"
-            element = ui.input(value=value, autocomplete=known if known and not several else None)
-            element.props(f"debounce={PAUSE_MS}")
-            if field.kind in ("integer", "number"):
-                element.props(f"inputmode={'numeric' if field.kind == 'integer' else 'decimal'}")
-        if field.default:
-            element.props["placeholder"] = field.default
-        return element
+            choices = {UNKNOWN: "not answered", **words}
+        has_one = field.kind not in ("long", "names")
+        return field_control(
+            field.kind,
+            value,
+            label=None,
+            named=field.question,
+            hint=_hint(field),
+            choices=choices,
+            completions=self._editor.sheet.names(*REFERENCES.get(field.name, ()))
+            if has_one
+            else (),
+            lines=field.kind == "long",
+            debounce_ms=PAUSE_MS,
+            is_required=field.required,
+        )
 
     async def _entered(self, path: FieldPath) -> None:
         element = self._inputs[path]

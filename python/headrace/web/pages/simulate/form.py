@@ -6,10 +6,13 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.web.field_control import field_control
 from headrace.web.scenario_draft import GivenField, ScenarioDraft
 from headrace.web.scenario_schema import Explained, ScenarioField
 from headrace.web.scenario_text import FieldPath, UnchangeableText, path_text
 
+PAUSE_MS = 300
+"""Milliseconds without a key before a value counts."""
 LONGEST_OFFER = 100
 """Characters of a description in the list of fields."""
 
@@ -174,28 +177,25 @@ class _Adder:
 
 
 def _control(field: ScenarioField, label: str, entered: str) -> Any:
-    control: Any
+    choices = None
     if field.kind in ("choice", "flag"):
-        choices = list(field.choices) if field.kind == "choice" else ["true", "false"]
-        if entered not in choices:
-            # A wrong one stays until it is corrected.
-            choices.append(entered)
-        control = ui.select(choices, label=label, value=entered)
-    else:
-        control = ui.input(label, value=entered).props("debounce=300")
-        if field.choices:
-            control.set_autocomplete(list(field.choices))
-        if field.kind in ("integer", "number"):
-            control.props(f"inputmode={'numeric' if field.kind == 'integer' else 'decimal'}")
-    control.props("outlined dense stack-label hide-bottom-space")
-    control.props["hint"] = field.description
-    control.props["aria-label"] = label
-    return control
+        words = field.choices if field.kind == "choice" else ("true", "false")
+        choices = {word: word for word in words}
+    return field_control(
+        field.kind,
+        entered,
+        label=label,
+        named=label,
+        hint=field.description,
+        choices=choices,
+        completions=field.choices,
+        debounce_ms=PAUSE_MS,
+    )
 
 
 def _allowed(control: Any, entered: str) -> str:
     if isinstance(control, ui.select) and entered not in control.options:
-        control.options = [*control.options, entered]
+        control.options = dict(control.options) | {entered: entered}
         control.update()
     return entered
 

@@ -1,85 +1,63 @@
-"""Options that describe disks, arrays and nodes, for several commands of `headrace design`."""
+"""Disks, arrays and nodes, as several calculations describe them."""
 
 import re
-from typing import Annotated, TypeAlias
+from typing import Annotated as A
 
 import msgspec
-import typer
 
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import SIZE
 from headrace.design.array_level import MOST_DISKS, array_kind, array_of, parse_draid
 from headrace.design.local_space import check_local_file_system
 from headrace.design.storage_plan import StoragePlan
 from headrace.design.system import Array, Code
 
-Disks: TypeAlias = Annotated[
-    int | None, typer.Option("--disks", help="Disks of a node, hot spares among them.")
-]
-DiskCapacity: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--capacity", metavar="SIZE", help='Capacity of a disk, such as "4 TB".'),
-]
-Level: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--level",
-        metavar="LEVEL",
-        help="Level of the arrays: single, raid0, raid1, raid5, raid6, raid10 or erasure.",
-    ),
-]
-Data: TypeAlias = Annotated[
-    int | None, typer.Option("--data", help="Data disks of an erasure-coded array.")
-]
-Parity: TypeAlias = Annotated[
-    int | None, typer.Option("--parity", help="Redundant disks of an erasure-coded array.")
-]
-Draid: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--draid",
-        metavar="P:Dd:Cc:Ss",
-        help="dRAID of OpenZFS, such as 2:8d:64c:2s: parity, data, disks, spares.",
-    ),
-]
-Arrays: TypeAlias = Annotated[int, typer.Option("--arrays", help="Arrays of a node.")]
-Spares: TypeAlias = Annotated[int, typer.Option("--spares", help="Hot spares of a node.")]
-Nodes: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--nodes", help="Nodes; by default the fewest that copies or code allow."),
-]
-Copies: TypeAlias = Annotated[int, typer.Option("--copies", help="Copies of each file over nodes.")]
-OverNodes: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--code", metavar="DATA+PARITY", help="Erasure code over nodes, such as 8+3."),
-]
-FileSystemOfNode: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--file-system",
-        metavar="NAME",
-        help="File system of each node: none, ext4, xfs, ldiskfs or zfs. By default none, and"
-        " zfs on a dRAID.",
-    ),
-]
-
+DISKS = {"disks": "12", "disk_capacity": "4 TB", "level": "raid6"}
+"""Values with which forms begin."""
 MIRRORS = {"single": 1, "raid0": 2, "raid1": 2, "raid10": 4}
 """Disks of an array, where its overhead is the same with any number or has a usual one."""
 
 
-class StorageOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options as they were given."""
+class Storage(msgspec.Struct, frozen=True, kw_only=True):
+    """Disks, arrays and nodes."""
 
-    disks: int | None
-    disk_capacity: float | None
-    level: str | None
-    data: int | None
-    parity: int | None
-    draid: str | None
-    arrays: int
-    spares: int
-    nodes: int | None
-    copies: int
-    code: str | None
-    file_system: str | None
+    disks: A[int | None, Help("Disks of a node, hot spares among them.", example=12)] = None
+    disk_capacity: A[
+        float | None,
+        SIZE,
+        Word("--capacity"),
+        Help('Capacity of a disk, such as "4 TB".', example="4 TB"),
+    ] = None
+    level: A[
+        str | None,
+        Word(metavar="LEVEL"),
+        Help(
+            "Level of the arrays: single, raid0, raid1, raid5, raid6, raid10 or erasure.",
+            example="raid6",
+        ),
+    ] = None
+    data: A[int | None, Help("Data disks of an erasure-coded array.")] = None
+    parity: A[int | None, Help("Redundant disks of an erasure-coded array.")] = None
+    draid: A[
+        str | None,
+        Word(metavar="P:Dd:Cc:Ss"),
+        Help("dRAID of OpenZFS, such as 2:8d:64c:2s: parity, data, disks, spares."),
+    ] = None
+    arrays: A[int, Help("Arrays of a node.")] = 1
+    spares: A[int, Help("Hot spares of a node.")] = 0
+    nodes: A[int | None, Help("Nodes; by default the fewest that copies or code allow.")] = None
+    copies: A[int, Help("Copies of each file over nodes.")] = 1
+    code: A[
+        str | None, Word(metavar="DATA+PARITY"), Help("Erasure code over nodes, such as 8+3.")
+    ] = None
+    file_system: A[
+        str | None,
+        Word(metavar="NAME"),
+        Help(
+            "File system of each node: none, ext4, xfs, ldiskfs or zfs. By default"
+            " none, and zfs on a dRAID."
+        ),
+    ] = None
 
     def check_counts(self) -> None:
         """Raise ValueError if a number is impossible or absurd."""

@@ -1,6 +1,6 @@
-"""A question about reliability as a user asks it, with the source of each of its values."""
+"""The question of reliability's parameters, with the source of each value."""
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -9,30 +9,23 @@ from headrace.design.reliability.disk_classes import PRESETS
 from headrace.design.reliability.laws import mean_seconds
 from headrace.design.reliability.question import (
     Array,
-    Batches,
     Bathtub,
-    Concurrency,
     Constant,
     Declustered,
     Disk,
-    Domain,
     Duration,
     Exponential,
     HazardTable,
     Latent,
     Lifetime,
     LifetimeLaw,
-    Method,
     Mirrors,
     NoScrub,
     Question,
-    ReadErrorLoss,
     ReadErrors,
-    ReadErrorWithRedundancy,
     Redundancy,
     Repair,
     Replacement,
-    Scrub,
     ScrubPeriod,
     Simulation,
     Spares,
@@ -40,7 +33,16 @@ from headrace.design.reliability.question import (
     Weibull,
     disks_and_redundancy,
 )
+from headrace.design.reliability.rebuild_load import (
+    LEVELS,
+    NEARLINE_ACCESS,
+    NEARLINE_RPM,
+    rebuild_share,
+)
 from headrace.quantities import duration, hours_text, size
+
+if TYPE_CHECKING:
+    from headrace.commands.design.reliability import Reliability
 
 Level = Literal["raid0", "raid1", "raid5", "raid6", "raid10", "draid"]
 PARITY: dict[str, int] = {"raid0": 0, "raid5": 1, "raid6": 2}
@@ -51,6 +53,31 @@ DEFAULT_CAPACITY = 1e12
 """Bytes of a disk if nothing gives them: they change no probability without read errors."""
 
 
+OPTIONS = (
+    ("redundancy", "--level, --disks, --data, --parity, --spares"),
+    ("groups", "--groups"),
+    ("disk.capacity_bytes", "--capacity"),
+    ("disk.bit_error_rate", "--bit-error-rate"),
+    ("lifetime.burn_in", "--burn-in"),
+    ("lifetime.initial_age", "--initial-age"),
+    ("lifetime", "--lifetime"),
+    ("repair.spares", "--spares"),
+    ("repair.detection", "--detection"),
+    ("repair.replacement", "--replacement"),
+    ("repair", "--mttr"),
+    ("latent.scrub", "--scrub"),
+    ("latent", "--latent"),
+    ("batches", "--batches"),
+    ("domains", "--domain"),
+    ("replacement", "--replace-age"),
+    ("horizons", "--years"),
+    ("simulation.missions", "--missions"),
+    ("simulation", "--relative-error"),
+    ("method", "--method"),
+)
+"""Options of the question's fields, the longest field first."""
+
+
 class Layout(NamedTuple):
     """A redundancy and its description."""
 
@@ -59,25 +86,14 @@ class Layout(NamedTuple):
     source: str
 
 
-def layout(
-    level: Level | None,
-    disks: int | None,
-    copies: int | None,
-    data: int | None,
-    parity: int | None,
-) -> Layout:
-    """Return the redundancy of a group from the options that name it.
-
-    Args:
-        level: RAID level; None with copies or a code.
-        disks: Disks of a group.
-        copies: Copies of a mirror, or of the mirrors of RAID-10.
-        data: Data disks of a code, or data chunks of a declustered pool.
-        parity: Redundant disks or chunks, likewise.
+def layout_of(request: "Reliability") -> Layout:
+    """Return the redundancy of a group.
 
     Raises:
         ValueError: The options name none or an impossible one; the message says what to write.
     """
+    level, disks, copies = request.level, request.disks, request.copies
+    data, parity = request.data, request.parity
     for option, value, least in (
         ("--disks", disks, 1),
         ("--copies", copies, 1),
@@ -174,76 +190,31 @@ def _declustered(
     return Layout(Declustered(disks, data, parity), text, "--level, --disks, --data, --parity")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of a user; None is not given."""
-
-    layout: Layout
-    groups: int = 1
-    mttf: float | None = None
-    lifetime: LifetimeLaw | None = None
-    disk_class: str | None = None
-    failure_factor: float = 1.0
-    burn_in: float = 0.0
-    initial_age: float = 0.0
-    repair: Duration | None = None
-    rebuild_rate: float | None = None
-    rebuild_share: float = 1.0
-    detection: float = 0.0
-    replacement: float = 0.0
-    concurrency: Concurrency = "parallel"
-    spares: int | None = None
-    spare_groups: int = 0
-    restock: Duration | None = None
-    capacity: float | None = None
-    bit_error_rate: float | None = None
-    latent: float | None = None
-    scrub: Scrub | None = None
-    loses: ReadErrorLoss = "stripe"
-    with_redundancy: ReadErrorWithRedundancy = "corrected"
-    batches: Batches | None = None
-    domains: tuple[Domain, ...] = ()
-    planned: Replacement | None = None
-    horizons: tuple[float, ...] = ()
-    method: Method = "auto"
-    simulation: Simulation = Simulation()
-
-
-def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
-    """Return the question of a request, and each of its values with its source.
+def question_of(
+    request: "Reliability", horizons: tuple[float, ...]
+) -> tuple[Question, tuple[Input, ...], str]:
+    """Return the question of some parameters, each of its values with its source, and its name.
 
     Raises:
         ValueError: A value is missing or contradicts another; the message names the options.
     """
+    _refuse_contradictions(request)
+    layout = layout_of(request)
     inputs = [
-        Input("redundancy", request.layout.text, request.layout.source),
+        Input("redundancy", layout.text, layout.source),
         Input("groups", f"{request.groups:,}", "--groups" if request.groups > 1 else "default"),
     ]
     law = _lifetime(request, inputs)
     disk = _disk(request, inputs)
-    rebuild = _rebuild(request, inputs)
+    rebuild = _rebuild(request, layout, inputs)
     latent = _latent(request, inputs)
-    spares, redundancy = None, request.layout.redundancy
-    if isinstance(redundancy, Declustered):
-        if request.restock is not None:
-            raise ValueError(
-                "--restock: a declustered pool has spare space: expected --replacement with the"
-                " time to a new disk"
-            )
-        redundancy = msgspec.structs.replace(redundancy, spare_disks=request.spares or 0)
-        inputs.append(Input("spare space", f"{request.spares or 0} disks", "--spares"))
-    elif request.spares is not None:
-        if request.restock is None:
-            raise ValueError(
-                f"--spares {request.spares}: expected --restock with the time until a new disk"
-                ' takes a spare\'s place, such as --restock "14 d"'
-            )
-        spares = Spares(request.spares, request.restock, request.spare_groups)
-        shared = f"{request.spare_groups} groups" if request.spare_groups else "all groups"
-        inputs.append(Input("hot spares", f"{request.spares}, shared by {shared}", "--spares"))
-    elif request.restock is not None:
-        raise ValueError("--restock: expected --spares with the number of hot spares")
-    inputs.append(Input("repair of several disks", request.concurrency, "--repair"))
+    redundancy, spares = _spares(request, layout.redundancy, inputs)
+    inputs.append(Input("repair of several disks", request.repair, "--repair"))
     inputs.append(Input("read error loses", request.loses, "--read-error-loses"))
+    planned = None
+    if request.replace_age is not None:
+        planned = Replacement(request.replace_age, request.replace_manner)
+    is_simulated = request.is_simulated and request.method == "auto"
     question = Question(
         redundancy=redundancy,
         groups=request.groups,
@@ -253,19 +224,76 @@ def question_of(request: Request) -> tuple[Question, tuple[Input, ...]]:
             rebuild=rebuild,
             detection=_time(request.detection, rebuild),
             replacement=_time(request.replacement, rebuild),
-            concurrency=request.concurrency,
+            concurrency=request.repair,
             spares=spares,
         ),
         latent=latent,
         read_errors=ReadErrors(request.loses, request.with_redundancy),
         batches=request.batches,
         domains=request.domains,
-        replacement=request.planned,
-        horizons=request.horizons,
-        method=request.method,
-        simulation=request.simulation,
+        replacement=planned,
+        horizons=horizons,
+        method="monte-carlo" if is_simulated else request.method,
+        simulation=Simulation(
+            seed=request.seed,
+            missions=request.missions,
+            relative_error=request.relative_error,
+            biasing=not request.crude,
+            count_losses=request.count_losses,
+        ),
     )
-    return question, tuple(inputs)
+    return question, tuple(inputs), layout.text
+
+
+def _refuse_contradictions(request: "Reliability") -> None:
+    for option, is_given, needed, value in (
+        (
+            "--replace-manner",
+            request.replace_manner != "by-age",
+            "--replace-age",
+            request.replace_age,
+        ),
+        ("--spare-groups", request.spare_groups > 0, "--spares", request.spares),
+        ("--rebuild-share", request.rebuild_share < 1, "--rebuild-rate", request.rebuild_rate),
+    ):
+        if is_given and value is None:
+            raise ValueError(f"{option}: expected {needed} as well: alone it has no effect")
+    if request.checksums is not None and request.corruption is None:
+        raise ValueError(
+            f"--checksums {request.checksums}: expected --silent-corruption as well: alone it has"
+            " no effect"
+        )
+    if request.is_simulated and request.method in ("closed-form", "markov"):
+        raise ValueError(
+            f"--method {request.method} beside --count-losses, --crude or --missions: only"
+            " monte-carlo simulates: expected one of them"
+        )
+
+
+def _spares(
+    request: "Reliability", redundancy: Redundancy, inputs: list[Input]
+) -> tuple[Redundancy, Spares | None]:
+    """Return the redundancy with its spare space, and the pool of hot spares."""
+    if isinstance(redundancy, Declustered):
+        if request.restock is not None:
+            raise ValueError(
+                "--restock: a declustered pool has spare space: expected --replacement with the"
+                " time to a new disk"
+            )
+        inputs.append(Input("spare space", f"{request.spares or 0} disks", "--spares"))
+        return msgspec.structs.replace(redundancy, spare_disks=request.spares or 0), None
+    if request.spares is None:
+        if request.restock is not None:
+            raise ValueError("--restock: expected --spares with the number of hot spares")
+        return redundancy, None
+    if request.restock is None:
+        raise ValueError(
+            f"--spares {request.spares}: expected --restock with the time until a new disk"
+            ' takes a spare\'s place, such as --restock "14 d"'
+        )
+    shared = f"{request.spare_groups} groups" if request.spare_groups else "all groups"
+    inputs.append(Input("hot spares", f"{request.spares}, shared by {shared}", "--spares"))
+    return redundancy, Spares(request.spares, request.restock, request.spare_groups)
 
 
 def _time(seconds: float, rebuild: Duration) -> Duration:
@@ -275,7 +303,7 @@ def _time(seconds: float, rebuild: Duration) -> Duration:
     return Constant(seconds)
 
 
-def _lifetime(request: Request, inputs: list[Input]) -> LifetimeLaw:
+def _lifetime(request: "Reliability", inputs: list[Input]) -> LifetimeLaw:
     if request.lifetime is not None:
         if request.mttf is not None:
             raise ValueError("--mttf beside --lifetime: expected one of them")
@@ -303,15 +331,15 @@ def _lifetime(request: Request, inputs: list[Input]) -> LifetimeLaw:
     return Exponential(mttf / request.failure_factor)
 
 
-def _capacity(request: Request) -> tuple[float | None, str]:
+def _capacity(request: "Reliability") -> tuple[float | None, str]:
     """Return the bytes of a disk with their source; None if neither user nor class gives them."""
-    if request.capacity is None and request.disk_class is not None:
+    if request.disk_capacity is None and request.disk_class is not None:
         preset = PRESETS[request.disk_class]
         return preset.capacity, preset.source
-    return request.capacity, "--capacity"
+    return request.disk_capacity, "--capacity"
 
 
-def _disk(request: Request, inputs: list[Input]) -> Disk:
+def _disk(request: "Reliability", inputs: list[Input]) -> Disk:
     preset = PRESETS[request.disk_class] if request.disk_class is not None else None
     capacity, capacity_source = _capacity(request)
     rate, rate_source = request.bit_error_rate, "--bit-error-rate"
@@ -334,27 +362,29 @@ def _disk(request: Request, inputs: list[Input]) -> Disk:
     return Disk(capacity, rate or 0.0)
 
 
-def _rebuild(request: Request, inputs: list[Input]) -> Duration:
-    if request.repair is not None:
+def _rebuild(request: "Reliability", layout: Layout, inputs: list[Input]) -> Duration:
+    share = _rebuild_share(request)
+    repair = _repair(request)
+    if repair is not None:
         if request.rebuild_rate is not None:
             raise ValueError("--mttr beside --rebuild-rate: expected one of them")
-        inputs.append(Input("time to repair", duration_text(request.repair), "--mttr"))
-        rebuild = request.repair
+        inputs.append(Input("time to repair", duration_text(repair), "--mttr"))
+        rebuild = repair
     elif request.rebuild_rate is not None:
         capacity, _ = _capacity(request)
         if capacity is None:
             raise ValueError('--rebuild-rate: expected --capacity of a disk, such as "2 TB"')
-        rate = request.rebuild_rate * request.rebuild_share
+        rate = request.rebuild_rate * share
         rebuild = Transfer(capacity, rate)
         inputs.append(
             Input(
                 "time to rebuild",
                 f"{size(capacity)} / ({size(request.rebuild_rate)}/s x"
-                f" {request.rebuild_share:g}) = {duration(mean_seconds(rebuild))}",
+                f" {share:g}) = {duration(mean_seconds(rebuild))}",
                 "--capacity / (--rebuild-rate x --rebuild-share)",
             )
         )
-    elif disks_and_redundancy(request.layout.redundancy)[1] == 0:
+    elif disks_and_redundancy(layout.redundancy)[1] == 0:
         # No rebuild brings lost data back.
         rebuild = Exponential(1.0)
         inputs.append(Input("time to repair", "none", "no redundancy: nothing is rebuilt"))
@@ -372,9 +402,46 @@ def _rebuild(request: Request, inputs: list[Input]) -> Duration:
     return rebuild
 
 
-def _latent(request: Request, inputs: list[Input]) -> Latent | None:
+def _repair(request: "Reliability") -> Duration | None:
+    if request.mttr is None:
+        if request.repair_law is not None:
+            raise ValueError('--repair-law: expected --mttr with it, such as --mttr "12 h"')
+        return None
+    if request.repair_law in (None, "exponential"):
+        return request.mttr
+    if request.repair_law == "constant" and isinstance(request.mttr, Exponential):
+        return Constant(request.mttr.mean)
+    raise ValueError(
+        f"--repair-law {request.repair_law}: expected exponential or constant, with a plain time as"
+        ' --mttr; other laws stand there, such as --mttr "weibull:2,12h,6h"'
+    )
+
+
+def _rebuild_share(request: "Reliability") -> float:
+    """Return the part of the rebuild rate that a load leaves."""
+    load = request.rebuild_load
+    if load is None:
+        return request.rebuild_share
+    if request.rebuild_share != 1.0:
+        raise ValueError("--rebuild-load beside --rebuild-share: expected one of them")
+    level = request.level
+    if request.rebuild_rate is None or level is None or level not in LEVELS:
+        raise ValueError(
+            f"--rebuild-load {load}: expected --rebuild-rate and --level with one of"
+            f" {', '.join(LEVELS)}"
+        )
+    share = rebuild_share(
+        level, request.disks or 2, request.rebuild_rate, NEARLINE_ACCESS, NEARLINE_RPM, load
+    )
+    if not 0 < share <= 1:
+        raise ValueError(f"--rebuild-load {load}: the load leaves nothing to the rebuild")
+    return share
+
+
+def _latent(request: "Reliability", inputs: list[Input]) -> Latent | None:
     if request.latent is None:
-        if request.scrub is not None:
+        # With --silent-corruption it compares parity.
+        if request.scrub is not None and request.corruption is None:
             raise ValueError(
                 '--scrub: expected --latent with the mean time between latent errors, such as "9259'
                 ' h": without them scrubbing changes nothing'
@@ -422,3 +489,10 @@ def law_text(law: LifetimeLaw) -> str:
             )
         case HazardTable():
             return f"table of {len(law.ages)} hazards by age"
+
+
+def name_option(message: str) -> str:
+    """Name the option in place of the question's field that the engine names."""
+    field, colon, reason = message.partition(": ")
+    options = [option for name, option in OPTIONS if field.startswith(name)]
+    return f"{options[0]}{colon}{reason}" if colon and options else message

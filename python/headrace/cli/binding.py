@@ -1,0 +1,56 @@
+"""Commands of the terminal, made of the records in `headrace.commands`."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+
+from headrace.commands.parameters import Parameter, parameters, request
+
+T = TypeVar("T")
+
+
+def command(record: type[T], run: Callable[..., None]) -> Callable[..., None]:
+    """Return a function for typer with an option for each field of a record.
+
+    `run` is called with the record, and with values of its own further parameters.
+    """
+    declared = parameters(record)  # type: ignore[arg-type]
+
+    def call(**values: Any) -> None:
+        given = {parameter.name: values.pop(parameter.name) for parameter in declared}
+        run(request(record, given), **values)
+
+    own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+    call.__doc__ = record.__doc__
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [_option(parameter) for parameter in declared]
+        + [further.replace(kind=inspect.Parameter.KEYWORD_ONLY) for further in own]
+    )
+    return call
+
+
+def _option(parameter: Parameter) -> inspect.Parameter:
+    plain: Any = parameter.type
+    if parameter.choices:
+        plain = Literal[parameter.choices]
+    bounds: dict[str, Any] = {}
+    if parameter.type is int:
+        bounds = {"min": _whole(parameter.least), "max": _whole(parameter.most)}
+    words = f"{parameter.option}/{parameter.off}" if parameter.off else parameter.option
+    option = typer.Option(words, help=parameter.help, metavar=parameter.metavar or None, **bounds)
+    if parameter.is_repeated:
+        plain = list[plain]
+    if not parameter.is_required and parameter.default_text is None:
+        plain = plain | None
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if parameter.is_required else parameter.default_text,
+        annotation=Annotated[plain, option],
+    )
+
+
+def _whole(bound: float | None) -> int | None:
+    return None if bound is None else int(bound)

@@ -1,0 +1,38 @@
+"""Small calculations of `headrace design`: figures from some parameters."""
+
+import pkgutil
+from collections.abc import Mapping
+from typing import Any
+
+from headrace.commands.parameters import WrongParameter, request
+from headrace.design.figure import Figure
+
+_HERE = "headrace.commands.design"
+CALCULATIONS = {
+    "capacity": f"{_HERE}.capacity:Capacity",
+    "growth": f"{_HERE}.growth:Growth",
+    "power": f"{_HERE}.power:Power",
+    "cost": f"{_HERE}.cost:Cost",
+    "reliability": f"{_HERE}.reliability:Reliability",
+    "spares": f"{_HERE}.spares:Spares",
+}
+"""Record of each command, as text: a command loads its own only. The terminal, the page of
+calculators and the API read this table."""
+
+
+def record(name: str) -> Any:
+    """Return the record of a calculation."""
+    return pkgutil.resolve_name(CALCULATIONS[name])
+
+
+def calculate(name: str, values: Mapping[str, Any]) -> list[Figure]:
+    """Return the figures of a command for texts or plain values of its parameters.
+
+    Raises:
+        WrongParameter: a value is wrong or missing; it has no field if several contradict.
+    """
+    asked = request(record(name), values)
+    try:
+        return list(asked.figures())
+    except ValueError as error:
+        raise WrongParameter(str(error), "") from None

@@ -1,0 +1,232 @@
+"""Parameters of a command, as the fields of its record declare them.
+
+A field is annotated with its `Value` if it is a quantity or another text to read, and with
+`msgspec.Meta`: help, bounds, an example.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import NODEFAULT, Meta
+
+T = TypeVar("T")
+SMALLEST, LARGEST = 1e-9, 1e12
+"""Range of a number but 0: sums, products and quotients of a few stay finite."""
+
+METAVARS: Mapping[Any, str] = {int: "N", float: "NUMBER", str: "TEXT"}
+"""Forms of plain values whose parameter has no `Word.metavar`."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """How the text of a parameter is read, and its default written."""
+
+    metavar: str
+    read: Callable[[str, str], Any]
+    """Returns the value of a text; the first argument names the parameter in errors."""
+    write: Callable[[Any], str] = str
+    is_list: bool = False
+    """Whether one text has all entries of a tuple."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """The word of a parameter, where it is not the field's name."""
+
+    option: str = ""
+    """Such as `--capacity`."""
+    off: str = ""
+    """Word that turns a flag off."""
+    metavar: str = ""
+    """Unit or form of a plain number or text."""
+
+
+def Help(
+    text: str, least: float | None = None, most: float | None = None, example: object = None
+) -> Meta:
+    """Return the annotation of a parameter with its help, bounds and an example."""
+    examples = None if example is None else [example]
+    return Meta(description=text, ge=least, le=most, examples=examples)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A command as a small form of a page."""
+
+    title: str
+    usual: tuple[str, ...] = ()
+    """Parameters that the form shows first; the others are behind a fold."""
+    example: Mapping[str, str] = field(default_factory=dict)
+    """Values with which the form begins."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Values that a page cannot change."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a command."""
+
+    name: str
+    option: str
+    off: str
+    type: type
+    """Type of a plain value: text, whole number, number, or flag."""
+    value: Value | None
+    help: str
+    metavar: str
+    least: float | None
+    most: float | None
+    example: str
+    choices: tuple[str, ...]
+    is_repeated: bool
+    default: Any
+    """NODEFAULT if a value is required."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is NODEFAULT
+
+    @property
+    def default_text(self) -> Any:
+        """The default as a user writes it: a text if texts are read, else the plain value."""
+        if self.is_required or self.default is None or self.value is None or self.is_repeated:
+            return None if self.is_required or self.is_repeated else self.default
+        return self.value.write(self.default)
+
+
+class WrongParameter(ValueError):
+    """A parameter is unknown, missing or has a wrong value."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+def parameters(record: type[msgspec.Struct]) -> tuple[Parameter, ...]:
+    """Return the parameters of a command in the order of its fields."""
+    hints = get_type_hints(record, include_extras=True)
+    declared = msgspec.structs.fields(record)
+    return tuple(_parameter(declaration, hints[declaration.name]) for declaration in declared)
+
+
+def request(record: type[T], values: Mapping[str, Any]) -> T:
+    """Return a command's record with values as a form or a request gives them: texts or plain.
+
+    Raises:
+        WrongParameter: a value is missing or wrong, or there is no such parameter.
+    """
+    declared = {parameter.name: parameter for parameter in parameters(record)}  # type: ignore[arg-type]
+    for name in values:
+        if name not in declared:
+            raise WrongParameter(f"there is no parameter {name}", name)
+    read = {}
+    for name, parameter in declared.items():
+        value = values.get(name)
+        if value is None or value == "" or value == []:
+            if parameter.is_required:
+                raise WrongParameter(f"{parameter.option}: a value is required", name)
+        else:
+            try:
+                read[name] = _read(parameter, value)
+            except ValueError as error:
+                raise WrongParameter(str(error), name) from None
+    return record(**read)
+
+
+def check_number(
+    option: str, value: float, least: float, example: str, most: float = LARGEST
+) -> None:
+    """Raise ValueError if an option's number is out of its range, or too near to 0 to compute
+    with."""
+    if not math.isfinite(value) or not least <= value <= most:
+        such = f", such as {example}" if example else ""
+        raise ValueError(f"{option} {value:g}: expected {least:g} to {most:g}{such}")
+    if value and abs(value) < SMALLEST:
+        raise ValueError(f"{option} {value:g}: expected 0, or at least {SMALLEST:g}")
+
+
+def _parameter(declaration: Any, hint: Any) -> Parameter:
+    plain, extra = (
+        (hint, ())
+        if get_origin(hint) is not Annotated
+        else (
+            get_args(hint)[0],
+            get_args(hint)[1:],
+        )
+    )
+    metas = [entry for entry in extra if isinstance(entry, Meta)]
+    meta = metas[-1] if metas else Meta()
+    value = next((entry for entry in extra if isinstance(entry, Value)), None)
+    word = next((entry for entry in extra if isinstance(entry, Word)), Word())
+    if get_origin(plain) in (Union, UnionType):
+        plain = next(entry for entry in get_args(plain) if entry is not type(None))
+    is_list = value is not None and value.is_list
+    is_repeated = get_origin(plain) is tuple and not is_list
+    if is_repeated:
+        plain = get_args(plain)[0]
+    choices = get_args(plain) if get_origin(plain) is Literal else ()
+    default = declaration.default
+    if declaration.default_factory is not NODEFAULT:
+        default = declaration.default_factory()
+    examples = meta.examples or [""]
+    return Parameter(
+        name=declaration.name,
+        option=word.option or "--" + declaration.name.replace("_", "-"),
+        off=word.off,
+        type=str if value is not None or choices else plain,
+        value=value,
+        help=meta.description or "",
+        metavar=value.metavar if value is not None else word.metavar or METAVARS.get(plain, ""),
+        least=meta.ge,
+        most=meta.le,
+        example=str(examples[0]),
+        choices=choices,
+        is_repeated=is_repeated,
+        default=default,
+    )
+
+
+def _read(parameter: Parameter, value: Any) -> Any:
+    if parameter.is_repeated:
+        entries = value if isinstance(value, list | tuple) else [value]
+        return tuple(_read_one(parameter, entry) for entry in entries)
+    return _read_one(parameter, value)
+
+
+def _read_one(parameter: Parameter, value: Any) -> Any:
+    option = parameter.option
+    if parameter.type is bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"{option} {value!r}: expected true or false")
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{option} {value!r}: expected a text or a number")
+    if parameter.value is not None:
+        return parameter.value.read(option, str(value))
+    if parameter.choices and value not in parameter.choices:
+        raise ValueError(f"{option} {value}: expected one of {', '.join(parameter.choices)}")
+    if parameter.type is str:
+        return str(value)
+    is_whole = parameter.type is int
+    try:
+        number = int(value) if is_whole else float(value)
+    except (ValueError, OverflowError):
+        kind = "a whole number" if is_whole else "a number"
+        raise ValueError(f"{option} {value}: expected {kind}") from None
+    if is_whole and number != float(value):
+        raise ValueError(f"{option} {value}: expected a whole number")
+    if is_whole:
+        least, most = parameter.least, parameter.most
+        if (least is not None and number < least) or (most is not None and number > most):
+            upper = "" if most is None else f" to {int(most):,}"
+            raise ValueError(f"{option} {number}: expected {least or 0:g}{upper or ' or more'}")
+    else:
+        low = -math.inf if parameter.least is None else parameter.least
+        high = LARGEST if parameter.most is None else parameter.most
+        check_number(option, number, low, parameter.example, high)
+    return number

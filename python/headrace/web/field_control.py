@@ -1,0 +1,56 @@
+"""The element of a field, in every form."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from nicegui import ui
+
+
+def field_control(
+    kind: str,
+    value: str,
+    *,
+    label: str | None,
+    named: str,
+    hint: str,
+    choices: Mapping[str, str] | None = None,
+    completions: Collection[str] = (),
+    lines: bool = False,
+    debounce_ms: int = 0,
+    is_required: bool = False,
+) -> Any:
+    """Draw the element of a field.
+
+    Parameters:
+        kind: `integer` and `number` have the keyboard of numbers.
+        value: What the field has; a value that is no choice stays until it is corrected.
+        label: Label within the element; None if it is beside it.
+        named: Name for screen readers.
+        hint: Text below it.
+        choices: Words by value, if it has one of some values.
+        completions: Values that are offered to one who types.
+        lines: Whether it has several lines.
+        debounce_ms: Milliseconds without a key before a value counts.
+        is_required: Whether it must have a value.
+    """
+    element: Any
+    if choices is not None:
+        known = choices if value in choices else {**choices, value: value}
+        element = ui.select(dict(known), label=label, value=value)
+    elif lines:
+        element = ui.textarea(label, value=value).props("autogrow rows=1")
+    else:
+        element = ui.input(label, value=value, autocomplete=[*completions] or None)
+        if kind in ("integer", "number"):
+            element.props(f"inputmode={'numeric' if kind == 'integer' else 'decimal'}")
+    if debounce_ms and choices is None:
+        element.props(f"debounce={debounce_ms}")
+    element.props("outlined dense hide-bottom-space")
+    if label is not None:
+        element.props("stack-label")
+    element.props["hint"] = hint
+    # Quasar's label would also read the hint as the name of the field.
+    element.props["aria-label"] = named
+    if is_required and choices is None:
+        element.props("aria-required=true")
+    return element
