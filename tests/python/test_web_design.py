@@ -252,6 +252,14 @@ def test_the_calculators_show_their_arithmetic(
     assert figure["inputs"]
 
 
+def test_a_calculator_has_a_schema(site: RunningSite) -> None:
+    described = site.get("/api/design/calculate/cost").json()
+    assert described["required"] == ["disk_price", "node_price"]
+    assert described["properties"]["years"]["default"] == 3
+    assert described["properties"]["disk_capacity"]["format"] == "SIZE"
+    assert site.get("/api/design/calculate/smart").status_code == 404
+
+
 def test_the_calculators_refuse_files_and_mistakes(site: RunningSite) -> None:
     for name, values in (
         ("reliability", {"level": "raid6", "disks": 8, "lifetime": "table:/etc/passwd"}),

@@ -138,6 +138,18 @@ def request(record: type[T], values: Mapping[str, Any]) -> T:
     return record(**read)
 
 
+def schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
+    """Return the JSON Schema of the values of a command's parameters, as `request` reads them."""
+    declared = parameters(record)
+    return {
+        "type": "object",
+        "description": (record.__doc__ or "").partition("\n\n")[0],
+        "properties": {parameter.name: _schema(parameter) for parameter in declared},
+        "required": [parameter.name for parameter in declared if parameter.is_required],
+        "additionalProperties": False,
+    }
+
+
 def check_number(
     option: str, value: float, least: float, example: str, most: float = LARGEST
 ) -> None:
@@ -189,6 +201,23 @@ def _parameter(declaration: Any, hint: Any) -> Parameter:
         is_repeated=is_repeated,
         default=default,
     )
+
+
+def _schema(parameter: Parameter) -> Mapping[str, Any]:
+    names = {bool: "boolean", int: "integer", float: "number"}
+    value: dict[str, object] = {"type": names.get(parameter.type, "string")}
+    facts = {
+        "enum": list(parameter.choices),
+        "minimum": parameter.least,
+        "maximum": parameter.most,
+        "format": parameter.value.metavar if parameter.value is not None else None,
+    }
+    value |= {name: fact for name, fact in facts.items() if fact not in (None, [])}
+    if parameter.is_repeated:
+        value = {"type": "array", "items": value}
+    if parameter.default_text is not None:
+        value["default"] = parameter.default_text
+    return {"description": parameter.help, **value}
 
 
 def _read(parameter: Parameter, value: Any) -> Any:

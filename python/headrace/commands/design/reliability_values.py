@@ -118,7 +118,7 @@ def reliability_figures(
             formula="expected bytes lost / usable bytes",
             inputs=inputs,
             source="Greenan, Plank and Wylie 2010",
-            standard_error=horizon.nomdl_standard_error if is_known else None,
+            standard_error=(horizon.nomdl_standard_error or None) if is_known else None,
             note=note
             if is_known
             else f"Too few losses were simulated: below {horizon.nomdl_high:.2g} with 95 %"

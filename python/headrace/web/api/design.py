@@ -8,7 +8,8 @@ from nicegui import run
 
 from headrace import _core
 from headrace._core import ScenarioError
-from headrace.commands.design import CALCULATIONS
+from headrace.commands import parameters
+from headrace.commands.design import CALCULATIONS, record
 from headrace.design import forms
 from headrace.design.catalogue_file import DEFAULT
 from headrace.design.evaluation import Solution
@@ -268,21 +269,32 @@ def report(identifier: str) -> Response:
     return Response(path.read_bytes(), media_type="text/html; charset=utf-8", headers=headers)
 
 
+@router.get("/calculate/{name}")
+def calculation_schema(name: str) -> Response:
+    """Return the JSON Schema of a calculation's parameters."""
+    _require_calculation(name)
+    return answer(parameters.schema(record(name)))
+
+
 @router.post("/calculate/{name}", openapi_extra=VALUES)
 async def calculation(name: str, request: Request) -> Response:
     """Compute figures: `capacity`, `reliability`, `spares`, `power`, `cost` or `growth`.
 
-    The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`.
+    The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`;
+    a GET request returns their schema.
     """
     values = await _read(request, dict[str, Any])
-    if name not in CALCULATIONS:
-        raise HTTPException(404, f"there is no calculator {name}")
-
+    _require_calculation(name)
     try:
         found = await calculate(site().forms["design", name], values)
     except RefusedRequest as error:
         raise HTTPException(422, str(error)) from None
     return answer(list(found))
+
+
+def _require_calculation(name: str) -> None:
+    if name not in CALCULATIONS:
+        raise HTTPException(404, f"there is no calculator {name}")
 
 
 def _drafts() -> Drafts:

@@ -1,9 +1,11 @@
 """Small calculations: capacity, reliability, spares, power, cost, growth."""
 
+from typing import Any
+
 from nicegui import ui
 
 from headrace.commands.design import CALCULATIONS, record
-from headrace.commands.parameters import Form
+from headrace.commands.parameters import Form, parameters
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.design.calculations import calculate
@@ -23,21 +25,24 @@ def build(user: User, calculator: str = "capacity") -> None:
     with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full bg-transparent"):
         for name in CALCULATIONS:
             with ui.tab_panel(name).classes("q-px-none"):
-                CalculatorPanel(record(name).form, site().forms["design", name])
+                CalculatorPanel(record(name), site().forms["design", name])
 
 
 class CalculatorPanel:
     """A calculator with its figures."""
 
-    def __init__(self, calculator: Form, form: CommandForm) -> None:
+    def __init__(self, calculation: Any, form: CommandForm) -> None:
         self._form = form
+        shown: Form = calculation.form
+        # Options of the terminal alone are not parameters of the calculation.
+        names = [parameter.name for parameter in parameters(calculation)]
+        more = [name for name in names if name not in {*shown.usual, *shown.fixed}]
         ui.label(form.summary)
         self._groups: list[CommandFields] = [
-            command_fields(form, calculator.usual, values=calculator.example)
+            command_fields(form, shown.usual, values=shown.example)
         ]
         with ui.expansion("More parameters").classes("w-full"):
-            shown = {*calculator.usual, *calculator.fixed}
-            self._groups.append(command_fields(form, without=shown, values=calculator.example))
+            self._groups.append(command_fields(form, more, values=shown.example))
         compute = submit_button("Compute", self._compute, icon="calculate")
         compute.props("no-caps").classes("q-my-md")
         self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")
