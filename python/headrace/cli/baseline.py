@@ -27,7 +27,7 @@ def baseline(
     file: Annotated[
         str | None,
         typer.Option(
-            "--file",
+            "--file-size",
             metavar="SIZE",
             help="Size of the file of the device figures; by default one written in some seconds.",
         ),
@@ -45,7 +45,11 @@ def baseline(
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
+        typer.Option(
+            "--token",
+            metavar="SECRET",
+            help="Shared secret that headrace bench net answer printed.",
+        ),
     ] = None,
     machine: Annotated[
         Path | None,
@@ -66,7 +70,7 @@ def baseline(
     saved: Annotated[
         list[str] | None,
         typer.Option(
-            "--from",
+            "--import",
             metavar="RESULT",
             help="Measure nothing: import saved results of bench disk, sweep or net, by file or"
             " results:ID; can be repeated.",
@@ -96,18 +100,18 @@ def baseline(
 
     labels = check_labels(label or [], stored)
     given = {
-        "--file": file is not None,
+        "--file-size": file is not None,
         "--quick": quick,
         "--peer": peer is not None,
         "--token": token is not None,
     }
     if saved:
-        _refuse("--from", given | {"--machine": machine is not None})
+        _refuse("--import", given | {"--machine": machine is not None})
     if stored_one:
         _refuse(
             "--show",
             given
-            | {"--machine": machine is not None, "--from": bool(saved), "--label": bool(label)},
+            | {"--machine": machine is not None, "--import": bool(saved), "--label": bool(label)},
         )
     check_apart(
         {"--output": output, "--save-machine": save_machine, "--plot": plot}, {"--machine": machine}

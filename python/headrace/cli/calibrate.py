@@ -14,12 +14,19 @@ from headrace.files import atomic_file, check_apart, check_directory, check_writ
 from headrace.plain_text import plain_line
 
 Rounds = Annotated[
-    int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")
+    int,
+    typer.Option(
+        "--repetitions",
+        metavar="N",
+        min=2,
+        help="Number of repetitions (rounds); each measures every case once.",
+    ),
 ]
 Passes = Annotated[
     int | None,
     typer.Option(
         "--passes",
+        metavar="N",
         min=1,
         max=100,
         # typer puts a default that is a text in parentheses.
@@ -54,7 +61,11 @@ def calibrate(
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
+        typer.Option(
+            "--token",
+            metavar="SECRET",
+            help="Shared secret that headrace bench net answer printed.",
+        ),
     ] = None,
     busy: Annotated[
         bool,

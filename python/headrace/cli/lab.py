@@ -80,7 +80,7 @@ def bench(
     clients: Annotated[
         int | None,
         typer.Option(
-            "--clients",
+            "--client-hosts",
             metavar="N",
             min=1,
             help="Use the first N clients of the testbed; by default all.",

@@ -10,17 +10,19 @@ import typer
 from headrace.cli.options import (
     FIGURES,
     PlotsDirectory,
+    Replications,
     ScenarioFile,
+    Seed,
     Sets,
     ShowProgress,
-    parsed,
     part,
+    time_from,
+    with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
-from headrace.quantities import parse_time
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
@@ -87,13 +89,16 @@ def optimise(
     trials: Annotated[
         int | None,
         typer.Option(
-            "--trials", metavar="N", help="Number of trials; 100 by default without --time."
+            "--trials", metavar="N", help="Number of trials; 100 by default without --time-limit."
         ),
     ] = None,
     time: Annotated[
-        str | None,
+        float | None,
         typer.Option(
-            "--time", metavar="TIME", help='Time for the search and the comparison, as "2 min".'
+            "--time-limit",
+            metavar="TIME",
+            parser=time_from(),
+            help="Time after which no more trials and comparisons begin.",
         ),
     ] = None,
     sampler: Annotated[
@@ -105,15 +110,8 @@ def optimise(
             " default where trials suffice).",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option(
-            "--replications",
-            metavar="N",
-            help="Runs of each trial, with the same seeds at every point. By default"
-            " run.replications.",
-        ),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     leaders: Annotated[
         int,
         typer.Option(
@@ -128,7 +126,7 @@ def optimise(
         str,
         typer.Option(
             "--indifference",
-            metavar="PERCENT",
+            metavar="SHARE",
             help="Difference that does not matter: the comparison ends when all that are left are"
             " that close.",
         ),
@@ -188,8 +186,7 @@ def optimise(
     known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
         known += prices.read(price_file, entries)
-    seconds = None if time is None else parsed("--time", time, parse_time)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed))
     partial: list[Optimum] = []
     try:
         bar = steps("optimise", "so far") if show_progress else nullcontext()
@@ -202,7 +199,7 @@ def optimise(
                 subject_to=subject_to or [],
                 prices=known,
                 trials=trials,
-                seconds=seconds,
+                seconds=time,
                 sampler=sampler,
                 replications=replications,
                 leaders=leaders,

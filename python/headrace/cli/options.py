@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias, TypeVar
 import typer
 
 from headrace.files import STANDARD_OUTPUT
+from headrace.quantities import LONGEST, SHORTEST, duration, parse_time
 
 T = TypeVar("T")
 FIGURES = (
@@ -14,6 +15,42 @@ FIGURES = (
     " latency_max"
 )
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
+
+
+class Time(float):
+    """Seconds by default, which help texts show with their unit."""
+
+    def __str__(self) -> str:
+        return duration(self)
+
+
+def time_from(
+    least: float = SHORTEST, most: float = LONGEST, *, unit: float = 1.0
+) -> Callable[[str | float], float]:
+    """Return a parser of times such as "30 s" or "5 min", and of plain numbers.
+
+    Parameters:
+        least, most: Range in seconds.
+        unit: Seconds of the unit of plain numbers.
+    """
+
+    def parse(value: str | float) -> float:
+        if not isinstance(value, str):
+            return value
+        try:
+            time = float(value) * unit
+        except ValueError:
+            try:
+                time = parse_time(value, zero=least == 0)
+            except ValueError as error:
+                raise typer.BadParameter(f'"{value}": {error}') from None
+        if not least <= time <= most:
+            expected = f"expected {duration(least)} to {duration(most)}"
+            raise typer.BadParameter(f'"{value}": {expected}')
+        return time
+
+    return parse
+
 
 ScenarioFile: TypeAlias = Annotated[
     Path,
@@ -42,6 +79,33 @@ Sets: TypeAlias = Annotated[
         "--set", metavar="PATH=VALUE", help="Override a value of the file; can be repeated."
     ),
 ]
+
+Seed: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="Seed of all random numbers."),
+]
+Replications: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--replications",
+        metavar="N",
+        min=1,
+        help="Simulated runs of each point, with seeds of their own; by default as the file says.",
+    ),
+]
+KeepFiles: TypeAlias = Annotated[
+    bool, typer.Option("--keep", help="Do not remove the files at the end.")
+]
+
+
+def with_runs(
+    sets: list[str] | None, seed: int | None = None, replications: int | None = None
+) -> list[str]:
+    """Return overridden values with those of `--seed` and `--replications`."""
+    given = {"seed": seed, "replications": replications}
+    runs = [f"run.{name}={value}" for name, value in given.items() if value is not None]
+    return [*(sets or ()), *runs]
+
 
 RESULT_PRINTED = "headrace.result_printed"
 """Key under which a command's context has that -o names standard output."""
@@ -102,7 +166,10 @@ ListenAddress: TypeAlias = Annotated[
     str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
 ]
 ListenPort: TypeAlias = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for a free one.")
+    int,
+    typer.Option(
+        "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 for a free one."
+    ),
 ]
 
 

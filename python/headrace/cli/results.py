@@ -72,12 +72,14 @@ Kind: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--kind",
+        metavar="KIND",
         callback=_current_kind,
         help=f"Only results of this kind: {', '.join(STORED)}.",
     ),
 ]
 Name: TypeAlias = Annotated[
-    str | None, typer.Option("--name", help="Only results of scenarios with this name.")
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Only results of scenarios with this name."),
 ]
 Labelled: TypeAlias = Annotated[
     list[str] | None,
@@ -95,16 +97,22 @@ Since: TypeAlias = Annotated[
 
 Calls: TypeAlias = Annotated[
     str | None,
-    typer.Option("--calls", help="Only results measured by these calls: posix, io-uring, null."),
+    typer.Option(
+        "--calls",
+        metavar="CALLS",
+        help="Only results measured by these calls: posix, io-uring, null.",
+    ),
 ]
 
 
-Host: TypeAlias = Annotated[str | None, typer.Option("--host", help="Only results of this host.")]
+Host: TypeAlias = Annotated[
+    str | None, typer.Option("--host", metavar="HOST", help="Only results of this host.")
+]
 FileSystem: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--file-system",
-        metavar="TYPE",
+        metavar="NAME",
         help="Only results on this type of file system, such as ext4.",
     ),
 ]
@@ -131,6 +139,7 @@ Step: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--step",
+        metavar="STEP",
         help='One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".',
     ),
 ]
@@ -148,9 +157,12 @@ def list_(
     device: Device = None,
     search: Search = None,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
+        int,
+        typer.Option("--limit", metavar="N", min=1, help="Show at most N results, newest first."),
     ] = PAGE,
-    page: Annotated[int, typer.Option("--page", min=1, help="Number of the page to show.")] = 1,
+    page: Annotated[
+        int, typer.Option("--page", metavar="N", min=1, help="Number of the page to show.")
+    ] = 1,
     all_: Annotated[bool, typer.Option("--all", help="Show all results without pages.")] = False,
     as_json: AsJson = False,
 ) -> int:

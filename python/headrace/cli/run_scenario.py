@@ -10,11 +10,14 @@ import typer
 
 from headrace.cli.options import (
     PlotsDirectory,
+    Replications,
     ResultAsJson,
     ResultFile,
     ScenarioFile,
+    Seed,
     Sets,
     ShowProgress,
+    with_runs,
 )
 from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -32,6 +35,8 @@ FRAMES = 200
 def run(
     file: ScenarioFile,
     sets: Sets = None,
+    seed: Seed = None,
+    replications: Replications = None,
     as_json: ResultAsJson = False,
     plot: PlotsDirectory = None,
     requests: Annotated[
@@ -77,7 +82,7 @@ def run(
             check_writable(path, format)
     if plot is not None:
         check_directory(plot)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed, replications))
     trusting = trust(trusted)
     check_apart(
         {"--output": output, "--requests": requests, "--playback": playback},

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
+from headrace.cli.options import (
+    FIGURES,
+    PlotsDirectory,
+    Replications,
+    ScenarioFile,
+    Seed,
+    Sets,
+    ShowProgress,
+    part,
+    with_runs,
+)
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
@@ -56,20 +66,13 @@ def sweep(
             " runs). Give --samples.",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option(
-            "--replications",
-            metavar="N",
-            help="Runs of each point, with the same seeds at every point. By default"
-            " run.replications.",
-        ),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     precision: Annotated[
         str | None,
         typer.Option(
             "--precision",
-            metavar="PERCENT",
+            metavar="SHARE",
             help="Add replications to each point until the half width of the 95 % interval is at"
             " most this part of the mean, such as 2%.",
         ),
@@ -127,7 +130,7 @@ def sweep(
             check_directory(directory)
     axes = [parse(text) for text in vary]
     until = _precision(precision, figure)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed))
     partial: list[Sweep] = []
     try:
         with steps("sweep") if show_progress else nullcontext() as on_progress:

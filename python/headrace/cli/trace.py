@@ -89,24 +89,30 @@ def info(
 def synth(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
     to_format: TargetFormat = None,
-    processes: Annotated[int, typer.Option(help="Number of processes.")] = 1,
+    processes: Annotated[int, typer.Option(metavar="N", help="Number of processes.")] = 1,
     shared: Annotated[
         bool,
         typer.Option(
             "--shared/--file-per-process", help="One shared file, or one file for each process."
         ),
     ] = True,
-    block: Annotated[str, typer.Option(help="Contiguous bytes of one process.")] = "1 MiB",
-    transfer: Annotated[str, typer.Option(help="Bytes of one request.")] = "256 KiB",
-    segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
+    block: Annotated[
+        str, typer.Option(metavar="SIZE", help="Contiguous bytes of one process.")
+    ] = "1 MiB",
+    transfer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Bytes of one request.")
+    ] = "256 KiB",
+    segments: Annotated[
+        int, typer.Option(metavar="N", help="Blocks of one process in a file.")
+    ] = 1,
     phases: Annotated[
         Phases, typer.Option(help="Operations of the trace.")
     ] = Phases.WRITE_THEN_READ,
     random: Annotated[
         bool, typer.Option("--random", help="Use random instead of sequential offsets.")
     ] = False,
-    think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    think: Annotated[str, typer.Option(metavar="TIME", help="Time between two requests.")] = "0 s",
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic trace with parameters of IOR."""

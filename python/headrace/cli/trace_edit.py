@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.options import AsJson
+from headrace.cli.options import AsJson, time_from
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -47,22 +47,38 @@ def cut(
     target: Target,
     from_s: Annotated[
         float | None,
-        typer.Option("--from", help="Keep calls that start at this second of the trace or later."),
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            parser=time_from(0.0),
+            help="Keep calls that start at this time of the trace or later.",
+        ),
     ] = None,
     to_s: Annotated[
-        float | None, typer.Option("--to", help="Keep calls that start before this second.")
+        float | None,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            parser=time_from(0.0),
+            help="Keep calls that start before this time.",
+        ),
     ] = None,
     process: Annotated[
         list[str] | None,
-        typer.Option(help="Keep processes whose name matches this pattern; can be repeated."),
+        typer.Option(
+            metavar="PATTERN",
+            help="Keep processes whose name matches this pattern; can be repeated.",
+        ),
     ] = None,
     file: Annotated[
         list[str] | None,
-        typer.Option(help="Keep files whose name matches this pattern; can be repeated."),
+        typer.Option(
+            metavar="PATTERN", help="Keep files whose name matches this pattern; can be repeated."
+        ),
     ] = None,
     operations: Annotated[
         str | None,
-        typer.Option(help="Keep these operations, with commas between them."),
+        typer.Option(metavar="NAMES", help="Keep these operations, with commas between them."),
     ] = None,
     format: SourceFormat = None,
     to_format: TargetFormat = None,
@@ -92,10 +108,21 @@ def scale(
     source: Source,
     target: Target,
     time: Annotated[
-        str, typer.Option(help="Factor on the times between the starts of calls.")
+        str,
+        typer.Option(
+            "--time-factor",
+            metavar="FACTOR",
+            help="Factor on the times between the starts of calls.",
+        ),
     ] = "1",
-    size: Annotated[str, typer.Option(help="Factor on offsets and sizes.")] = "1",
-    processes: Annotated[int, typer.Option(help="Number of copies of each process.")] = 1,
+    size: Annotated[
+        str,
+        typer.Option("--size-factor", metavar="FACTOR", help="Factor on offsets and sizes."),
+    ] = "1",
+    processes: Annotated[
+        int,
+        typer.Option("--process-copies", metavar="N", help="Number of copies of each process."),
+    ] = 1,
     share_files: Annotated[
         bool, typer.Option("--share-files", help="Let all copies use the same files.")
     ] = False,
@@ -109,8 +136,8 @@ def scale(
     """
     from headrace import trace as traces
 
-    time_factor = _factor("--time", time, traces.factor)
-    size_factor = _factor("--size", size, traces.factor)
+    time_factor = _factor("--time-factor", time, traces.factor)
+    size_factor = _factor("--size-factor", size, traces.factor)
     check_target(source, target, to_format)
     with records("trace scale") as on_progress:
         made = traces.scale_trace(
@@ -133,6 +160,7 @@ def anonymise(
     key: Annotated[
         str | None,
         typer.Option(
+            metavar="SECRET",
             envvar="HEADRACE_TRACE_KEY",
             help="Secret on which the new names depend; by default a random one, not saved.",
         ),

@@ -18,7 +18,11 @@ def workload(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Scenario to write.")
     ] = None,
     system: Annotated[
-        str, typer.Option(help="Preset of the scenario's system, as `headrace presets` lists it.")
+        str,
+        typer.Option(
+            metavar="PRESET",
+            help="Preset of the scenario's system, as `headrace presets` lists it.",
+        ),
     ] = "lustre",
     as_json: AsJson = False,
 ) -> None:

@@ -68,7 +68,7 @@ def twin(
         Path | None,
         typer.Option(
             "--again",
-            metavar="FILE",
+            metavar="PATH",
             help="Repeat fit and predictions from the measurements in FILE (from twin -o),"
             " without measuring.",
         ),
@@ -107,7 +107,7 @@ def twin(
     takes 1 to 7 minutes, depending on the disk, and writes several GiB.
 
     With a program, headrace twin DIR -- COMMAND, the program is captured once by strace, predicted,
-    and then measured --rounds times. Each run has a fresh working directory in DIR.
+    and then measured --repetitions times. Each run has a fresh working directory in DIR.
     """
     from headrace import validate
     from headrace.calibrate import PASSES
@@ -122,7 +122,7 @@ def twin(
             "--machine": machine,
             "--settings-now": settings_now,
             "--set": sets,
-            "--rounds": source is not None and source.name == "COMMANDLINE",
+            "--repetitions": source is not None and source.name == "COMMANDLINE",
             "--passes": passes,
             "--trace": trace or trace_to,
         }

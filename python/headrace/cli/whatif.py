@@ -6,20 +6,32 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
+from headrace.cli.options import (
+    PlotDirectory,
+    Replications,
+    ResultFile,
+    ScenarioFile,
+    Seed,
+    Sets,
+    ShowProgress,
+    with_runs,
+)
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
-from headrace.files import check_directory
+from headrace.file_formats import FileFormat
+from headrace.files import check_directory, check_writable, save_json
 from headrace.kinds import blocks
 
 
 def whatif(
     file: ScenarioFile,
     sets: Sets = None,
+    seed: Seed = None,
+    replications: Replications = None,
     by: Annotated[
         float,
         typer.Option(
-            "--by",
+            "--factor",
             metavar="FACTOR",
             help="Factor of each change: that many times as much, or as fast.",
         ),
@@ -65,6 +77,7 @@ def whatif(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every change as one JSON document.")
     ] = False,
+    output: ResultFile = None,
     plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
@@ -78,9 +91,11 @@ def whatif(
     from headrace.alternatives import group
     from headrace.sweeps import study as run_study
 
+    if output is not None:
+        check_writable(output, FileFormat.JSON)
     if plot is not None:
         check_directory(plot)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed, replications))
     with steps("whatif") if show_progress else nullcontext() as on_progress:
         study = run_study(
             scenario,
@@ -100,6 +115,8 @@ def whatif(
         from headrace.render import pictures
 
         pictures.save(plot, view)
+    if output is not None:
+        save_json(output, document)
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
         return

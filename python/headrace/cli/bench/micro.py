@@ -8,10 +8,17 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, Plot, Space
+from headrace.cli.bench.options import (
+    BelowDirectory,
+    BlockSize,
+    Plot,
+    Processes,
+    Repetitions,
+    Space,
+)
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import ResultAsJson, ResultFile, time_from
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_directory
@@ -20,20 +27,17 @@ from headrace.ranks import current, first_rank_only
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
 
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Number of repetitions; each measures every point once."),
-]
-Time = Annotated[
+TimeLimit = Annotated[
     float | None,
     typer.Option(
-        "--time",
-        min=0.001,
-        help="Seconds after which no more points begin; --resume measures the rest.",
+        "--time-limit",
+        metavar="TIME",
+        parser=time_from(),
+        help="Time after which no more points begin; --resume measures the rest.",
     ),
 ]
 Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
-Processes = Annotated[
+ProcessCounts = Annotated[
     str,
     typer.Option(
         "--processes", metavar="COUNTS", help="Numbers of parallel processes, such as 1,2,4 or 1-8."
@@ -50,21 +54,21 @@ class SizesOfFiles(StrEnum):
 
 
 File = Annotated[
-    str, typer.Option("--file", metavar="SIZE", help="Size of each file, such as 64 MiB.")
+    str, typer.Option("--file-size", metavar="SIZE", help="Size of each file, such as 64 MiB.")
 ]
 
 
 def sweep(
     directory: BelowDirectory,
     files: Annotated[
-        str, typer.Option("--files", metavar="SIZES", help="File sizes, such as 64k-512m.")
+        str, typer.Option("--file-sizes", metavar="SIZES", help="File sizes, such as 64k-512m.")
     ] = "1m-64m",
     blocks: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
+        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
     ] = "4k,64k,1m,16m",
     direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -90,14 +94,12 @@ def blocks(
     directory: BelowDirectory,
     file: File = "64 MiB",
     block_sizes: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k-8m.")
+        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k-8m.")
     ] = "4k-8m",
-    processes: Annotated[
-        int, typer.Option("--processes", min=1, help="Number of parallel processes.")
-    ] = 1,
+    processes: Processes = 1,
     direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -110,8 +112,8 @@ def blocks(
     """Measure stable writes and uncached reads by block size."""
     from headrace.measure import micro
 
-    check_whole_blocks("--file", size(file), sizes(block_sizes))
-    study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
+    check_whole_blocks("--file-size", size(file), sizes(block_sizes))
+    study = micro.blocks(size(file), sizes(block_sizes), processes=processes or 1, direct=direct)
     return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
     )
@@ -119,14 +121,12 @@ def blocks(
 
 def clients(
     directory: BelowDirectory,
-    processes: Processes = "1-8",
+    processes: ProcessCounts = "1-8",
     file: File = "64 MiB",
-    block: Annotated[
-        str, typer.Option("--block", metavar="SIZE", help="Bytes of each call.")
-    ] = "1 MiB",
+    block: BlockSize = "1 MiB",
     direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -139,7 +139,7 @@ def clients(
     """Measure parallel processes on own files and a shared file."""
     from headrace.measure import micro
 
-    check_whole_blocks("--file", size(file), [size(block)])
+    check_whole_blocks("--file-size", size(file), [size(block)])
     study = micro.clients(counts(processes), size(file), size(block), direct=direct)
     return _run(
         study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
@@ -148,18 +148,19 @@ def clients(
 
 def meta(
     directory: BelowDirectory,
-    processes: Processes = "1-4",
+    processes: ProcessCounts = "1-4",
     files: Annotated[
-        int, typer.Option("--files", min=1, help="Number of files of each process.")
+        int, typer.Option("--files", metavar="N", min=1, help="Number of files of each process.")
     ] = 1000,
     file: Annotated[
-        str, typer.Option("--file", metavar="SIZE", help="Size of each file; 0 for empty files.")
+        str,
+        typer.Option("--file-size", metavar="SIZE", help="Size of each file; 0 for empty files."),
     ] = "0",
     own: Annotated[
         bool, typer.Option("--own", help="Give each process its own directory.")
     ] = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -187,11 +188,11 @@ def disk(
     file: Annotated[
         str | None,
         typer.Option(
-            "--file", metavar="SIZE", help="Size of the file; by default twice the memory."
+            "--file-size", metavar="SIZE", help="Size of the file; by default twice the memory."
         ),
     ] = None,
-    repeats: Repeats = 1,
-    seconds: Time = None,
+    repeats: Repetitions = 1,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -211,7 +212,7 @@ def disk(
     # In whole blocks of 1 MiB.
     twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
     bytes_of_file = twice if file is None else size(file)
-    check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
+    check_whole_blocks("--file-size", bytes_of_file, [micro.BLOCK_OF_DISK])
     study = micro.disk(bytes_of_file)
     return _run(
         study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
@@ -222,11 +223,13 @@ def copy(
     directory: BelowDirectory,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="SIZE", help="Size of the file; by default 256 MiB."),
+        typer.Option("--file-size", metavar="SIZE", help="Size of the file; by default 256 MiB."),
     ] = None,
     block: Annotated[
         str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of each call; by default those of cp."),
+        typer.Option(
+            "--block-size", metavar="SIZE", help="Bytes of each request; by default those of cp."
+        ),
     ] = None,
     tree: Annotated[
         bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
@@ -234,21 +237,27 @@ def copy(
     directories: Annotated[
         int | None,
         typer.Option(
-            "--directories", min=1, help="With --tree: number of directories; by default 16."
+            "--directories",
+            metavar="N",
+            min=1,
+            help="With --tree: number of directories; by default 16.",
         ),
     ] = None,
     files: Annotated[
         int | None,
         typer.Option(
-            "--files", min=1, help="With --tree: number of files in each; by default 100."
+            "--files",
+            metavar="N",
+            min=1,
+            help="With --tree: number of files in each; by default 100.",
         ),
     ] = None,
     sizes: Annotated[
         SizesOfFiles | None,
-        typer.Option("--sizes", help="With --tree: set of file sizes; by default small."),
+        typer.Option("--size-set", help="With --tree: set of file sizes; by default small."),
     ] = None,
-    repeats: Repeats = 3,
-    seconds: Time = None,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
     space: Space = None,
     as_json: ResultAsJson = False,
     csv: Csv = None,
@@ -267,11 +276,11 @@ def copy(
     if tree:
         if file is not None:
             raise ValueError(
-                "--file: --tree copies files of many sizes: expected --sizes in its place"
+                "--file-size: --tree copies files of many sizes: expected --size-set in its place"
             )
         study = micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
     else:
-        given = {"--directories": directories, "--files": files, "--sizes": sizes}
+        given = {"--directories": directories, "--files": files, "--size-set": sizes}
         if without := [option for option, value in given.items() if value is not None]:
             raise ValueError(f"{without[0]}: needs --tree")
         study = micro.copy_file(size(file or "256 MiB"), each)

@@ -11,7 +11,7 @@ from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import Plot
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.bench.sizes import sizes as read_sizes
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import ResultAsJson, ResultFile, time_from
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
@@ -21,7 +21,10 @@ app = typer.Typer(
     help="Measure latency and throughput of messages between two hosts.", no_args_is_help=True
 )
 Token = Annotated[
-    str | None, typer.Option("--token", help="Shared secret; by default a random one is printed.")
+    str | None,
+    typer.Option(
+        "--token", metavar="SECRET", help="Shared secret; by default a random one is printed."
+    ),
 ]
 
 
@@ -54,13 +57,21 @@ def ask(
         str, typer.Argument(metavar="HOST:PORT", help="Address of headrace bench net answer.")
     ],
     token: Annotated[
-        str, typer.Option("--token", help="Shared secret that headrace bench net answer printed.")
+        str,
+        typer.Option(
+            "--token",
+            metavar="SECRET",
+            help="Shared secret that headrace bench net answer printed.",
+        ),
     ],
     sizes: Annotated[
         str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, such as 1-16m.")
     ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
     seconds: Annotated[
-        float, typer.Option("--time", "--seconds", min=0.0, help="Seconds measured for each size.")
+        float,
+        typer.Option(
+            "--time", metavar="TIME", parser=time_from(0.0), help="Time measured for each size."
+        ),
     ] = 0.5,
     as_json: ResultAsJson = False,
     output: ResultFile = None,

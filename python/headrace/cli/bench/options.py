@@ -46,7 +46,7 @@ Space = Annotated[
     str | None,
     typer.Option(
         "--space",
-        metavar="PART|SIZE",
+        metavar="SHARE|SIZE",
         help="Most space that the files may take: a part of the free space, or a size such as"
         ' "2 GB"; by default 50 %.',
         callback=_limit_space,
@@ -72,6 +72,31 @@ CallsOption = Annotated[
     ),
 ]
 
+Repetitions = Annotated[
+    int,
+    typer.Option(
+        "--repetitions",
+        metavar="N",
+        min=1,
+        help="Number of repetitions; each measures every point once.",
+    ),
+]
+RepetitionsOfScenario = Annotated[
+    int | None,
+    typer.Option(
+        "--repetitions",
+        metavar="N",
+        min=1,
+        help="Number of repetitions, each with new files; by default run.replications.",
+    ),
+]
+Processes = Annotated[
+    int | None,
+    typer.Option("--processes", metavar="N", min=1, max=4096, help="Number of parallel processes."),
+]
+BlockSize = Annotated[
+    str, typer.Option("--block-size", metavar="SIZE", help="Bytes of each request.")
+]
 
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")

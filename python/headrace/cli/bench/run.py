@@ -11,10 +11,25 @@ from headrace._core import TraceError
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
-from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot, Space
+from headrace.cli.bench.options import (
+    BelowDirectory,
+    Calls,
+    CallsOption,
+    Plot,
+    RepetitionsOfScenario,
+    Space,
+)
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
-from headrace.cli.options import ResultAsJson, ResultFile, ScenarioFile, Sets, ShowFigures
+from headrace.cli.options import (
+    KeepFiles,
+    ResultAsJson,
+    ResultFile,
+    ScenarioFile,
+    Sets,
+    ShowFigures,
+    time_from,
+)
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
@@ -33,21 +48,17 @@ def run(
     csv: Csv = None,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Stop after this many seconds (run.stop.time)."),
-    ] = None,
-    repeats: Annotated[
-        int | None,
         typer.Option(
-            "--repeats",
-            min=1,
-            help="Number of repetitions, each with new files; by default run.replications.",
+            "--time",
+            metavar="TIME",
+            parser=time_from(),
+            help="Time to measure, in place of run.stop.time.",
         ),
     ] = None,
+    repeats: RepetitionsOfScenario = None,
     label: Labels = None,
     stored: Stored = True,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Do not remove the files at the end.")
-    ] = False,
+    keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
     trace: Annotated[
         bool,
@@ -65,7 +76,7 @@ def run(
     the store. FILE may also be a fio job file (.fio).
     """
     if is_job_file(file):
-        given = {"--set": bool(sets), "--repeats": repeats is not None, "--keep": keep}
+        given = {"--set": bool(sets), "--repetitions": repeats is not None, "--keep": keep}
         given |= {"--calls": calls != Calls.POSIX, "--trace": trace}
         if without := [name for name, there in given.items() if there]:
             raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")

@@ -9,7 +9,7 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import BelowDirectory, Plot, Space
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import ResultAsJson, ResultFile, time_from
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.exit_codes import report_failure
@@ -46,20 +46,30 @@ def tune(
         str, typer.Option("--operations", metavar="NAMES", help="File operations to mix.")
     ] = OPERATIONS,
     amount: Annotated[
-        int, typer.Option("--amount", min=1, help="Number of runs of each operation alone.")
+        int,
+        typer.Option(
+            "--amount", metavar="N", min=1, help="Number of runs of each operation alone."
+        ),
     ] = 500,
     mixed: Annotated[
-        int, typer.Option("--mixed", min=1, help="Number of operations of a mix.")
+        int, typer.Option("--mixed", metavar="N", min=1, help="Number of operations of a mix.")
     ] = 50_000,
-    files: Annotated[int, typer.Option("--files", min=1, help="Number of files.")] = 10,
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", min=1, help="Number of files.")
+    ] = 10,
     rounds: Annotated[
         int,
-        typer.Option("--rounds", min=1, help="Number of rounds of measuring and correcting a mix."),
+        typer.Option(
+            "--rounds",
+            metavar="N",
+            min=1,
+            help="Number of rounds of measuring and correcting a mix.",
+        ),
     ] = 2,
     step: Annotated[
         float,
         typer.Option(
-            "--step",
+            "--first-step",
             metavar="SHARE",
             min=0.0005,
             max=0.5,
@@ -77,7 +87,9 @@ def tune(
     ] = 0.001,
     seconds: Annotated[
         float | None,
-        typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
+        typer.Option(
+            "--time", metavar="TIME", parser=time_from(), help="Longest time measured in a step."
+        ),
     ] = None,
     space: Space = None,
     as_json: ResultAsJson = False,

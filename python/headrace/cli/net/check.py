@@ -13,10 +13,13 @@ from headrace.cli.options import AsJson
 def check(
     file: NetFile,
     space: Annotated[
-        bool, typer.Option("--space", help="Explore the state space: deadlocks, bounds, liveness.")
+        bool, typer.Option("--state-space", help="Explore it: deadlocks, bounds, liveness.")
     ] = False,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Markings at which the search ends.")
+        int,
+        typer.Option(
+            "--max-markings", metavar="N", min=1, help="Markings at which the search ends."
+        ),
     ] = 1_000_000,
     timed: Annotated[
         bool,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import Sets, ShowProgress
+from headrace.cli.options import Seed, Sets, ShowProgress
 from headrace.cli.screen import progress
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
@@ -61,9 +61,7 @@ def draw(
             help="Play N firings of a net of your own in the page: tokens move along the arcs.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the firings of --steps.")
-    ] = None,
+    seed: Seed = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
 ) -> None:

@@ -3,12 +3,10 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from headrace.cli.net.run import NetFile
-from headrace.cli.options import ShowProgress
+from headrace.cli.options import Seed, ShowProgress
 from headrace.quantities import written_time
 
 if TYPE_CHECKING:
@@ -39,9 +37,7 @@ STOPS = {
 
 def play(
     file: NetFile,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
-    ] = None,
+    seed: Seed = None,
     show_progress: ShowProgress = True,
 ) -> None:
     """Play a net of your own, firing by firing: Enter fires, help lists the commands.

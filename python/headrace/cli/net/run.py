@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.net.foreign import load_net
-from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, ShowProgress
+from headrace.cli.options import (
+    PlotDirectory,
+    Replications,
+    ResultAsJson,
+    ResultFile,
+    Seed,
+    ShowProgress,
+)
 from headrace.cli.screen import progress, show_view
 from headrace.files import (
     atomic_file,
@@ -61,16 +68,11 @@ def run(
     warmup: Annotated[
         str | None,
         typer.Option(
-            "--warmup", metavar="TIME", help="Time at the start whose statistics are dropped."
+            "--warm-up", metavar="TIME", help="Time at the start whose statistics are dropped."
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
-    ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option("--replications", min=1, help="Runs with seeds of their own, for intervals."),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,7 +117,7 @@ def run(
     with net_progress(model, end, show_progress) as report:
         result = model.run(
             end,
-            warmup=seconds("--warmup", warmup),
+            warmup=seconds("--warm-up", warmup),
             seed=seed,
             replications=replications,
             progress=report,

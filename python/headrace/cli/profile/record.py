@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace import exit_codes, progress_events, ranks
+from headrace.cli.options import time_from
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -62,15 +63,16 @@ def record(
     seconds: Annotated[
         float | None,
         typer.Option(
-            "--seconds",
-            metavar="S",
-            help="Watch for a span of time; without another option, the whole system.",
+            "--time",
+            metavar="TIME",
+            parser=time_from(0.0),
+            help="Time to watch; without another option, the whole system.",
         ),
     ] = None,
     again: Annotated[
         Path | None,
         typer.Option(
-            "--again", metavar="DIR", help="Evaluate the recording in a directory once more."
+            "--again", metavar="PATH", help="Evaluate the recording in a directory once more."
         ),
     ] = None,
     output: Annotated[
@@ -87,7 +89,12 @@ def record(
     ] = None,
     interval: Annotated[
         float,
-        typer.Option("--interval", metavar="S", help="Seconds between two samples; 0.1 or more."),
+        typer.Option(
+            "--interval",
+            metavar="TIME",
+            parser=time_from(0.1),
+            help="Time between two samples, 0.1 s or more.",
+        ),
     ] = 1.0,
     capture: Annotated[
         Capture | None,
@@ -96,7 +103,9 @@ def record(
     directory: Annotated[
         Path,
         typer.Option(
-            "--directory", metavar="DIR", help="Directory whose baseline the figures refer to."
+            "--baseline-directory",
+            metavar="DIR",
+            help="Directory whose baseline the figures refer to.",
         ),
     ] = Path(),
     machine: Annotated[
