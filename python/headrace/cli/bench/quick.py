@@ -83,7 +83,7 @@ def quick(
     rate: Annotated[
         float | None,
         typer.Option(
-            "--rate", metavar="RATE", help="Requests per second; by default as many as possible."
+            "--rate", metavar="IOPS", help="Requests per second; by default as many as possible."
         ),
     ] = None,
     direct: Annotated[

@@ -153,7 +153,7 @@ def measure_and_print(
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
             "it measures one repetition on one host: expected"
-            " no --repeats, no run.replications and no mpirun",
+            " no --repetitions, no run.replications and no mpirun",
             param_hint="--trace",
         )
     check_tracing(directory, trace, None)

@@ -92,7 +92,7 @@ def record(
         typer.Option(
             "--interval",
             metavar="TIME",
-            parser=time_from(0.1),
+            parser=time_from(0.0),
             help="Time between two samples, 0.1 s or more.",
         ),
     ] = 1.0,
