@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from headrace.cli.default_command import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, time_from
+from headrace.cli.options import ListenAddress, ListenPort, time_option
 
 app = typer.Typer(
     cls=StartGroup,
@@ -25,12 +25,7 @@ SshCommand: TypeAlias = Annotated[
 ]
 Interval: TypeAlias = Annotated[
     float,
-    typer.Option(
-        "--interval",
-        metavar="TIME",
-        parser=time_from(0.1, 60.0),
-        help="Time between two samples, 0.1 s to 60 s.",
-    ),
+    time_option("--interval", "Time between two samples, 0.1 s to 60 s.", least=0.1, most=60.0),
 ]
 HOST_DIRECTORY = "~/.headrace-agent"
 
@@ -49,7 +44,6 @@ def start(
         Path | None,
         typer.Option(
             "--token-file",
-            metavar="FILE",
             help="File with the token of clients; created if missing. Needed unless the address is"
             " a loopback address.",
         ),
@@ -71,10 +65,7 @@ def install(
     ] = "python3",
     directory: HostDirectory = HOST_DIRECTORY,
     wheel: Annotated[
-        Path | None,
-        typer.Option(
-            "--wheel", metavar="FILE", help="Wheel of Headrace; by default that in dist/."
-        ),
+        Path | None, typer.Option("--wheel", help="Wheel of Headrace; by default that in dist/.")
     ] = None,
     address: ListenAddress = "0.0.0.0",
     port: Annotated[
@@ -85,12 +76,7 @@ def install(
     ] = 8181,
     interval: Interval = 1.0,
     token_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help="File for its token; by default HOST.token.",
-        ),
+        Path | None, typer.Option("--token-file", help="File for its token; by default HOST.token.")
     ] = None,
     ssh: SshCommand = "ssh",
 ) -> None:

@@ -1,7 +1,8 @@
 """Commands that accept former words of their options, with a note on standard error."""
 
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 from typer.core import TyperArgument, TyperCommand
 
@@ -46,8 +47,14 @@ FORMER = {
 }
 """New words by the former ones, of each command."""
 
-METAVARS = {int: "N", float: "NUMBER", str: "TEXT", list[str]: "TEXT"}
+METAVARS = {int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}
 """Forms of values whose options state none, in place of the names of types."""
+
+
+def type_of_values(parameter: Any) -> Any:
+    """Return the type of a parameter's values, or of each of several."""
+    annotation = parameter.type_descriptor.annotation
+    return next(iter(get_args(annotation)), annotation)
 
 
 class Command(TyperCommand):
@@ -59,7 +66,7 @@ class Command(TyperCommand):
             if isinstance(parameter, TyperArgument):
                 parameter.__class__ = _Argument
             elif parameter.metavar is None and hasattr(parameter, "type_descriptor"):
-                parameter.metavar = METAVARS.get(parameter.type_descriptor.annotation)
+                parameter.metavar = METAVARS.get(type_of_values(parameter))
             if parameter.metavar == "TIME" and isinstance(parameter.default, float):
                 parameter.default = Time(parameter.default)
 

@@ -9,14 +9,18 @@ import typer
 
 from headrace.cli.options import (
     FIGURES,
-    PlotsDirectory,
+    AsJson,
+    Axes,
+    Engine,
+    PlotDirectory,
     Replications,
+    RunsDirectory,
     ScenarioFile,
     Seed,
     Sets,
     ShowProgress,
     part,
-    time_from,
+    time_option,
     with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
@@ -30,15 +34,7 @@ if TYPE_CHECKING:
 
 def optimise(
     file: ScenarioFile,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            "--vary",
-            metavar="PATH=VALUES",
-            help="Vary a field: path=a,b,c or path=low..high or path=low..high:log. Linked fields:"
-            " path,path=(a,b),(c,d). Can be repeated.",
-        ),
-    ],
+    vary: Axes,
     sets: Sets = None,
     maximise: Annotated[
         list[str] | None,
@@ -71,10 +67,7 @@ def optimise(
         ),
     ] = None,
     price_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--price-file", metavar="FILE", help="TOML file with prices in a table [prices]."
-        ),
+        Path | None, typer.Option("--price-file", help="TOML file with prices in a table [prices].")
     ] = None,
     catalogue: Annotated[
         str | None,
@@ -88,18 +81,11 @@ def optimise(
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials", metavar="N", help="Number of trials; 100 by default without --time-limit."
-        ),
+        typer.Option("--trials", help="Number of trials; 100 by default without --time-limit."),
     ] = None,
     time: Annotated[
         float | None,
-        typer.Option(
-            "--time-limit",
-            metavar="TIME",
-            parser=time_from(),
-            help="Time after which no more trials and comparisons begin.",
-        ),
+        time_option("--time-limit", "Time after which no more trials and comparisons begin."),
     ] = None,
     sampler: Annotated[
         str | None,
@@ -113,14 +99,10 @@ def optimise(
     seed: Seed = None,
     replications: Replications = None,
     leaders: Annotated[
-        int,
-        typer.Option(
-            "--leaders", metavar="N", help="Points that are compared with more replications."
-        ),
+        int, typer.Option("--leaders", help="Points that are compared with more replications.")
     ] = 12,
     most_replications: Annotated[
-        int,
-        typer.Option("--most-replications", metavar="N", help="Most replications of a leader."),
+        int, typer.Option("--most-replications", help="Most replications of a leader.")
     ] = 32,
     indifference: Annotated[
         str,
@@ -135,31 +117,14 @@ def optimise(
         int,
         typer.Option(
             "--batch",
-            metavar="N",
             help="Trials that are proposed at once, and run side by side; the answer depends on"
             " it.",
         ),
     ] = 8,
-    on: Annotated[
-        str,
-        typer.Option(
-            "--on", metavar="ENGINE", help="Where the runs take place, as for headrace sweep."
-        ),
-    ] = "threads",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Keep finished runs in a directory, so that the same command goes on after an"
-            " interruption. Write the trials (Parquet) and the best scenario there.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the answer and all points as one JSON document.")
-    ] = False,
-    plot: PlotsDirectory = None,
+    on: Engine = "threads",
+    output: RunsDirectory = None,
+    as_json: AsJson = False,
+    plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
 ) -> None:
@@ -175,8 +140,7 @@ def optimise(
     from headrace.sweeps import parse
 
     for directory in (plot, output):
-        if directory is not None:
-            check_directory(directory)
+        check_directory(directory)
     axes = [parse(text) for text in vary]
     entries = None
     if catalogue is not None:

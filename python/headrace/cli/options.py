@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
+from headrace._core import parse_seconds
 from headrace.files import STANDARD_OUTPUT
-from headrace.quantities import LONGEST, SHORTEST, duration, parse_time
+from headrace.quantities import LONGEST, SHORTEST, duration
 
 T = TypeVar("T")
 FIGURES = (
@@ -41,7 +42,7 @@ def time_from(
             time = float(value) * unit
         except ValueError:
             try:
-                time = parse_time(value, zero=least == 0)
+                time = parse_seconds(value)
             except ValueError as error:
                 raise typer.BadParameter(f'"{value}": {error}') from None
         if not least <= time <= most:
@@ -50,6 +51,11 @@ def time_from(
         return time
 
     return parse
+
+
+def time_option(word: str, help: str, *, least: float = SHORTEST, **limits: float) -> Any:
+    """Return an option that is a time. Its limits are those of `time_from`."""
+    return typer.Option(word, metavar="TIME", parser=time_from(least, **limits), help=help)
 
 
 ScenarioFile: TypeAlias = Annotated[
@@ -81,14 +87,12 @@ Sets: TypeAlias = Annotated[
 ]
 
 Seed: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, help="Seed of all random numbers."),
+    int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
 ]
 Replications: TypeAlias = Annotated[
     int | None,
     typer.Option(
         "--replications",
-        metavar="N",
         min=1,
         help="Simulated runs of each point, with seeds of their own; by default as the file says.",
     ),
@@ -106,6 +110,36 @@ def with_runs(
     runs = [f"run.{name}={value}" for name, value in given.items() if value is not None]
     return [*(sets or ()), *runs]
 
+
+Engine: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="ENGINE",
+        help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
+        " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
+        " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
+    ),
+]
+Axes: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--vary",
+        metavar="PATH=VALUES",
+        help="Vary a field: path=a,b,c or path=low..high, for a sweep path=low..high:5; :log or"
+        " :log5 for a logarithmic range. Linked fields: path,path=(a,b),(c,d). Can be repeated.",
+    ),
+]
+RunsDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Keep finished runs in a directory, so that the same command goes on after an"
+        " interruption. The tables (Parquet) and the best scenario are also written there.",
+    ),
+]
 
 RESULT_PRINTED = "headrace.result_printed"
 """Key under which a command's context has that -o names standard output."""
@@ -126,15 +160,11 @@ def _as_json(context: typer.Context, given: bool) -> bool:
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", callback=_as_json, help="Print one JSON document.")
 ]
-ResultAsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", callback=_as_json, help="Print the result as one JSON document.")
-]
 ResultFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        metavar="FILE",
         # Before --json, which depends on it.
         is_eager=True,
         callback=_result_file,
@@ -142,24 +172,14 @@ ResultFile: TypeAlias = Annotated[
     ),
 ]
 SvgFile: TypeAlias = Annotated[
-    Path,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="SVG file (.svg) to write; - for standard output."
-    ),
+    Path, typer.Option("--output", "-o", help="SVG file (.svg) to write; - for standard output.")
 ]
 PlotDirectory: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-]
-PlotsDirectory: TypeAlias = Annotated[
     Path | None,
     typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
 ]
 ShowProgress: TypeAlias = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-]
-ShowFigures: TypeAlias = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+    bool, typer.Option("--progress/--no-progress", help="Show the progress on a terminal.")
 ]
 
 ListenAddress: TypeAlias = Annotated[

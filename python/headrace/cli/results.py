@@ -98,9 +98,7 @@ Since: TypeAlias = Annotated[
 Calls: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--calls",
-        metavar="CALLS",
-        help="Only results measured by these calls: posix, io-uring, null.",
+        "--calls", metavar="posix|io-uring|null", help="Only results measured by these calls."
     ),
 ]
 
@@ -157,12 +155,9 @@ def list_(
     device: Device = None,
     search: Search = None,
     limit: Annotated[
-        int,
-        typer.Option("--limit", metavar="N", min=1, help="Show at most N results, newest first."),
+        int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
     ] = PAGE,
-    page: Annotated[
-        int, typer.Option("--page", metavar="N", min=1, help="Number of the page to show.")
-    ] = 1,
+    page: Annotated[int, typer.Option("--page", min=1, help="Number of the page to show.")] = 1,
     all_: Annotated[bool, typer.Option("--all", help="Show all results without pages.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -336,13 +331,16 @@ def export(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="File to write: .zip with tables, or .csv; - for standard output.",
         ),
     ],
     format: Annotated[
         ExportFormat | None,
-        typer.Option("--format", help="Format of the file; by default that of its name, or zip."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of the file, zip or csv; by default that of its name, or zip.",
+        ),
     ] = None,
 ) -> None:
     """Export results to a zip archive, or figures as CSV.
@@ -406,8 +404,7 @@ def import_(
 def label(
     identifier: Identifier,
     labels: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set."),
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set.")
     ] = None,
     removed: Annotated[
         list[str] | None,

@@ -8,7 +8,7 @@ import typer
 
 from headrace import _core
 from headrace.cli.default_command import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, Time, parsed, time_from
+from headrace.cli.options import ListenAddress, ListenPort, Time, parsed, time_option
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField
@@ -94,11 +94,10 @@ def start(
         ),
     ] = None,
     tls_cert: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="TLS certificate chain in PEM."),
+        Path | None, typer.Option("--tls-cert", help="TLS certificate chain in PEM.")
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key in PEM.")
+        Path | None, typer.Option("--tls-key", help="Its private key in PEM.")
     ] = None,
     allow_schedulers: Annotated[
         bool,
@@ -118,19 +117,12 @@ def start(
         str, typer.Option("--job-memory", metavar="SIZE", help="Address space of a job.")
     ] = "8 GiB",
     job_time: Annotated[
-        float,
-        typer.Option(
-            "--job-time",
-            metavar="TIME",
-            parser=time_from(),
-            help="Time from start to end of a job.",
-        ),
+        float, time_option("--job-time", "Time from start to end of a job.")
     ] = 3600.0,
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs",
-            metavar="N",
             min=1,
             help="Number of jobs that run side by side; by default one less than the cores.",
         ),
@@ -153,17 +145,10 @@ def start(
         bool, typer.Option("--monitor/--no-monitor", help="Sample this host.")
     ] = True,
     monitor_interval: Annotated[
-        float,
-        typer.Option(
-            "--monitor-interval",
-            metavar="TIME",
-            parser=time_from(),
-            help="Time between two samples of it.",
-        ),
+        float, time_option("--monitor-interval", "Time between two samples of it.")
     ] = 1.0,
     request_rate: Annotated[
-        float,
-        typer.Option("--request-rate", metavar="RATE", min=1.0, help="Requests/s of a user."),
+        float, typer.Option("--request-rate", metavar="RATE", min=1.0, help="Requests/s of a user.")
     ] = 100.0,
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.

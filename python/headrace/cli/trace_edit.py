@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.options import AsJson, time_from
+from headrace.cli.options import AsJson, time_option
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -47,21 +47,12 @@ def cut(
     target: Target,
     from_s: Annotated[
         float | None,
-        typer.Option(
-            "--from",
-            metavar="TIME",
-            parser=time_from(0.0),
-            help="Keep calls that start at this time of the trace or later.",
+        time_option(
+            "--from", "Keep calls that start at this time of the trace or later.", least=0.0
         ),
     ] = None,
     to_s: Annotated[
-        float | None,
-        typer.Option(
-            "--to",
-            metavar="TIME",
-            parser=time_from(0.0),
-            help="Keep calls that start before this time.",
-        ),
+        float | None, time_option("--to", "Keep calls that start before this time.", least=0.0)
     ] = None,
     process: Annotated[
         list[str] | None,
@@ -116,12 +107,10 @@ def scale(
         ),
     ] = "1",
     size: Annotated[
-        str,
-        typer.Option("--size-factor", metavar="FACTOR", help="Factor on offsets and sizes."),
+        str, typer.Option("--size-factor", metavar="FACTOR", help="Factor on offsets and sizes.")
     ] = "1",
     processes: Annotated[
-        int,
-        typer.Option("--process-copies", metavar="N", help="Number of copies of each process."),
+        int, typer.Option("--process-copies", help="Number of copies of each process.")
     ] = 1,
     share_files: Annotated[
         bool, typer.Option("--share-files", help="Let all copies use the same files.")
@@ -160,7 +149,6 @@ def anonymise(
     key: Annotated[
         str | None,
         typer.Option(
-            metavar="SECRET",
             envvar="HEADRACE_TRACE_KEY",
             help="Secret on which the new names depend; by default a random one, not saved.",
         ),
@@ -201,11 +189,7 @@ def _factor(option: str, text: str, parse: Callable[[str], Any]) -> Any:
 
 
 def _print(
-    source: Path,
-    target: Path,
-    made: "Imported",
-    as_json: bool,
-    more: dict[str, int] | None = None,
+    source: Path, target: Path, made: "Imported", as_json: bool, more: dict[str, int] | None = None
 ) -> None:
     warn_if_empty(source, made.records + (more or {}).get("left_out", 0))
     if as_json:

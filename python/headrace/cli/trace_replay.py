@@ -10,7 +10,7 @@ import typer
 from headrace import _core
 from headrace.cli.bench.options import BelowDirectory, RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
-from headrace.cli.options import AsJson, ResultFile, ShowFigures, parsed
+from headrace.cli.options import AsJson, ResultFile, ShowProgress, parsed
 from headrace.cli.store_options import Labels, Stored
 
 
@@ -44,7 +44,7 @@ def replay(
     output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Replay a trace for real in a new directory of DIR.
 

@@ -9,7 +9,7 @@ import typer
 from headrace.cli.bench.options import Space, directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
@@ -42,9 +42,7 @@ def twin(
     machine: Annotated[
         Path | None,
         typer.Option(
-            "--machine",
-            metavar="FILE",
-            help="File of a calibrated machine; without it, DIR is calibrated first.",
+            "--machine", help="File of a calibrated machine; without it, DIR is calibrated first."
         ),
     ] = None,
     settings_now: Annotated[
@@ -93,7 +91,7 @@ def twin(
     rounds: Rounds = 5,
     passes: Passes = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
@@ -144,10 +142,8 @@ def twin(
         {"--output": output, "--trace-to": trace_to, "--plot": plot},
         {"the machine's file": machine, "--again": again},
     )
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
     if directory is None:
         assert again is not None
         with steps("twin") as told:

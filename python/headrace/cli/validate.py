@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from headrace.cli.options import (
+    AsJson,
     PlotDirectory,
-    ResultAsJson,
     ResultFile,
     ScenarioFile,
     Seed,
@@ -36,17 +36,15 @@ def validate(
     sets: Sets = None,
     seed: Seed = None,
     trusted: TrustedFiles = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
 ) -> None:
     """Simulate a scenario and compare it with measurements."""
     from headrace import validate
 
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
     with progress("validate", True) as on_progress:
         found = validate.validate(
             file, against, sets=with_runs(sets, seed), progress=on_progress, trust=trust(trusted)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import (
+    AsJson,
     PlotDirectory,
     Replications,
     ResultFile,
@@ -52,8 +53,7 @@ def whatif(
         ),
     ] = True,
     quantities: Annotated[
-        bool,
-        typer.Option("--quantities/--no-quantities", help="Try other amounts."),
+        bool, typer.Option("--quantities/--no-quantities", help="Try other amounts.")
     ] = True,
     cost: Annotated[
         str,
@@ -65,18 +65,13 @@ def whatif(
         ),
     ] = "system",
     pairs: Annotated[
-        int,
-        typer.Option(
-            "--pairs", metavar="N", help="Combine the N best single changes in pairs; 0: none."
-        ),
+        int, typer.Option("--pairs", help="Combine the N best single changes in pairs; 0: none.")
     ] = 0,
     on: Annotated[
         str,
         typer.Option("--on", metavar="ENGINE", help="Where runs take place: threads or threads:N."),
     ] = "threads",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print every change as one JSON document.")
-    ] = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
@@ -91,10 +86,8 @@ def whatif(
     from headrace.alternatives import group
     from headrace.sweeps import study as run_study
 
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
     scenario = simulate.load_with_sets(file, with_runs(sets, seed, replications))
     with steps("whatif") if show_progress else nullcontext() as on_progress:
         study = run_study(

@@ -15,13 +15,13 @@ from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import counts, different_counts
 from headrace.cli.options import (
+    AsJson,
     KeepFiles,
     PlotDirectory,
-    ResultAsJson,
     ResultFile,
     Sets,
-    ShowFigures,
-    time_from,
+    ShowProgress,
+    time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
@@ -69,66 +69,43 @@ def mix(
     start: Annotated[
         float,
         typer.Option(
-            "--start",
-            metavar="RATE",
-            min=0.01,
-            help="First load of the search, in operations/s.",
+            "--start", metavar="RATE", min=0.01, help="First load of the search, in operations/s."
         ),
     ] = 100.0,
     refinements: Annotated[
         int,
         typer.Option(
             "--refinements",
-            metavar="N",
             min=0,
             help="Refinement steps between the last sustained load and the first that is not.",
         ),
     ] = 4,
-    seconds: Annotated[
-        float,
-        typer.Option(
-            "--time", metavar="TIME", parser=time_from(), help="Time measured at each load."
-        ),
-    ] = 10.0,
+    seconds: Annotated[float, time_option("--time", "Time measured at each load.")] = 10.0,
     warm_up: Annotated[
-        float,
-        typer.Option(
-            "--warm-up",
-            metavar="TIME",
-            parser=time_from(0.0),
-            help="Warm-up before each measurement.",
-        ),
+        float, time_option("--warm-up", "Warm-up before each measurement.", least=0.0)
     ] = 2.0,
     processes: Annotated[
         int | None,
         typer.Option(
-            "--processes",
-            metavar="N",
-            min=1,
-            help="Number of processes, each with one operation in flight.",
+            "--processes", min=1, help="Number of processes, each with one operation in flight."
         ),
     ] = None,
     response_limit: Annotated[
         float,
-        typer.Option(
+        time_option(
             "--response-limit",
-            metavar="TIME",
-            parser=time_from(0.0, unit=1e-3),
-            help="Highest mean response time of a sustained load; a plain number is in ms.",
+            "Highest mean response time of a sustained load; a plain number is in ms.",
+            least=0.0,
+            unit=1e-3,
         ),
     ] = 0.02,
     repeats: Annotated[
         int,
-        typer.Option(
-            "--repetitions",
-            metavar="N",
-            min=1,
-            help="Number of repetitions of the whole load sweep.",
-        ),
+        typer.Option("--repetitions", min=1, help="Number of repetitions of the whole load sweep."),
     ] = 1,
     sets: Sets = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
     csv: Csv = None,
@@ -137,7 +114,7 @@ def mix(
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run a mix at increasing loads; find the highest sustained.
 
@@ -153,8 +130,7 @@ def mix(
     stored = stored and current().first
     if output is not None:
         check_apart({"--output": output}, {"the scenario": Path(workload)})
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     check_csv(csv, as_json)
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []

@@ -22,9 +22,7 @@ def directory_to_measure(text: str) -> Path:
 BelowDirectory = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR",
-        help="Directory on the file system to measure.",
-        parser=directory_to_measure,
+        metavar="DIR", help="Directory on the file system to measure.", parser=directory_to_measure
     ),
 ]
 
@@ -75,29 +73,24 @@ CallsOption = Annotated[
 Repetitions = Annotated[
     int,
     typer.Option(
-        "--repetitions",
-        metavar="N",
-        min=1,
-        help="Number of repetitions; each measures every point once.",
+        "--repetitions", min=1, help="Number of repetitions; each measures every point once."
     ),
 ]
 RepetitionsOfScenario = Annotated[
     int | None,
     typer.Option(
         "--repetitions",
-        metavar="N",
         min=1,
         help="Number of repetitions, each with new files; by default run.replications.",
     ),
 ]
 Processes = Annotated[
-    int | None,
-    typer.Option("--processes", metavar="N", min=1, max=4096, help="Number of parallel processes."),
+    int | None, typer.Option("--processes", min=1, max=4096, help="Number of parallel processes.")
 ]
 BlockSize = Annotated[
     str, typer.Option("--block-size", metavar="SIZE", help="Bytes of each request.")
 ]
-
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
+Token = Annotated[
+    str | None,
+    typer.Option("--token", metavar="SECRET", help="Secret that headrace bench net answer prints."),
 ]

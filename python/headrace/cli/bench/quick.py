@@ -13,9 +13,9 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
-from headrace.cli.bench.options import Calls, Plot, Processes, Space
+from headrace.cli.bench.options import Calls, Processes, Space
 from headrace.cli.bench.sizes import counts, size
-from headrace.cli.options import ResultAsJson, ResultFile, time_from
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -48,13 +48,7 @@ def quick(
     ],
     queue_depth: QueueDepth = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            parser=time_from(),
-            help="Time measured in each step; by default 1.5 s.",
-        ),
+        float | None, time_option("--time", "Time measured in each step; by default 1.5 s.")
     ] = None,
     file: Annotated[
         str | None,
@@ -101,10 +95,10 @@ def quick(
         ),
     ] = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     show_progress: Annotated[
@@ -241,10 +235,7 @@ def _options(given: Mapping[str, object], seconds: float | None) -> "Options":
 
 
 def _fitting(
-    options: "Options",
-    target: "Target",
-    direct: bool | None,
-    calls: Calls | None,
+    options: "Options", target: "Target", direct: bool | None, calls: Calls | None
 ) -> "Options":
     """Limit the options to what the target and this system support."""
     from headrace import _core
@@ -295,11 +286,9 @@ def _run(
 
     labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
+    check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     with job_view("bench", show_progress) as report, opened(where) as target:
         plan = planned(target)
         result = jobs.run_jobs(plan, target, progress=report)

@@ -15,20 +15,20 @@ from headrace.cli.bench.options import (
     BelowDirectory,
     Calls,
     CallsOption,
-    Plot,
     RepetitionsOfScenario,
     Space,
 )
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import (
+    AsJson,
     KeepFiles,
-    ResultAsJson,
+    PlotDirectory,
     ResultFile,
     ScenarioFile,
     Sets,
-    ShowFigures,
-    time_from,
+    ShowProgress,
+    time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.fields import to_document
@@ -42,18 +42,12 @@ def run(
     directory: BelowDirectory,
     sets: Sets = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     csv: Csv = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            parser=time_from(),
-            help="Time to measure, in place of run.stop.time.",
-        ),
+        float | None, time_option("--time", "Time to measure, in place of run.stop.time.")
     ] = None,
     repeats: RepetitionsOfScenario = None,
     label: Labels = None,
@@ -61,13 +55,9 @@ def run(
     keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
     trace: Annotated[
-        bool,
-        typer.Option(
-            "--trace",
-            help="Trace the kernel, for headrace validate; needs root.",
-        ),
+        bool, typer.Option("--trace", help="Trace the kernel, for headrace validate; needs root.")
     ] = False,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run the workloads of a scenario on a real file system.
 
@@ -144,8 +134,7 @@ def measure_and_print(
         check_writable(output, FileFormat.JSON)
         inputs = {"the scenario": scenario} if isinstance(scenario, Path) else {}
         check_apart({"--output": output}, inputs)
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     from headrace.measure.workload import load_with_sets
 
     check_csv(csv, as_json)

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.net.foreign import load_net
-from headrace.cli.net.run import NetFile
+from headrace.cli.net.foreign import NetFile, load_net
 from headrace.cli.options import AsJson
 
 
@@ -16,10 +15,7 @@ def check(
         bool, typer.Option("--state-space", help="Explore it: deadlocks, bounds, liveness.")
     ] = False,
     limit: Annotated[
-        int,
-        typer.Option(
-            "--max-markings", metavar="N", min=1, help="Markings at which the search ends."
-        ),
+        int, typer.Option("--max-markings", min=1, help="Markings at which the search ends.")
     ] = 1_000_000,
     timed: Annotated[
         bool,

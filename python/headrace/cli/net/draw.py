@@ -25,7 +25,6 @@ def draw(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Picture (.svg), page for a browser (.html), or document of the net (.toml, .json)"
             " to write.",
         ),
@@ -39,7 +38,6 @@ def draw(
         typer.Option(
             "--depth",
             min=0,
-            metavar="N",
             help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
         ),
     ] = None,
@@ -47,7 +45,6 @@ def draw(
         Path | None,
         typer.Option(
             "--playback",
-            metavar="FILE",
             help="Play a run in the page: a file of headrace run --playback, or of headrace net run"
             " --playback.",
         ),
@@ -57,7 +54,6 @@ def draw(
         typer.Option(
             "--steps",
             min=1,
-            metavar="N",
             help="Play N firings of a net of your own in the page: tokens move along the arcs.",
         ),
     ] = None,

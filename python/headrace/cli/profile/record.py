@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace import exit_codes, progress_events, ranks
-from headrace.cli.options import time_from
+from headrace.cli.options import time_option
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -62,11 +62,8 @@ def record(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            parser=time_from(0.0),
-            help="Time to watch; without another option, the whole system.",
+        time_option(
+            "--time", "Time to watch; without another option, the whole system.", least=0.0
         ),
     ] = None,
     again: Annotated[
@@ -88,13 +85,7 @@ def record(
         str | None, typer.Option("--name", metavar="NAME", help="Name of the application.")
     ] = None,
     interval: Annotated[
-        float,
-        typer.Option(
-            "--interval",
-            metavar="TIME",
-            parser=time_from(0.0),
-            help="Time between two samples, 0.1 s or more.",
-        ),
+        float, time_option("--interval", "Time between two samples, 0.1 s or more.", least=0.0)
     ] = 1.0,
     capture: Annotated[
         Capture | None,
@@ -109,14 +100,11 @@ def record(
         ),
     ] = Path(),
     machine: Annotated[
-        Path | None,
-        typer.Option("--machine", metavar="FILE", help="Machine file for predictions."),
+        Path | None, typer.Option("--machine", help="Machine file for predictions.")
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(
-            "--rules", metavar="FILE", help="File that changes thresholds of the verdicts' rules."
-        ),
+        typer.Option("--rules", help="File that changes thresholds of the verdicts' rules."),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html and report.pdf.")
@@ -235,11 +223,7 @@ def _watching(
 
 
 def _evaluate(
-    recorded: Path,
-    machine: Path | None,
-    baseline_directory: Path,
-    rules: Path | None,
-    advice: bool,
+    recorded: Path, machine: Path | None, baseline_directory: Path, rules: Path | None, advice: bool
 ) -> "tuple[Profile, dict[str, pl.DataFrame]]":
     """Return the profile of a recording, and the figures of each host."""
     from headrace.profile.analysis import analyse, rates_by_host
