@@ -37,7 +37,7 @@ def time_from(
 
     def parse(value: str | float) -> float:
         if not isinstance(value, str):
-            return value
+            return float(value)
         try:
             time = float(value) * unit
         except ValueError:
