@@ -30,7 +30,7 @@ CALIBRATION_ROUNDS = 2
 def measure(place: Place, machine: Path, program: Program, rounds: int, saved: Path) -> None:
     """Predict and measure one program; a failure is printed and leaves no result."""
     prepare = () if program.prepare is None else ("--prepare", program.prepare)
-    options = ("--machine", str(machine), "--rounds", str(rounds), *prepare, "-o", str(saved))
+    options = ("--machine", str(machine), "--repetitions", str(rounds), *prepare, "-o", str(saved))
     done = place.headrace("twin", str(place.directory), *options, "--", *program.command)
     if done.returncode != 0:
         print(f"{saved.stem}: {done.stderr.strip()[-400:]}", file=sys.stderr, flush=True)
@@ -49,7 +49,7 @@ def measure_all(name: str, out: Path, rounds: int) -> None:
         machine = out / f"{name}.machine.toml"
         if not machine.exists():
             print(f"{name}: calibrating", file=sys.stderr, flush=True)
-            rounds_of = ("--rounds", str(CALIBRATION_ROUNDS), "-o", str(machine))
+            rounds_of = ("--repetitions", str(CALIBRATION_ROUNDS), "-o", str(machine))
             done = place.headrace("calibrate", str(place.directory), *rounds_of)
             if done.returncode != 0:
                 raise SystemExit(f"{name}: {done.stderr}")

@@ -129,7 +129,7 @@ def measure(out: Path, rounds: int, names: list[str]) -> None:
     )
     machine = out / "machine.toml"
     inside = ("lab", "exec", str(scenario), "client-0", "--", sys.executable, "-m", "headrace")
-    common = ("--rounds", str(rounds), "--json")
+    common = ("--repetitions", str(rounds), "--json")
     with running_testbed(scenario) as lab:
         testbed = Testbed(status(lab))
         if not machine.exists():

@@ -52,7 +52,7 @@ def load(busy: bool) -> Iterator[None]:
 def measure(name: str, saved: Path, rounds: int) -> None:
     """Save the twin of one file system, quiet or busy."""
     with running_place(name.removesuffix(BUSY), saved.parent) as place, load(name.endswith(BUSY)):
-        options = ("--rounds", str(rounds), "-o", str(saved))
+        options = ("--repetitions", str(rounds), "-o", str(saved))
         done = place.headrace("twin", str(place.directory), *options)
         if done.returncode != 0:
             raise SystemExit(f"{name}: {done.stderr.strip()[-400:]}")

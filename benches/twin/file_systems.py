@@ -68,7 +68,7 @@ def twin_of(name: str, out: Path, rounds: int) -> None:
     )
     with running_testbed(scenario) as lab:
         saved = out / f"{name}.json"
-        twin = ["twin", str(lab.mount_point), "--rounds", str(rounds), "-o", str(saved)]
+        twin = ["twin", str(lab.mount_point), "--repetitions", str(rounds), "-o", str(saved)]
         if 'mode = "journal"' in more:
             # Files that are there before are made at a disk operation for each of their blocks:
             # with four passes a round took more than ten minutes at 2,000 operations a second.

@@ -251,7 +251,7 @@ def measured(base: str, case: Case, copies: int, lab: Lab, up: Path) -> dict[str
     scenario.write_text(base + case.workload)
     result.unlink(missing_ok=True)
     used = memory_used(lab)
-    clients = ("--clients", str(case.clients))
+    clients = ("--client-hosts", str(case.clients))
     quiet = ("--keep", "--no-store", "--no-progress")
     began, before = time.monotonic(), work_of_others(lab)
     run_headrace("lab", "bench", scenario, "--name", up.stem, *clients, "-o", result, *quiet)

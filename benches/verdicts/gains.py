@@ -355,7 +355,9 @@ def headrace(disk: Disk, *words: object) -> bytes:
 def measure_baseline(disk: Disk, quick: bool) -> None:
     """Measure a disk's baseline into the store."""
     options = ["--quick"] if quick else []
-    headrace(disk, "baseline", disk.directory, "--file", f"{FILE // MIB} MiB", *options, "--json")
+    headrace(
+        disk, "baseline", disk.directory, "--file-size", f"{FILE // MIB} MiB", *options, "--json"
+    )
 
 
 PREPARE = """
@@ -411,7 +413,14 @@ def run_case(case: Case, disks: dict[str, Disk], folder: Path, rounds: int) -> R
     disk = disks[case.before.disk]
     prepare(case.before, disks, case.input)
     directory = folder / f"{case.name.replace(', ', '-')}.profile"
-    options = ["--interval", INTERVAL_S, "--capture", "strace", "--directory", disk.directory]
+    options = [
+        "--interval",
+        INTERVAL_S,
+        "--capture",
+        "strace",
+        "--baseline-directory",
+        disk.directory,
+    ]
     options += ["--no-report", "--no-store", "--json", "-o", directory, "--"]
     command = command_line(case.before, disks, folder)
     profile = json.loads(headrace(disk, "profile", "record", *options, *command))

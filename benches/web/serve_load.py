@@ -66,7 +66,7 @@ class Server:
                 "headrace",
                 "serve",
                 "--no-login",
-                f"--data={directory}",
+                f"--data-directory={directory}",
                 f"--port={port}",
             ],
             env=os.environ | {"HEADRACE_STORE": str(directory / "store")},

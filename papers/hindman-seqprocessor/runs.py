@@ -89,7 +89,7 @@ def experiment(folder: Path, report: Callable[[str], None]) -> Iterator[Experime
         write_input(source)
         report("baseline")
         saved = folder / "baseline.json"
-        options = ["--file", BASELINE_FILE, "-o", saved, "--json"]
+        options = ["--file-size", BASELINE_FILE, "-o", saved, "--json"]
         headrace(["baseline", first.mount_point, *options], environment)
         baseline = Baseline.from_document(json.loads(saved.read_bytes()))
 
@@ -100,7 +100,7 @@ def experiment(folder: Path, report: Callable[[str], None]) -> Iterator[Experime
             recorded = headrace(
                 [
                     *("profile", "record", "--interval", INTERVAL_S, "--capture", capture),
-                    *("--directory", first.mount_point, "--no-report", "--no-store"),
+                    *("--baseline-directory", first.mount_point, "--no-report", "--no-store"),
                     *("--no-advice", "--json", "-o", directory, "--"),
                     *(programs[version.source], source, target, *version.arguments),
                 ],

@@ -110,12 +110,12 @@ def _status(directory: int, name: str, path: Path) -> os.stat_result | None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def check_writable(path: Path, format: FileFormat | None = None) -> None:
+def check_writable(path: Path | None, format: FileFormat | None = None) -> None:
     """Check before long work that a file can be written, in the format of its suffix.
 
-    Raises OSError if it cannot, ValueError if the name is of another format.
+    None is no file. Raises OSError if it cannot, ValueError if the name is of another format.
     """
-    if path == STANDARD_OUTPUT:
+    if path is None or path == STANDARD_OUTPUT:
         return
     if format is not None:
         check_format(path, format)
@@ -152,11 +152,13 @@ def _same(one: Path, other: Path) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_directory(path: Path) -> None:
+def check_directory(path: Path | None) -> None:
     """Check that files can be written to a directory, which need not exist yet.
 
-    Raises OSError if they cannot, ValueError if it has the name of an image.
+    None is no directory. Raises OSError if they cannot, ValueError if it has the name of an image.
     """
+    if path is None:
+        return
     check_directory_name(path)
     there = path
     while _mode(there) is None and there != there.parent:

@@ -410,7 +410,7 @@ def test_a_wrong_peer_costs_no_measurement(below: Path) -> None:
 def test_the_command_measures_shows_and_saves(headrace: Command, below: Path) -> None:
     files = below.parent / "files"
     ended = headrace(
-        *("baseline", below, "--quick", "--file", "1m", "--json", "--plot", files),
+        *("baseline", below, "--quick", "--file-size", "1m", "--json", "--plot", files),
         *("--save-machine", below.parent / "machine.toml", "--label", "disk=new"),
         *("-o", below.parent / "saved.json"),
     )
@@ -455,14 +455,17 @@ def test_there_is_none(headrace: Command, below: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--file", "10001"], "--file: 10001 B: expected a multiple of 8 KiB"),
-        (["--file", "1000000t"], "{below}: the benchmark needs"),
+        (["--file-size", "10001"], "--file-size: 10001 B: expected a multiple of 8 KiB"),
+        (["--file-size", "1000000t"], "{below}: the benchmark needs"),
         (["--peer", "localhost:1"], "--peer: expected both --peer and --token, or neither"),
         (["--machine", "no.toml"], "no.toml: no such file"),
         (["--machine", "no.txt"], "--machine no.txt: expected a .toml file"),
         (["--show", "--quick"], "--show: measures nothing: expected no --quick"),
-        (["--from", "x", "--file", "1m"], "--from: measures nothing: expected no --file"),
-        (["--from", "no.json"], "no.json: no such file"),
+        (
+            ["--import", "x", "--file-size", "1m"],
+            "--import: measures nothing: expected no --file-size",
+        ),
+        (["--import", "no.json"], "no.json: no such file"),
         (["--no-store", "--label", "a=b"], "--label has no effect with --no-store"),
         (["-o", "x.csv"], "x.csv: "),
     ],
@@ -484,7 +487,7 @@ def test_no_directory_is_wrong_input(headrace: Command, tmp_path: Path) -> None:
 
 def test_ctrl_c_leaves_nothing(below: Path, place: Path) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "headrace", "baseline", str(below), "--file", "64m"],
+        [sys.executable, "-m", "headrace", "baseline", str(below), "--file-size", "64m"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -504,7 +504,7 @@ def test_a_precision_is_refused_and_replications_are_carried_out(
     document = json.loads(bench("run", str(workload), str(below), *chosen).stdout)
     assert len(document["repetitions"]) == 2 and document["seed"] == 7
     assert "replications = 2" in document["scenario"]["toml"]
-    once = bench("run", str(workload), str(below), *chosen, "--repeats", "1")
+    once = bench("run", str(workload), str(below), *chosen, "--repetitions", "1")
     assert "repetitions" not in json.loads(once.stdout)
 
 

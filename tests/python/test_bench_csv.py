@@ -52,13 +52,15 @@ def test_a_ladder_has_a_row_for_each_step_and_operation(headrace: Any, below: Pa
 
 def test_a_study_begins_no_point_after_its_time(headrace: Any, below: Path, tmp_path: Path) -> None:
     file = tmp_path / "blocks.csv"
-    common = ("--file", "1m", "--blocks", "64k,256k", "--no-store")
-    done = headrace("bench", "blocks", below, *common, "--time", "0.001", "--csv", file, "--json")
+    common = ("--file-size", "1m", "--block-sizes", "64k,256k", "--no-store")
+    done = headrace(
+        "bench", "blocks", below, *common, "--time-limit", "0.001", "--csv", file, "--json"
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     # One point is always measured.
     assert document["stop"] == {"reason": "time"}
     assert {it["block"] for it in document["summary"]} == {64 << 10}
     assert [row["test"] for row in rows(file.read_text())] == ["write"]
-    done = headrace("bench", "blocks", below, *common, "--repeats", "1", "--csv", "-")
+    done = headrace("bench", "blocks", below, *common, "--repetitions", "1", "--csv", "-")
     assert [row["block"] for row in rows(done.stdout)] == ["65536", "65536", "262144", "262144"]

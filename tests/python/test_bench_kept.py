@@ -101,7 +101,7 @@ def test_every_benchmark_says_by_which_calls(workload: Path, below: Path) -> Non
     file = workload.parent / "read.toml"
     file.write_text('[clients]\ncount = 1\n[[workload]]\nblock = "64 KiB"\nphases = ["write"]\n')
     for calls in ("posix", "null"):
-        done = bench("run", file, below, "--calls", calls, "--repeats", "2", "--json")
+        done = bench("run", file, below, "--calls", calls, "--repetitions", "2", "--json")
         document = json.loads(done.stdout)
         assert document["calls"] == calls
         told = any(it["condition"] == "no-calls" for it in document["warnings"])
@@ -302,7 +302,7 @@ def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
     done = bench("mix", below, "--workload", workload, "--rates", "50", *times, "-o", load_sweep)
     assert (done.returncode, without_need(done.stderr)) == (0, "")
     assert "in the store: " in done.stdout
-    shape = ("--file", "64k", "--blocks", "4k,16k", "--repeats", "3")
+    shape = ("--file-size", "64k", "--block-sizes", "4k,16k", "--repetitions", "3")
     done = bench("blocks", below, *shape, "-o", study, "--label", "disk=old")
     assert done.returncode == 0 and " ± " in done.stdout
     store = hr.store.open()
@@ -328,15 +328,25 @@ def test_what_benchmarks_save_is_shown_handed_on_and_taken_in(
 
 def test_a_killed_study_goes_on_from_its_file(below: Path, tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
-    shape = ("blocks", below, "--file", "64k", "--blocks", "4k,16k", "--no-store", "-o", saved)
+    shape = (
+        "blocks",
+        below,
+        "--file-size",
+        "64k",
+        "--block-sizes",
+        "4k,16k",
+        "--no-store",
+        "-o",
+        saved,
+    )
     command = [sys.executable, "-m", "headrace", "bench", *map(str, shape)]
-    running = subprocess.Popen([*command, "--repeats", "100000"], stdout=subprocess.DEVNULL)
+    running = subprocess.Popen([*command, "--repetitions", "100000"], stdout=subprocess.DEVNULL)
     wait_for(saved)
     running.kill()
     running.wait()
     before = json.loads(saved.read_text())
     assert before["stop"]["reason"] == "unfinished"
-    done = bench(*shape, "--repeats", "1", "--resume", saved, "--json")
+    done = bench(*shape, "--repetitions", "1", "--resume", saved, "--json")
     assert (done.returncode, without_need(done.stderr)) == (0, "")
     whole = json.loads(saved.read_text())
     assert whole["stop"]["reason"] == "workload"

@@ -82,7 +82,7 @@ def test_what_memory_may_have_answered_is_marked(tmp_path: Path) -> None:
 def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
     below, plots = tmp_path / "below", tmp_path / "plots"
     below.mkdir()
-    arguments = ["--file", "256k", "--blocks", "4k-16k", "--repeats", "1"]
+    arguments = ["--file-size", "256k", "--block-sizes", "4k-16k", "--repetitions", "1"]
     done = bench("blocks", str(below), *arguments, "--json", "--plot", str(plots))
     assert (done.returncode, without_need(done.stderr)) == (0, "")
     document = json.loads(done.stdout)
@@ -94,7 +94,9 @@ def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
     assert (plots / "blocks.png").stat().st_size > 10_000
     kept = hr.store.open().list(name="bench blocks")
     assert kept.height >= 1
-    table = bench("sweep", str(below), "--files", "64k", "--blocks", "4k,64k", "--repeats", "1")
+    table = bench(
+        "sweep", str(below), "--file-sizes", "64k", "--block-sizes", "4k,64k", "--repetitions", "1"
+    )
     assert "strided read MB/s" in table.stdout and "*" in table.stdout
     assert list(below.iterdir()) == []
 
@@ -102,8 +104,8 @@ def test_the_command_prints_draws_and_keeps(tmp_path: Path) -> None:
 def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
     for arguments, expected in (
         (["--files", "3"], "--files: needs --tree"),
-        (["--sizes", "small"], "--sizes: needs --tree"),
-        (["--tree", "--file", "1 MiB"], "expected --sizes in its place"),
+        (["--size-set", "small"], "--size-set: needs --tree"),
+        (["--tree", "--file-size", "1 MiB"], "expected --size-set in its place"),
     ):
         done = bench("copy", str(tmp_path), *arguments)
         assert done.returncode == 2 and expected in done.stderr
@@ -112,7 +114,11 @@ def test_what_has_no_effect_on_a_copy_is_refused(tmp_path: Path) -> None:
 
 
 def test_bad_sizes_are_one_clear_error(tmp_path: Path) -> None:
-    for argument in (["--file", "64 furlongs"], ["--blocks", "8m-4k"], ["--repeats", "0"]):
+    for argument in (
+        ["--file-size", "64 furlongs"],
+        ["--block-sizes", "8m-4k"],
+        ["--repetitions", "0"],
+    ):
         done = bench("blocks", str(tmp_path), *argument)
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1, done.stderr
@@ -132,7 +138,7 @@ def test_sizes_and_counts_on_the_command_line() -> None:
 def test_a_tree_is_copied_file_by_file(tmp_path: Path) -> None:
     done = bench(
         *("copy", str(tmp_path), "--tree", "--directories", "2", "--files", "20"),
-        *("--sizes", "small", "--repeats", "1", "--no-store", "--json"),
+        *("--size-set", "small", "--repetitions", "1", "--no-store", "--json"),
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -183,10 +189,16 @@ def test_a_study_of_one_point_has_a_row_for_each_figure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("blocks", "--file", "100 MB"), 'expected whole blocks, such as --file "96 MiB"'),
-        (("blocks", "--file", "100000", "--blocks", "4k"), '--file "96 KiB"'),
-        (("clients", "--file", "3 MiB", "--block", "2 MiB"), '--file "4 MiB"'),
-        (("disk", "--file", "100 MB"), "--file 100 MB: not a multiple of the block size 8 KiB"),
+        (
+            ("blocks", "--file-size", "100 MB"),
+            'expected whole blocks, such as --file-size "96 MiB"',
+        ),
+        (("blocks", "--file-size", "100000", "--block-sizes", "4k"), '--file-size "96 KiB"'),
+        (("clients", "--file-size", "3 MiB", "--block-size", "2 MiB"), '--file-size "4 MiB"'),
+        (
+            ("disk", "--file-size", "100 MB"),
+            "--file-size 100 MB: not a multiple of the block size 8 KiB",
+        ),
     ],
 )
 def test_a_file_of_parts_of_blocks_is_named_by_its_option(

@@ -42,7 +42,7 @@ def test_every_size_has_a_latency_and_a_throughput(
     answering: tuple[str, str, "subprocess.Popen[str]"],
 ) -> None:
     address, token, running = answering
-    sizes = ["--sizes", "1,4k,1m", "--seconds", "0.01", "--json"]
+    sizes = ["--sizes", "1,4k,1m", "--time", "0.01", "--json"]
     done = ask(address, "--token", token, *sizes)
     assert (done.returncode, done.stderr) == (0, "")
     messages = json.loads(done.stdout)["messages"]

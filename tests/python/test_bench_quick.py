@@ -23,7 +23,7 @@ from headrace.measure.jobs import JobsLive, Options, quick_start, run_jobs
 from headrace.measure.jobs.target import opened
 from headrace.views.jobs import live_line
 
-SHORT = ("--time", "0.2", "--file", "8m")
+SHORT = ("--time", "0.2", "--file-size", "8m")
 needs_io_uring = pytest.mark.skipif(
     not _core.has_io_uring(), reason="this system does not let programs use io_uring"
 )
@@ -222,8 +222,8 @@ def test_a_directory_with_the_name_of_a_command_is_reached_by_a_path(
         ([""], "expected a directory"),
         ([".", "--queue-depth", "0"], "counts such as"),
         ([".", "--queue-depth", "8", "--calls", "posix"], "system calls have a queue depth of 1"),
-        ([".", "--block", "0"], "expected a size"),
-        ([".", "--file", "1 KiB"], "no block of"),
+        ([".", "--block-size", "0"], "expected a size"),
+        ([".", "--file-size", "1 KiB"], "no block of"),
         ([".", "--rate", "0"], "expected requests per second"),
         ([".", "--csv", "/nowhere/x.csv"], "/nowhere"),
     ],
@@ -246,7 +246,16 @@ def test_help_shows_the_quick_start(headrace: Any) -> None:
 
 def test_ctrl_c_shows_what_is_done_and_leaves_nothing(below: Path) -> None:
     command = [sys.executable, "-m", "headrace", "bench", str(below), "--time", "3"]
-    command += ["--file", "8m", "--calls", "posix", "--queue-depth", "1", "--no-store", "--json"]
+    command += [
+        "--file-size",
+        "8m",
+        "--calls",
+        "posix",
+        "--queue-depth",
+        "1",
+        "--no-store",
+        "--json",
+    ]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:

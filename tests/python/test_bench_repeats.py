@@ -158,7 +158,7 @@ def test_the_command_repeats_draws_and_saves(below: Path, tmp_path: Path) -> Non
     file, saved, plots = (tmp_path / name for name in ("w.toml", "saved.json", "plots"))
     file.write_text(WRITE_AND_READ)
     command = [sys.executable, "-m", "headrace", "bench", "run", str(file), str(below)]
-    command += ["--repeats", "3", "-o", str(saved), "--plot", str(plots)]
+    command += ["--repetitions", "3", "-o", str(saved), "--plot", str(plots)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=120)
     assert (done.returncode, without_need(done.stderr)) == (0, "")
     assert " ± " in done.stdout and "3 repeats" in done.stdout

@@ -58,12 +58,16 @@ def refused(place: Path, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("command", "point", "takes"),
     [
-        (["disk", "--file", "100TB"], "file 100 TB", "100 TB"),
-        (["sweep", "--files", "64k,4m", "--blocks", "4k"], "file 4 MiB", "4.19 MB"),
-        (["blocks", "--file", "2m"], "block 4 KiB", "2.10 MB"),
-        (["copy", "--file", "800k"], "block 128 KiB", "1.64 MB"),
+        (["disk", "--file-size", "100TB"], "file 100 TB", "100 TB"),
+        (["sweep", "--file-sizes", "64k,4m", "--block-sizes", "4k"], "file 4 MiB", "4.19 MB"),
+        (["blocks", "--file-size", "2m"], "block 4 KiB", "2.10 MB"),
+        (["copy", "--file-size", "800k"], "block 128 KiB", "1.64 MB"),
         (["copy", "--tree", "--directories", "1", "--files", "60"], "files 60", "4.14 MB"),
-        (["clients", "--file", "400k", "--block", "100k", "--processes", "1-4"], "4", "1.64 MB"),
+        (
+            ["clients", "--file-size", "400k", "--block-size", "100k", "--processes", "1-4"],
+            "4",
+            "1.64 MB",
+        ),
         (["meta", "--files", "200", "--processes", "1"], "processes 1", "200 files"),
     ],
 )

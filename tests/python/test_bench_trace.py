@@ -105,7 +105,7 @@ def test_what_is_left_out_is_in_the_table_and_the_last_line(tmp_path: Path) -> N
 def test_repetitions_add_up_what_they_leave_out(tmp_path: Path) -> None:
     scenario = _scenario(tmp_path, "copy.strace")
     once = _run("bench", "run", scenario, tmp_path)
-    twice = _run("bench", "run", scenario, tmp_path, "--repeats", "2")
+    twice = _run("bench", "run", scenario, tmp_path, "--repetitions", "2")
     for one, two in zip(once["left_out"], twice["left_out"], strict=True):
         assert two["count"] == 2 * one["count"]
 
@@ -156,7 +156,7 @@ def test_a_parquet_trace_is_carried_out_as_its_text(tmp_path: Path) -> None:
     text = _run("bench", "run", _scenario(tmp_path, "build.strace"), tmp_path)
     saved = tmp_path / "saved.json"
     scenario = _scenario(tmp_path, str(trace))
-    document = _run("bench", "run", scenario, tmp_path, "--repeats", 2, "-o", saved)
+    document = _run("bench", "run", scenario, tmp_path, "--repetitions", 2, "-o", saved)
     assert document["stop"]["reason"] == "workload"
     assert f'file = "{trace}"' in document["scenario"]["toml"]
     one = _run("bench", "run", saved, tmp_path)

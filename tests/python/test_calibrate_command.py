@@ -45,7 +45,7 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Ran:
             "calibrate",
             str(below),
             "--busy",
-            "--rounds",
+            "--repetitions",
             "2",
             "--passes",
             "1",

@@ -132,7 +132,7 @@ NARROW = 60
     [
         "bench clean DIR",
         "bench mix DIR --workload MIX --rates 100,200 --time 0.05 --warm-up 0 --no-store",
-        "bench quick DIR --file 16MiB --time 0.05 --no-store",
+        "bench quick DIR --file-size 16MiB --time 0.05 --no-store",
         "bench run SCENARIO DIR --time 0.1 --no-store",
         "design capacity --disks 12 --nodes 4 --capacity 4TB --level raid6",
         "design catalogue",
@@ -145,7 +145,7 @@ NARROW = 60
         "design recommend WORKSHEET",
         "design reliability --level raid6 --disks 8 --mttf 1000000h --mttr 24h",
         "design spares --disks 48 --shelves 3 --mttf 1000000h --restock 14d --probability 0.99",
-        "net check NET --space",
+        "net check NET --state-space",
         "net run NET",
         "optimise SCENARIO --vary clients.count=2,4 --vary layout.unit=64KiB,128KiB"
         " --maximise throughput",
@@ -182,7 +182,7 @@ def test_every_table_obeys_columns(
         command("run", scenario, "--label", "purpose=a long text of a label")
     words = [places.get(word, word) for word in arguments.split()]
     ended = command(*words, env=os.environ | {"COLUMNS": str(NARROW)})
-    assert ended.returncode == ("--space" in words), ended.stderr
+    assert ended.returncode == ("--state-space" in words), ended.stderr
     lines = ended.stdout.splitlines()
     assert lines and [line for line in lines if len(line) > NARROW] == []
 

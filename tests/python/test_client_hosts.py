@@ -85,7 +85,7 @@ def test_each_load_is_measured_with_each_number_of_hosts(tmp_path: Path, below: 
 
 
 def test_repeats_and_a_search_go_through_all_numbers_of_hosts(below: Path) -> None:
-    options = (*SHORT, *NULL, "--client-hosts", "1-2", "--repeats", 2)
+    options = (*SHORT, *NULL, "--client-hosts", "1-2", "--repetitions", 2)
     # Nothing is answered within no time: halved until there is no lower load to try.
     search = ("--start", 0.04, "--response-limit", 0, "--refinements", 0, "--time", 0.5)
     refused = ended(mix(below, *options, *search))

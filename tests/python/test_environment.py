@@ -67,9 +67,9 @@ def test_every_measuring_command_says_it(
     work.write_text(MIX)
     scenario.write_text(f"{MIX}\n[run.stop]\ntime = '50 ms'\n")
     commands = (
-        ("bench", "run", scenario, below, "--repeats", "2"),
+        ("bench", "run", scenario, below, "--repetitions", "2"),
         ("bench", "mix", below, "--workload", work, "--rates", "100", "--time", "0.1"),
-        ("bench", "meta", below, "--files", "5", "--repeats", "1"),
+        ("bench", "meta", below, "--files", "5", "--repetitions", "1"),
     )
     for command in commands:
         ended = headrace(*command, "--json")

@@ -200,7 +200,9 @@ def test_too_few_inodes_are_told_of_the_directory_that_was_given(small: Small) -
     directory = small(24, "-N", "1000")
     for verb in ("calibrate", "twin"):
         busy = ["--busy"] if verb == "calibrate" else []
-        done = command(verb, str(directory), *busy, "--rounds", "2", "--passes", "1", timeout=60)
+        done = command(
+            verb, str(directory), *busy, "--repetitions", "2", "--passes", "1", timeout=60
+        )
         assert (done.returncode, done.stdout) == (2, ""), done.stderr
         (line,) = done.stderr.splitlines()
         assert f"{directory}: the benchmark needs" in line, line

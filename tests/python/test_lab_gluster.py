@@ -119,9 +119,11 @@ def test_clients_measure_together_on_links_that_are_limited(
     assert document["operations"]["write"]["bytes"] == 2 * 4 << 20
     # Two links of 12.5 MB/s each, whose packets are not data alone. Writes may be behind.
     assert 0 < document["throughput"]["read"] < 2 * 12.5e6
-    done("bench", file, "--clients", "1", "-o", result, "--no-store")
+    done("bench", file, "--client-hosts", "1", "-o", result, "--no-store")
     assert json.loads(result.read_text())["processes"] == 1
-    assert "--clients 3: expected at most 2" in lab("bench", file, "--clients", "3").stderr
+    assert (
+        "--client-hosts 3: expected at most 2" in lab("bench", file, "--client-hosts", "3").stderr
+    )
     one = write(stood, 2 << 20)
     assert sorted(one) == [0, 0, 2 << 20]
     before_it = received(stood, "client-1")
@@ -164,7 +166,7 @@ def test_the_network_and_a_server_are_calibrated(file: Path, tmp_path: Path) -> 
     wait_until(
         "answer", lambda: hosts.succeeds("client-0", "bash", "-c", ": < /dev/tcp/server-0/7417")
     )
-    where = (stood.mount_point, "--server", "server-0:7417", "--token", "t", "--rounds", "2")
+    where = (stood.mount_point, "--server", "server-0:7417", "--token", "t", "--repetitions", "2")
     told = json.loads(
         hosts.run("client-0", *own, "calibrate", *where, "-o", machine_file, "--json")
     )

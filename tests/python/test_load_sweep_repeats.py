@@ -286,7 +286,7 @@ def test_the_command_repeats_and_shows_a_step(load: measure.MixedLoad, below: Pa
 
     mix: tuple[object, ...] = ("bench", "mix", below, "--rates", "100,200")
     mix += ("--workload", below.parent / "mix.toml")
-    mix += ("--time", "0.2", "--warm-up", "0", "--repeats", "2", "--json")
+    mix += ("--time", "0.2", "--warm-up", "0", "--repetitions", "2", "--json")
     document = json.loads(headrace(*mix, "--plot", below.parent / "plots"))
     assert [len(it["repetitions"]) for it in document["steps"]] == [2, 2]
     assert (below.parent / "plots" / "load-sweep.png").stat().st_size > 1000

@@ -168,7 +168,7 @@ def test_what_many_ranks_cannot_do_is_one_error(tmp_path: Path, below: Path) -> 
     file.write_text(IN_PHASES)
     for what, takes in (
         (("run", file, below, "--set", "workload.0.block=1 PiB"), "needs 11.3 PB"),
-        (("blocks", below, "--file", "1024TiB", "--blocks", "1m"), "needs 2.25 PB"),
+        (("blocks", below, "--file-size", "1024TiB", "--block-sizes", "1m"), "needs 2.25 PB"),
     ):
         done = ended((2, bench(*what)))
         assert (done.returncode, done.stdout) == (2, "")
@@ -292,7 +292,7 @@ def test_ladders_and_studies_go_the_same_way_on_all_ranks(tmp_path: Path, below:
     # Nothing is answered within no time: halved until there is no lower load to try.
     assert (done["kind"], done["of"]) == ("load-sweep", "loads") and len(done["steps"]) > 2
     assert done["cut_off"] and not done["kept_up"]
-    study = bench("meta", below, "--processes", "1,2", "--files", 5, "--repeats", 1)
+    study = bench("meta", below, "--processes", "1,2", "--files", 5, "--repetitions", 1)
     done = document((2, (*study, "--json", "--no-store")))
     assert done["ranks"] == 2
     made = [row for row in done["summary"] if row["test"] == "create"]

@@ -71,7 +71,7 @@ def test_no_point_that_meets_the_constraints_is_status_1(
 def test_a_limited_time_ends_the_search(small: Path, headrace: Command) -> None:
     begun = time.monotonic()
     ended = headrace(
-        *("optimise", small, "--vary", "layout.unit=16 KiB..1 MiB:log", "--time", "2 s"),
+        *("optimise", small, "--vary", "layout.unit=16 KiB..1 MiB:log", "--time-limit", "2 s"),
         *("--maximise", "throughput", "--json"),
     )
     assert ended.returncode == 0, ended.stderr
@@ -112,7 +112,10 @@ def test_ctrl_c_shows_the_best_so_far(small: Path, tmp_path: Path) -> None:
         ((), "nothing is maximised or minimised"),
         (("--maximise", "speed"), "figure 'speed': expected throughput"),
         (("--maximise", "throughput", "--trials", "0"), "0 trials: expected 1 to"),
-        (("--maximise", "throughput", "--time", "soon"), '--time "soon": expected a time'),
+        (
+            ("--maximise", "throughput", "--time-limit", "soon"),
+            '--time-limit "soon": expected a time',
+        ),
         (("--maximise", "throughput", "--price", "x"), "price 'x': expected PATH=PRICE"),
         (("--maximise", "throughput", "--price-file", "no.toml"), "no.toml: no such file"),
         (("--maximise", "throughput", "--indifference", "x"), '--indifference "x"'),

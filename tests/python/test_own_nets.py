@@ -238,7 +238,7 @@ def test_commands(headrace: Command, tmp_path: Path) -> None:
     assert document["runs"][0]["stop"] == "time"
     ended = headrace("net", "run", NETS / "machine-repair.toml", "--until", "100000 s")
     assert "utilisation" in ended.stdout and "repair" in ended.stdout
-    ended = headrace("net", "check", NETS / "philosophers.toml", "--space")
+    ended = headrace("net", "check", NETS / "philosophers.toml", "--state-space")
     assert ended.returncode == 1
     assert "1 of them with tokens that may not remain" in ended.stdout
     assert "5. philosophers/left (p = 4)" in ended.stdout
@@ -262,7 +262,7 @@ def test_wrong_input_of_commands(headrace: Command, tmp_path: Path) -> None:
     refused(headrace("net", queue, "-o", tmp_path / "net.png"), ".png", ".svg")
     refused(headrace("net", queue, "--set", "a=1", "-o", tmp_path / "n.svg"), "--set")
     refused(headrace("net", "run", queue, "--until", "never"), "--until never")
-    refused(headrace("net", "run", queue, "--warmup", "20000 s"), "warmup")
+    refused(headrace("net", "run", queue, "--warm-up", "20000 s"), "warmup")
     refused(headrace("net", "run", tmp_path / "none.toml"), "none.toml")
     refused(headrace("net", "check", queue, "--reach", "desk >"), "reach", "column 7")
     wrong = tmp_path / "wrong.toml"
@@ -541,7 +541,7 @@ def test_equal_transitions_are_one_in_invariants(tmp_path: Path, headrace: Comma
     """120 transitions each way have 120 · 120 invariants, in one line for all."""
     file = tmp_path / "ways.toml"
     file.write_text(parallel(120))
-    ended = headrace("net", "check", file, "--space", "--json")
+    ended = headrace("net", "check", file, "--state-space", "--json")
     assert ended.returncode == 0, ended.stderr
     document = json.loads(ended.stdout)
     invariants = document["invariants"]
@@ -566,7 +566,7 @@ def test_too_many_invariants_are_named_and_the_state_space_follows(
         for stage in range(20)
     ]
     file.write_text("\n".join([*places, "[transitions]", *steps]))
-    ended = headrace("net", "check", file, "--space")
+    ended = headrace("net", "check", file, "--state-space")
     assert ended.returncode == 0, ended.stderr
     lines = ended.stdout.splitlines()
     assert "not computed: sums of tokens: there are too many candidates" in lines

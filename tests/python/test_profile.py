@@ -310,13 +310,13 @@ def test_processes_are_watched_by_name(tmp_path: Path) -> None:
 
 def test_a_span_of_time(tmp_path: Path) -> None:
     made = tmp_path / "made"
-    profile(made, "--seconds", "0.5")
+    profile(made, "--time", "0.5")
     assert header(made).duration_s == pytest.approx(0.5, abs=0.45)
     assert "tree.user" not in recording.rates(made).columns
 
 
 def test_a_span_of_time_that_is_interrupted(tmp_path: Path) -> None:
-    process = begun(tmp_path / "made", "--seconds", "60")
+    process = begun(tmp_path / "made", "--time", "60")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "system: " in out
@@ -385,15 +385,15 @@ def test_a_profile_is_in_the_store(tmp_path: Path, place: Path) -> None:
         ((), "nothing to profile: expected -- and a command"),
         (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s to 1e+09 s"),
         (("--interval", "inf", "--", "true"), "--interval inf: expected"),
-        (("--seconds", "0"), "--seconds 0: expected a time above 0 s and up to 1e+09 s"),
-        (("--seconds", "nan"), "--seconds nan: expected a time above 0 s and up to 1e+09 s"),
-        (("--seconds", "inf"), "--seconds inf: expected a time above 0 s and up to 1e+09 s"),
+        (("--time", "0"), "--time 0: expected a time above 0 s and up to 1e+09 s"),
+        (("--time", "nan"), '"nan": expected 0 s to'),
+        (("--time", "inf"), '"inf": expected 0 s to'),
         (("--pid-name", ""), "--pid-name: expected the name of a process"),
-        (("--seconds", "1", "--", "true"), "--seconds watches running processes"),
+        (("--time", "1", "--", "true"), "--time watches running processes"),
         (("--pid", "1", "--cgroup", "/sys"), "--pid and --cgroup: expected one of them"),
         (("--pid", "4194304999"), "no such process"),
         (("--cgroup", "/etc"), "no control group of version 2"),
-        (("--capture", "strace", "--seconds", "1"), "--capture strace: expected"),
+        (("--capture", "strace", "--time", "1"), "--capture strace: expected"),
         (("--again", "/etc"), "--again runs and watches nothing"),
     ],
 )
@@ -627,7 +627,7 @@ def test_hosts_are_sampled_on_one_clock(tmp_path: Path) -> None:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no other host can be played: unshare --uts is not allowed")
     made = tmp_path / "made"
-    line = (*HEADRACE, "profile", "-o", str(made), *FAST, "--seconds", "1", "--json")
+    line = (*HEADRACE, "profile", "-o", str(made), *FAST, "--time", "1", "--json")
     other = ("unshare", "--uts", "sh", "-c", 'hostname other; exec "$@"', "sh", *line)
     done = subprocess.run(
         started((2, line), (2, other)), capture_output=True, text=True, timeout=120

@@ -153,7 +153,7 @@ def test_positions_and_names_are_those_before_the_capture(writer: Writer, tmp_pa
     made = tmp_path / "made"
     done = command(
         "profile", "-o", made, *FAST, "--pid", writer.number, "--capture", "strace",
-        "--seconds", "0.5",
+        "--time", "0.5",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     records = frame(open_trace(made / "trace.strace"))
@@ -223,7 +223,7 @@ def test_processes_of_a_name_that_come_one_after_the_other(tmp_path: Path) -> No
 
 def test_a_name_that_never_comes(tmp_path: Path) -> None:
     made = tmp_path / "made"
-    line = ["profile", "-o", made, *FAST, "--pid-name", "no-such-name", "--seconds", "0.3"]
+    line = ["profile", "-o", made, *FAST, "--pid-name", "no-such-name", "--time", "0.3"]
     done = command(*line)
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.splitlines()[1] == "waiting for a process with the name no-such-name"
@@ -241,7 +241,7 @@ def test_a_process_that_another_tracer_has(writer: Writer, tmp_path: Path) -> No
     try:
         status = Path(f"/proc/{writer.number}/status")
         wait_for(lambda: "TracerPid:\t0" not in status.read_text())
-        line = ["profile", "-o", made, *FAST, "--pid", writer.number, "--seconds", "0.3"]
+        line = ["profile", "-o", made, *FAST, "--pid", writer.number, "--time", "0.3"]
         done = command(*line, "--capture", "strace")
         assert done.returncode == 2
         assert done.stderr.splitlines() == [
@@ -300,7 +300,7 @@ def test_another_users_process(writer: Writer, tmp_path: Path) -> None:
 def test_captures_that_contradict_are_refused(tmp_path: Path) -> None:
     if not WORKING:
         pytest.skip("nothing can be captured here")
-    line = ["profile", "-o", tmp_path / "made", *FAST, "--seconds", "1"]
+    line = ["profile", "-o", tmp_path / "made", *FAST, "--time", "1"]
     done = command(*line, "--capture", WORKING[0].name)
     assert done.returncode == 2
     assert "expected a command, --pid, --pid-name or --cgroup" in done.stderr

@@ -85,7 +85,7 @@ def test_a_load_sweep_writes_each_step_as_it_ends(tmp_path: Path) -> None:
 def test_a_study_writes_each_point(tmp_path: Path) -> None:
     file = tmp_path / "progress.jsonl"
     environment = os.environ | {progress_events.VARIABLE: str(file)}
-    options = ("--files=20", "--repeats=1", "--processes=1,2", "--no-store")
+    options = ("--files=20", "--repetitions=1", "--processes=1,2", "--no-store")
     done = command("bench", "meta", tmp_path, *options, env=environment)
     assert done.returncode == 0, done.stderr
     steps = [it["figures"] for it in lines_of(file) if "step" in it.get("figures", {})]
@@ -96,7 +96,7 @@ def test_a_study_writes_each_point(tmp_path: Path) -> None:
 def test_the_steps_of_a_quick_benchmark_are_written(tmp_path: Path) -> None:
     file = tmp_path / "progress.jsonl"
     environment = os.environ | {progress_events.VARIABLE: str(file)}
-    options = ("--time=0.2", "--file=1 MiB", "--queue-depth=1", "--no-store")
+    options = ("--time=0.2", "--file-size=1 MiB", "--queue-depth=1", "--no-store")
     done = command("bench", "quick", tmp_path, *options, env=environment)
     assert done.returncode == 0, done.stderr
     found = lines_of(file)
@@ -122,6 +122,6 @@ def test_a_file_that_cannot_be_written_ends_no_command(tmp_path: Path) -> None:
     done = command("bench", "mix", tmp_path, *MIX, env=environment)
     assert done.returncode == 0, done.stderr
     environment = os.environ | {progress_events.VARIABLE: "/dev/full"}
-    options = ("--files=20", "--repeats=1", "--processes=1", "--no-store")
+    options = ("--files=20", "--repetitions=1", "--processes=1", "--no-store")
     done = command("bench", "meta", tmp_path, *options, env=environment)
     assert done.returncode == 0, done.stderr

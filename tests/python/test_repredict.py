@@ -90,7 +90,7 @@ def test_the_command_says_what_follows(saved: Path, tmp_path: Path) -> None:
     for arguments, told in (
         ((str(tmp_path), "--again", str(saved)), "does not measure"),
         (("--again", str(saved), "--set", "machine.cpu.cores=2"), "does not measure"),
-        (("--again", str(saved), "--rounds", "5"), "does not measure"),
+        (("--again", str(saved), "--repetitions", "5"), "does not measure"),
         (("--again", str(saved), "--passes", "1"), "does not measure"),
         (("--again", str(saved), "-o", str(saved)), "--output is also --again"),
         (("--again", str(tmp_path / "none")), "none"),

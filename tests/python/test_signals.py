@@ -43,7 +43,7 @@ value = "a"
 """
 
 COMMANDS = {
-    "state space": ["net", "check", "counters.toml", "--limit", "4294967295"],
+    "state space": ["net", "check", "counters.toml", "--max-markings", "4294967295"],
     "net": ["net", "run", "endless.toml", "--until", "200 d"],
     "net with monitors": ["net", "run", "observed.toml", "--until", "200 d"],
     "scenario": ["run", "unending.toml"],
@@ -104,7 +104,7 @@ def test_a_signal_ends_a_computation(
 ) -> None:
     for file, text in FILES.items():
         (tmp_path / file).write_text(text)
-    more = ["--space"] if name == "state space" else []
+    more = ["--state-space"] if name == "state space" else []
     process = started(*COMMANDS[name], *more, cwd=tmp_path)
     try:
         # Reading the document is such work, too, but short.

@@ -167,7 +167,7 @@ def test_a_damaged_study_is_not_resumed(
     told: str,
 ) -> None:
     file.write_text(json.dumps(put(study, path, value)))
-    options = ("--file", "64 KiB", "--blocks", "4 KiB", "--repeats", "1")
+    options = ("--file-size", "64 KiB", "--block-sizes", "4 KiB", "--repetitions", "1")
     resumed = headrace("bench", "blocks", folder, *options, "--resume", file)
     imported = headrace("results", "import", file)
     for refused in (resumed, imported):

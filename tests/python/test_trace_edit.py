@@ -220,7 +220,7 @@ def test_convert_and_import_are_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_replay_makes_the_calls_and_leaves_nothing(tmp_path: Path, timed: bool) -> None:
-    options = ["--timed", "--scale", "0.5"] if timed else []
+    options = ["--timed", "--time-factor", "0.5"] if timed else []
     done = command("trace", "replay", TRACES / "sqlite.strace", tmp_path, "--json", *options)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -244,21 +244,40 @@ UNTIMED = 'read(3</a>, "", 10) = 10\n'
         (["cut", "{log}", "{out}", "--operations", "reed"], 'operation "reed": expected one of'),
         (["cut", "{log}", "{log}", "--to", "1"], "is the source itself: expected another file"),
         (["cut", "{untimed}", "{out}", "--to", "1"], "the trace has no times"),
-        (["scale", "{untimed}", "{out}", "--time", "2"], "the trace has no times"),
-        (["scale", "{log}", "{out}", "--time", "0"], "--time '0': expected a positive number"),
-        (["scale", "{log}", "{out}", "--size", "x"], "--size 'x': expected a number such as"),
-        (["scale", "{log}", "{out}", "--size", "1/0"], "--size '1/0': expected a number such as"),
-        (["scale", "{log}", "{out}", "--processes", "0"], "--processes 0: expected 1 to"),
+        (["scale", "{untimed}", "{out}", "--time-factor", "2"], "the trace has no times"),
+        (
+            ["scale", "{log}", "{out}", "--time-factor", "0"],
+            "--time-factor '0': expected a positive number",
+        ),
+        (
+            ["scale", "{log}", "{out}", "--size-factor", "x"],
+            "--size-factor 'x': expected a number such as",
+        ),
+        (
+            ["scale", "{log}", "{out}", "--size-factor", "1/0"],
+            "--size-factor '1/0': expected a number such as",
+        ),
+        (["scale", "{log}", "{out}", "--process-copies", "0"], "--process-copies 0: expected 1 to"),
         (["anonymise", "{log}", "{out}", "--key", ""], "the key is empty"),
         (["convert", "{log}", "{out}.xyz"], "expected"),
         (
-            ["replay", str(TRACES / "sqlite.strace"), "{folder}", "--timed", "--scale", "inf"],
-            "--scale inf: expected a finite factor",
+            [
+                "replay",
+                str(TRACES / "sqlite.strace"),
+                "{folder}",
+                "--timed",
+                "--time-factor",
+                "inf",
+            ],
+            "--time-factor inf: expected a finite factor",
         ),
         (["replay", "-", "{folder}"], "expected a file"),
         (["replay", "{folder}/none", "{folder}"], "no such file or directory"),
         (["replay", "{untimed}", "{folder}", "--timed"], "time"),
-        (["replay", "{log}", "{folder}", "--scale", "2"], "--scale 2.0: expected --timed with it"),
+        (
+            ["replay", "{log}", "{folder}", "--time-factor", "2"],
+            "--time-factor 2.0: expected --timed with it",
+        ),
     ],
 )
 def test_bad_input_is_one_line(tmp_path: Path, arguments: list[str], problem: str) -> None:

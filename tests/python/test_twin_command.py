@@ -33,7 +33,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     (folder / "machine.toml").write_text(MACHINE)
     done = command(
         *("twin", str(folder / "below"), "--machine", str(folder / "machine.toml")),
-        *("--rounds", "2", "--passes", "1", "--json", "--plot", str(folder / "plots")),
+        *("--repetitions", "2", "--passes", "1", "--json", "--plot", str(folder / "plots")),
         *("-o", str(folder / "twin.json")),
         *(() if why else ("--trace-to", str(folder / "trace.parquet"))),
     )

@@ -333,7 +333,7 @@ def test_the_command_predicts_and_measures_a_program(tmp_path: Path) -> None:
     machine.write_text(MACHINE)
     below.mkdir()
     done = command(
-        *("twin", str(below), "--machine", str(machine), "--rounds", "2", "-o", str(saved)),
+        *("twin", str(below), "--machine", str(machine), "--repetitions", "2", "-o", str(saved)),
         *("--json", "--plot", str(tmp_path / "plots"), "--prepare", "mkdir old", "--cold"),
         *("--", *PYTHON, WRITES),
     )
@@ -353,7 +353,8 @@ def test_the_command_predicts_and_measures_a_program(tmp_path: Path) -> None:
     again = command("twin", "--again", str(saved))
     assert again.returncode == 2 and "the twin of a program" in again.stderr
     table = command(
-        *("twin", str(below), "--machine", str(machine), "--rounds", "2"), *("--", *PYTHON, WRITES)
+        *("twin", str(below), "--machine", str(machine), "--repetitions", "2"),
+        *("--", *PYTHON, WRITES),
     )
     assert table.returncode == 0 and "Predicted time by part" in table.stdout
 

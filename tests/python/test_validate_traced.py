@@ -106,5 +106,5 @@ def test_a_result_keeps_what_the_kernel_tells_for_a_validation(tmp_path: Path) -
     for name, seconds in kernel["seconds"].items():
         assert found["measured_s"][name] == pytest.approx(seconds)
     assert found["measured_transfers"] == kernel["requests"]
-    refused = headrace(*run, "--repeats", "2")
-    assert refused.returncode == 2 and "expected no --repeats" in refused.stderr
+    refused = headrace(*run, "--repetitions", "2")
+    assert refused.returncode == 2 and "expected no --repetitions" in refused.stderr

@@ -54,15 +54,15 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
 
 def test_other_addresses_need_users(tmp_path: Path) -> None:
     for address in ("0.0.0.0", "host.example"):
-        answer = command("serve", f"--data={tmp_path}", f"--address={address}")
+        answer = command("serve", f"--data-directory={tmp_path}", f"--address={address}")
         assert answer.returncode == 2
         (line,) = answer.stderr.splitlines()
         assert "headrace serve user add" in line
-    assert "needs users" in command("serve", f"--data={tmp_path}", "--login").stderr
+    assert "needs users" in command("serve", f"--data-directory={tmp_path}", "--login").stderr
 
 
 def test_users_are_added_listed_and_removed(tmp_path: Path) -> None:
-    data = f"--data={tmp_path / 'new'}"
+    data = f"--data-directory={tmp_path / 'new'}"
     token = command("serve", "user", "add", "ann", data).stdout.strip()
     operator = command("serve", "user", "add", "bob", "--operator", data).stdout.strip()
     file = tmp_path / "new" / "users.json"
@@ -348,7 +348,7 @@ def test_failed_logins_are_limited(tmp_path: Path) -> None:
 
 def test_only_stated_proxies_name_the_client(tmp_path: Path) -> None:
     """Else each guess of a token comes from an address of its own."""
-    for number, (option, last) in enumerate((("--peer=x", 429), ("--proxy=127.0.0.1", 401))):
+    for number, (option, last) in enumerate((("--allow-peer=x", 429), ("--proxy=127.0.0.1", 401))):
         directory = tmp_path / str(number)
         directory.mkdir()
         UserFile(directory / "serve").add("ann")
@@ -496,7 +496,14 @@ def test_tls(tmp_path: Path) -> None:
     if made.returncode != 0:
         pytest.skip("no certificate to try TLS with: apt install openssl")
     token = UserFile(tmp_path / "serve").add("ann")
-    words = ["-m", "headrace", "serve", "--port=0", f"--data={tmp_path / 'serve'}", "--login"]
+    words = [
+        "-m",
+        "headrace",
+        "serve",
+        "--port=0",
+        f"--data-directory={tmp_path / 'serve'}",
+        "--login",
+    ]
     words += [f"--tls-cert={certificate}", f"--tls-key={key}"]
     with running_server(words, os.environ) as (url, _):
         assert url.startswith("https://")
@@ -508,7 +515,9 @@ def test_tls(tmp_path: Path) -> None:
             assert cookies[0].startswith("__Host-headrace") and "Secure" in cookies[0]
             assert "strict-transport-security" in answer.headers
             assert client.get("/api/jobs").status_code == 200
-    answer_without_key = command("serve", f"--data={tmp_path}", f"--tls-cert={certificate}")
+    answer_without_key = command(
+        "serve", f"--data-directory={tmp_path}", f"--tls-cert={certificate}"
+    )
     assert answer_without_key.returncode == 2
 
 

@@ -326,8 +326,8 @@ def test_benchmarks_connect_with_stated_hosts_only(place: Place, tmp_path: Path)
     asked = {"command": ["bench", "net", "ask"], "values": {"address": "127.0.0.1:1", "token": "t"}}
     peer = {"command": ["baseline"], "values": {"directory": str(place.work), "peer": "x:1"}}
     for request in (asked, peer):
-        assert "headrace serve --peer" in place.refused(request)
-    with running_site(tmp_path, "--peer=127.0.0.1:1") as site:
+        assert "headrace serve --allow-peer" in place.refused(request)
+    with running_site(tmp_path, "--allow-peer=127.0.0.1:1") as site:
         assert site.post("/api/jobs", json=asked).status_code == 201
 
 
@@ -405,6 +405,6 @@ def test_the_data_directory_is_apart(tmp_path: Path) -> None:
     data = tmp_path / "serve"
     (data / "jobs").mkdir(parents=True)
     for directory in (tmp_path, data, data / "jobs"):
-        answer = command("serve", f"--data={data}", f"--directory={directory}")
+        answer = command("serve", f"--data-directory={data}", f"--allow-directory={directory}")
         assert answer.returncode == 2
         assert "apart from the data of the server" in answer.stderr

@@ -62,7 +62,7 @@ def test_the_whole_host_is_profiled_for_a_time(site: RunningSite, browser: Brows
         page.get_by_role("tab", name="Whole host").click()
         panel = page.get_by_role("tabpanel")
         # The panel that slides out is still there.
-        panel.get_by_label(re.compile("^Seconds")).last.fill("1")
+        panel.get_by_label(re.compile("^Time")).last.fill("1")
         panel.get_by_label(re.compile("^Interval")).last.fill("0.2")
         panel.get_by_role("button", name="Record").last.click()
         page.wait_for_url("**/profiles/*")

@@ -28,10 +28,10 @@ def test_wrong_settings_are_said_in_one_line(tmp_path: Path) -> None:
         UserFile(tmp_path / "serve").add("ann")
         for options, expected in (
             ((f"--port={port}",), f"127.0.0.1:{port}: address already in use: expected another"),
-            ((f"--directory={a_file}",), "expected a directory"),
+            ((f"--allow-directory={a_file}",), "expected a directory"),
             ((f"--tls-cert={a_file}", f"--tls-key={a_file}"), "expected a certificate chain"),
         ):
-            answer = command("serve", f"--data={tmp_path / 'serve'}", *options)
+            answer = command("serve", f"--data-directory={tmp_path / 'serve'}", *options)
             assert (answer.returncode, answer.stdout) == (2, ""), options
             (line,) = answer.stderr.splitlines()
             assert expected in line
@@ -67,7 +67,7 @@ def test_damaged_ended_sessions_are_said(tmp_path: Path) -> None:
         (tmp_path / "ended-sessions.json").write_text(content)
         with pytest.raises(ValueError, match=r"ended-sessions\.json: .*: remove it"):
             Sessions(UserFile(tmp_path), "key", tmp_path)
-    answer = command("serve", f"--data={tmp_path}", "--port=0")
+    answer = command("serve", f"--data-directory={tmp_path}", "--port=0")
     (line,) = answer.stderr.splitlines()
     assert answer.returncode == 2 and "ended-sessions.json" in line and "remove it" in line
 

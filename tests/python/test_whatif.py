@@ -165,9 +165,9 @@ def test_the_command_prints_json_and_writes_plots(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--by", "1"], "a factor of 1: expected a number above 1"),
-        (["--by", "nan"], "a factor of nan: expected a number above 1"),
-        (["--by", "fast"], "Invalid value for '--by'"),
+        (["--factor", "1"], "a factor of 1: expected a number above 1"),
+        (["--factor", "nan"], "a factor of nan: expected a number above 1"),
+        (["--factor", "fast"], "Invalid value for '--factor'"),
         (["--only", "server.*"], "no quantity of the scenario fits 'server.*'"),
         (["--set", "servers.count=0"], "expected a whole number of at least 1"),
         (["--cost", "cheap"], "cost 'cheap': expected setting, configuration, hardware, system"),

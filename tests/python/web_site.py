@@ -149,7 +149,12 @@ def running_site(
     data = directory / "serve"
     work = directory / "work"
     work.mkdir(exist_ok=True)
-    options = [f"--data={data}", f"--port={port}", f"--directory={work}", *arguments]
+    options = [
+        f"--data-directory={data}",
+        f"--port={port}",
+        f"--allow-directory={work}",
+        *arguments,
+    ]
     if not any(it.startswith(("--login", "--address", LOCAL_TOKEN)) for it in arguments):
         options.append("--no-login")
     options = [it for it in options if it != LOCAL_TOKEN]

@@ -14,7 +14,7 @@ pub struct ExitingAllocator;
 
 const MESSAGE: &[u8] = b"out of memory: the system refuses to give more; \
     fewer clients, processes, files or requests need less, \
-    and a state space needs less with a lower --limit\n";
+    and a state space needs less with a lower --max-markings\n";
 
 /// Ends the process unless there is memory.
 fn given(memory: *mut u8) -> *mut u8 {

@@ -124,7 +124,7 @@ fn check_supported(scenario: &Scenario) -> Result<(), Error> {
     match scenario.run.stop.precision {
         Some(precision) => Err(Error::Unsuitable(format!(
             "run.stop.precision = {precision}: supported in a simulation only; use run.stop.time or \
-             run.stop.requests, and --repeats for confidence intervals"
+             run.stop.requests, and --repetitions for confidence intervals"
         ))),
         None => Ok(()),
     }

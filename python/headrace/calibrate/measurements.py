@@ -336,7 +336,7 @@ def _estimate_parameters(
                     f"{field} cannot be estimated from {estimator.method}: in all"
                     f" {len(rounds)} rounds large transfers took no longer than"
                     " small ones, because other programs delayed them: repeat"
-                    " when processors and device are less busy, or raise --rounds"
+                    " when processors and device are less busy, or raise --repetitions"
                 )
         for field in fields:
             estimates = [found[field] for found in rounds if field in found]

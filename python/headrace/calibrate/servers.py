@@ -175,7 +175,7 @@ def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
             raise RunError(
                 f"{name} cannot be estimated from {method}: in all {len(found)} rounds large"
                 " messages took no longer than small ones, because other traffic delayed them:"
-                " repeat when the network is less busy, or raise --rounds"
+                " repeat when the network is less busy, or raise --repetitions"
             )
         if len(estimates) < len(found):
             method += f"; from {len(estimates)} of {len(found)} rounds"

@@ -6,8 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from headrace.cli.default_command import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, parsed
-from headrace.quantities import parse_time
+from headrace.cli.options import ListenAddress, ListenPort, time_option
 
 app = typer.Typer(
     cls=StartGroup,
@@ -24,6 +23,10 @@ HostDirectory: TypeAlias = Annotated[
 SshCommand: TypeAlias = Annotated[
     str, typer.Option("--ssh", metavar="COMMAND", help="The ssh command with its options.")
 ]
+Interval: TypeAlias = Annotated[
+    float,
+    time_option("--interval", "Time between two samples, 0.1 s to 60 s.", least=0.1, most=60.0),
+]
 HOST_DIRECTORY = "~/.headrace-agent"
 
 
@@ -36,14 +39,11 @@ def agent() -> None:
 def start(
     address: ListenAddress = "127.0.0.1",
     port: ListenPort = 8181,
-    interval: Annotated[
-        str, typer.Option("--interval", metavar="TIME", help="Time between samples, 0.1 s to 60 s.")
-    ] = "1 s",
+    interval: Interval = 1.0,
     token_file: Annotated[
         Path | None,
         typer.Option(
             "--token-file",
-            metavar="FILE",
             help="File with the token of clients; created if missing. Needed unless the address is"
             " a loopback address.",
         ),
@@ -52,7 +52,7 @@ def start(
     """Serve samples of this host until Ctrl-C or SIGTERM."""
     from headrace.monitors.agent import serve
 
-    serve(address, port, parsed("--interval", interval, parse_time), token_file)
+    serve(address, port, interval, token_file)
 
 
 @app.command("install")
@@ -65,25 +65,18 @@ def install(
     ] = "python3",
     directory: HostDirectory = HOST_DIRECTORY,
     wheel: Annotated[
-        Path | None,
-        typer.Option(
-            "--wheel", metavar="FILE", help="Wheel of Headrace; by default that in dist/."
-        ),
+        Path | None, typer.Option("--wheel", help="Wheel of Headrace; by default that in dist/.")
     ] = None,
     address: ListenAddress = "0.0.0.0",
     port: Annotated[
-        int, typer.Option("--port", min=1, max=65535, help="Port that the agent listens on.")
-    ] = 8181,
-    interval: Annotated[
-        float, typer.Option("--interval", metavar="SECONDS", min=0.1, max=60.0, help="Interval.")
-    ] = 1.0,
-    token_file: Annotated[
-        Path | None,
+        int,
         typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help="File for its token; by default HOST.token.",
+            "--port", metavar="PORT", min=1, max=65535, help="Port that the agent listens on."
         ),
+    ] = 8181,
+    interval: Interval = 1.0,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File for its token; by default HOST.token.")
     ] = None,
     ssh: SshCommand = "ssh",
 ) -> None:

@@ -12,6 +12,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from headrace import __version__, exit_codes, ranks
+from headrace.cli.former_options import Command
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
 from headrace.plain_text import plain
@@ -23,9 +24,9 @@ COMMANDS = {
     "optimise": "optimise.optimise",
     "whatif": "whatif.whatif",
     "net": "net.app",
-    "explain": "explain.explain",
-    "schema": "schema.schema",
-    "presets": "presets.presets",
+    "explain": "scenario_reference.explain",
+    "schema": "scenario_reference.schema",
+    "presets": "scenario_reference.presets",
     "baseline": "baseline.baseline",
     "calibrate": "calibrate.calibrate",
     "twin": "twin.twin",
@@ -79,7 +80,17 @@ def _imported(name: str, module: str, attribute: str) -> Any:
         parent.add_typer(found, name=name)
     else:
         parent.command(name, context_settings=CONTEXT_SETTINGS.get(name))(found)
+    _set_class(parent)
     return typer.main.get_group(parent).commands[name]
+
+
+def _set_class(group: typer.Typer) -> None:
+    """Make all commands below a group instances of `Command`."""
+    for command in group.registered_commands:
+        command.cls = Command
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _set_class(inner.typer_instance)
 
 
 class _Group(TyperGroup):

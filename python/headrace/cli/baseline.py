@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory, Plot, Space
+from headrace.cli.bench.options import BelowDirectory, Space, Token
 from headrace.cli.bench.sizes import size
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.exit_codes import report_failure
@@ -27,7 +27,7 @@ def baseline(
     file: Annotated[
         str | None,
         typer.Option(
-            "--file",
+            "--file-size",
             metavar="SIZE",
             help="Size of the file of the device figures; by default one written in some seconds.",
         ),
@@ -43,15 +43,11 @@ def baseline(
             help="Also measure the network to a host where headrace bench net answer listens.",
         ),
     ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
-    ] = None,
+    token: Token = None,
     machine: Annotated[
         Path | None,
         typer.Option(
             "--machine",
-            metavar="FILE",
             help="Use a machine that headrace calibrate saved, in place of the coarse one.",
         ),
     ] = None,
@@ -59,14 +55,13 @@ def baseline(
         Path | None,
         typer.Option(
             "--save-machine",
-            metavar="FILE",
             help="Save the simulated machine as a file that scenarios name as their system.",
         ),
     ] = None,
     saved: Annotated[
         list[str] | None,
         typer.Option(
-            "--from",
+            "--import",
             metavar="RESULT",
             help="Measure nothing: import saved results of bench disk, sweep or net, by file or"
             " results:ID; can be repeated.",
@@ -81,9 +76,9 @@ def baseline(
         ),
     ] = False,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
 ) -> int:
@@ -96,28 +91,25 @@ def baseline(
 
     labels = check_labels(label or [], stored)
     given = {
-        "--file": file is not None,
+        "--file-size": file is not None,
         "--quick": quick,
         "--peer": peer is not None,
         "--token": token is not None,
     }
     if saved:
-        _refuse("--from", given | {"--machine": machine is not None})
+        _refuse("--import", given | {"--machine": machine is not None})
     if stored_one:
         _refuse(
             "--show",
             given
-            | {"--machine": machine is not None, "--from": bool(saved), "--label": bool(label)},
+            | {"--machine": machine is not None, "--import": bool(saved), "--label": bool(label)},
         )
     check_apart(
         {"--output": output, "--save-machine": save_machine, "--plot": plot}, {"--machine": machine}
     )
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if save_machine is not None:
-        check_writable(save_machine, FileFormat.TOML)
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_writable(save_machine, FileFormat.TOML)
+    check_directory(plot)
     if stored_one:
         return _show_stored(directory, as_json, output, plot, save_machine)
     if saved:

@@ -6,15 +6,21 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory, Space
+from headrace.cli.bench.options import BelowDirectory, Space, Token
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
+from headrace.cli.options import AsJson
 from headrace.cli.screen import show_view, steps
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
 from headrace.plain_text import plain_line
 
 Rounds = Annotated[
-    int, typer.Option("--rounds", min=2, help="Number of rounds; each measures every case once.")
+    int,
+    typer.Option(
+        "--repetitions",
+        min=2,
+        help="Number of repetitions (rounds); each measures every case once.",
+    ),
 ]
 Passes = Annotated[
     int | None,
@@ -35,10 +41,7 @@ def calibrate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save the machine as a file that scenarios name as their system.",
+            "--output", "-o", help="Save the machine as a file that scenarios name as their system."
         ),
     ] = None,
     rounds: Rounds = 5,
@@ -52,10 +55,7 @@ def calibrate(
             " listens; can be repeated.",
         ),
     ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option("--token", help="Shared secret that headrace bench net answer printed."),
-    ] = None,
+    token: Token = None,
     busy: Annotated[
         bool,
         typer.Option(
@@ -66,9 +66,7 @@ def calibrate(
     trace: Trace = False,
     trace_to: TraceTo = None,
     space: Space = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the parameters as one JSON document.")
-    ] = False,
+    as_json: AsJson = False,
     plot: Annotated[
         Path | None,
         typer.Option(
@@ -88,8 +86,7 @@ def calibrate(
     """
     from headrace import calibrate as calibration
 
-    if output is not None:
-        check_writable(output, FileFormat.TOML)
+    check_writable(output, FileFormat.TOML)
     if (server is None) != (token is None):
         raise ValueError("expected both --server and --token, or neither")
     if server is not None and passes is not None:
@@ -100,8 +97,7 @@ def calibrate(
         )
     check_apart({"--output": output, "--trace-to": trace_to, "--plot": plot}, {})
     trace = check_tracing(directory, trace or plot is not None, trace_to)
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     found: calibration.Calibration | calibration.TracedCalibration
     with steps("calibrate") as told:
         if server is not None and token is not None:

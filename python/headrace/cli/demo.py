@@ -18,8 +18,7 @@ SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 
 def demo(
     directory: Annotated[
-        Path,
-        typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots."),
+        Path, typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots.")
     ] = Path("headrace-demo"),
     show_progress: ShowProgress = True,
 ) -> None:

@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from headrace.kernel_trace import Recording
 
 Trace = Annotated[
-    bool,
-    typer.Option("--trace", help="Measure once more with the kernel traced; needs root."),
+    bool, typer.Option("--trace", help="Measure once more with the kernel traced; needs root.")
 ]
 TraceTo = Annotated[
     Path | None,
-    typer.Option(
-        "--trace-to", metavar="FILE", help="Save the kernel's events as Parquet; implies --trace."
-    ),
+    typer.Option("--trace-to", help="Save the kernel's events as Parquet; implies --trace."),
 ]
 
 
@@ -32,8 +29,7 @@ def check_tracing(directory: Path, trace: bool, trace_to: Path | None) -> bool:
     from headrace import kernel_trace
 
     kernel_trace.check(directory)
-    if trace_to is not None:
-        check_writable(trace_to, FileFormat.PARQUET)
+    check_writable(trace_to, FileFormat.PARQUET)
     return True
 
 

@@ -80,10 +80,7 @@ def bench(
     clients: Annotated[
         int | None,
         typer.Option(
-            "--clients",
-            metavar="N",
-            min=1,
-            help="Use the first N clients of the testbed; by default all.",
+            "--client-hosts", min=1, help="Use the first N clients of the testbed; by default all."
         ),
     ] = None,
 ) -> None:

@@ -9,18 +9,24 @@ import typer
 
 from headrace.cli.options import (
     FIGURES,
-    PlotsDirectory,
+    AsJson,
+    Axes,
+    Engine,
+    PlotDirectory,
+    Replications,
+    RunsDirectory,
     ScenarioFile,
+    Seed,
     Sets,
     ShowProgress,
-    parsed,
     part,
+    time_option,
+    with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
-from headrace.quantities import parse_time
 
 if TYPE_CHECKING:
     from headrace.optimisation import Optimum
@@ -28,15 +34,7 @@ if TYPE_CHECKING:
 
 def optimise(
     file: ScenarioFile,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            "--vary",
-            metavar="PATH=VALUES",
-            help="Vary a field: path=a,b,c or path=low..high or path=low..high:log. Linked fields:"
-            " path,path=(a,b),(c,d). Can be repeated.",
-        ),
-    ],
+    vary: Axes,
     sets: Sets = None,
     maximise: Annotated[
         list[str] | None,
@@ -69,10 +67,7 @@ def optimise(
         ),
     ] = None,
     price_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--price-file", metavar="FILE", help="TOML file with prices in a table [prices]."
-        ),
+        Path | None, typer.Option("--price-file", help="TOML file with prices in a table [prices].")
     ] = None,
     catalogue: Annotated[
         str | None,
@@ -86,15 +81,11 @@ def optimise(
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option(
-            "--trials", metavar="N", help="Number of trials; 100 by default without --time."
-        ),
+        typer.Option("--trials", help="Number of trials; 100 by default without --time-limit."),
     ] = None,
     time: Annotated[
-        str | None,
-        typer.Option(
-            "--time", metavar="TIME", help='Time for the search and the comparison, as "2 min".'
-        ),
+        float | None,
+        time_option("--time-limit", "Time after which no more trials and comparisons begin."),
     ] = None,
     sampler: Annotated[
         str | None,
@@ -105,30 +96,19 @@ def optimise(
             " default where trials suffice).",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option(
-            "--replications",
-            metavar="N",
-            help="Runs of each trial, with the same seeds at every point. By default"
-            " run.replications.",
-        ),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     leaders: Annotated[
-        int,
-        typer.Option(
-            "--leaders", metavar="N", help="Points that are compared with more replications."
-        ),
+        int, typer.Option("--leaders", help="Points that are compared with more replications.")
     ] = 12,
     most_replications: Annotated[
-        int,
-        typer.Option("--most-replications", metavar="N", help="Most replications of a leader."),
+        int, typer.Option("--most-replications", help="Most replications of a leader.")
     ] = 32,
     indifference: Annotated[
         str,
         typer.Option(
             "--indifference",
-            metavar="PERCENT",
+            metavar="SHARE",
             help="Difference that does not matter: the comparison ends when all that are left are"
             " that close.",
         ),
@@ -137,31 +117,14 @@ def optimise(
         int,
         typer.Option(
             "--batch",
-            metavar="N",
             help="Trials that are proposed at once, and run side by side; the answer depends on"
             " it.",
         ),
     ] = 8,
-    on: Annotated[
-        str,
-        typer.Option(
-            "--on", metavar="ENGINE", help="Where the runs take place, as for headrace sweep."
-        ),
-    ] = "threads",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Keep finished runs in a directory, so that the same command goes on after an"
-            " interruption. Write the trials (Parquet) and the best scenario there.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the answer and all points as one JSON document.")
-    ] = False,
-    plot: PlotsDirectory = None,
+    on: Engine = "threads",
+    output: RunsDirectory = None,
+    as_json: AsJson = False,
+    plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
 ) -> None:
@@ -177,8 +140,7 @@ def optimise(
     from headrace.sweeps import parse
 
     for directory in (plot, output):
-        if directory is not None:
-            check_directory(directory)
+        check_directory(directory)
     axes = [parse(text) for text in vary]
     entries = None
     if catalogue is not None:
@@ -188,8 +150,7 @@ def optimise(
     known = [prices.parse(text, entries) for text in price or []]
     if price_file is not None:
         known += prices.read(price_file, entries)
-    seconds = None if time is None else parsed("--time", time, parse_time)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed))
     partial: list[Optimum] = []
     try:
         bar = steps("optimise", "so far") if show_progress else nullcontext()
@@ -202,7 +163,7 @@ def optimise(
                 subject_to=subject_to or [],
                 prices=known,
                 trials=trials,
-                seconds=seconds,
+                seconds=time,
                 sampler=sampler,
                 replications=replications,
                 leaders=leaders,

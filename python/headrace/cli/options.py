@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
+from headrace._core import parse_seconds
 from headrace.files import STANDARD_OUTPUT
+from headrace.quantities import LONGEST, SHORTEST, duration
 
 T = TypeVar("T")
 FIGURES = (
@@ -14,6 +16,47 @@ FIGURES = (
     " latency_max"
 )
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
+
+
+class Time(float):
+    """Seconds by default, which help texts show with their unit."""
+
+    def __str__(self) -> str:
+        return duration(self)
+
+
+def time_from(
+    least: float = SHORTEST, most: float = LONGEST, *, unit: float = 1.0
+) -> Callable[[str | float], float]:
+    """Return a parser of times such as "30 s" or "5 min", and of plain numbers.
+
+    Parameters:
+        least, most: Range in seconds.
+        unit: Seconds of the unit of plain numbers.
+    """
+
+    def parse(value: str | float) -> float:
+        if not isinstance(value, str):
+            return float(value)
+        try:
+            time = float(value) * unit
+        except ValueError:
+            try:
+                time = parse_seconds(value)
+            except ValueError as error:
+                raise typer.BadParameter(f'"{value}": {error}') from None
+        if not least <= time <= most:
+            expected = f"expected {duration(least)} to {duration(most)}"
+            raise typer.BadParameter(f'"{value}": {expected}')
+        return time
+
+    return parse
+
+
+def time_option(word: str, help: str, *, least: float = SHORTEST, **limits: float) -> Any:
+    """Return an option that is a time. Its limits are those of `time_from`."""
+    return typer.Option(word, metavar="TIME", parser=time_from(least, **limits), help=help)
+
 
 ScenarioFile: TypeAlias = Annotated[
     Path,
@@ -43,6 +86,61 @@ Sets: TypeAlias = Annotated[
     ),
 ]
 
+Seed: TypeAlias = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
+]
+Replications: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--replications",
+        min=1,
+        help="Simulated runs of each point, with seeds of their own; by default as the file says.",
+    ),
+]
+KeepFiles: TypeAlias = Annotated[
+    bool, typer.Option("--keep", help="Do not remove the files at the end.")
+]
+
+
+def with_runs(
+    sets: list[str] | None, seed: int | None = None, replications: int | None = None
+) -> list[str]:
+    """Return overridden values with those of `--seed` and `--replications`."""
+    given = {"seed": seed, "replications": replications}
+    runs = [f"run.{name}={value}" for name, value in given.items() if value is not None]
+    return [*(sets or ()), *runs]
+
+
+Engine: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        metavar="ENGINE",
+        help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
+        " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
+        " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
+    ),
+]
+Axes: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--vary",
+        metavar="PATH=VALUES",
+        help="Vary a field: path=a,b,c or path=low..high, for a sweep path=low..high:5; :log or"
+        " :log5 for a logarithmic range. Linked fields: path,path=(a,b),(c,d). Can be repeated.",
+    ),
+]
+RunsDirectory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="DIR",
+        help="Keep finished runs in a directory, so that the same command goes on after an"
+        " interruption. The tables (Parquet) and the best scenario are also written there.",
+    ),
+]
+
 RESULT_PRINTED = "headrace.result_printed"
 """Key under which a command's context has that -o names standard output."""
 
@@ -62,15 +160,11 @@ def _as_json(context: typer.Context, given: bool) -> bool:
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", callback=_as_json, help="Print one JSON document.")
 ]
-ResultAsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", callback=_as_json, help="Print the result as one JSON document.")
-]
 ResultFile: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        metavar="FILE",
         # Before --json, which depends on it.
         is_eager=True,
         callback=_result_file,
@@ -78,31 +172,24 @@ ResultFile: TypeAlias = Annotated[
     ),
 ]
 SvgFile: TypeAlias = Annotated[
-    Path,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="SVG file (.svg) to write; - for standard output."
-    ),
+    Path, typer.Option("--output", "-o", help="SVG file (.svg) to write; - for standard output.")
 ]
 PlotDirectory: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="DIR", help="Write a plot (PNG and SVG) to a directory."),
-]
-PlotsDirectory: TypeAlias = Annotated[
     Path | None,
     typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
 ]
 ShowProgress: TypeAlias = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="Show a progress bar on a terminal.")
-]
-ShowFigures: TypeAlias = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="Show the figures live on a terminal.")
+    bool, typer.Option("--progress/--no-progress", help="Show the progress on a terminal.")
 ]
 
 ListenAddress: TypeAlias = Annotated[
     str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
 ]
 ListenPort: TypeAlias = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for a free one.")
+    int,
+    typer.Option(
+        "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 for a free one."
+    ),
 ]
 
 

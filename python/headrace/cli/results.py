@@ -72,12 +72,14 @@ Kind: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--kind",
+        metavar="KIND",
         callback=_current_kind,
         help=f"Only results of this kind: {', '.join(STORED)}.",
     ),
 ]
 Name: TypeAlias = Annotated[
-    str | None, typer.Option("--name", help="Only results of scenarios with this name.")
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Only results of scenarios with this name."),
 ]
 Labelled: TypeAlias = Annotated[
     list[str] | None,
@@ -95,16 +97,20 @@ Since: TypeAlias = Annotated[
 
 Calls: TypeAlias = Annotated[
     str | None,
-    typer.Option("--calls", help="Only results measured by these calls: posix, io-uring, null."),
+    typer.Option(
+        "--calls", metavar="posix|io-uring|null", help="Only results measured by these calls."
+    ),
 ]
 
 
-Host: TypeAlias = Annotated[str | None, typer.Option("--host", help="Only results of this host.")]
+Host: TypeAlias = Annotated[
+    str | None, typer.Option("--host", metavar="HOST", help="Only results of this host.")
+]
 FileSystem: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--file-system",
-        metavar="TYPE",
+        metavar="NAME",
         help="Only results on this type of file system, such as ext4.",
     ),
 ]
@@ -131,6 +137,7 @@ Step: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--step",
+        metavar="STEP",
         help='One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".',
     ),
 ]
@@ -324,13 +331,16 @@ def export(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="File to write: .zip with tables, or .csv; - for standard output.",
         ),
     ],
     format: Annotated[
         ExportFormat | None,
-        typer.Option("--format", help="Format of the file; by default that of its name, or zip."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="Format of the file, zip or csv; by default that of its name, or zip.",
+        ),
     ] = None,
 ) -> None:
     """Export results to a zip archive, or figures as CSV.
@@ -394,8 +404,7 @@ def import_(
 def label(
     identifier: Identifier,
     labels: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set."),
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set.")
     ] = None,
     removed: Annotated[
         list[str] | None,

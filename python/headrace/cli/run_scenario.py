@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.options import (
-    PlotsDirectory,
-    ResultAsJson,
+    AsJson,
+    PlotDirectory,
+    Replications,
     ResultFile,
     ScenarioFile,
+    Seed,
     Sets,
     ShowProgress,
+    with_runs,
 )
 from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -32,17 +35,17 @@ FRAMES = 200
 def run(
     file: ScenarioFile,
     sets: Sets = None,
-    as_json: ResultAsJson = False,
-    plot: PlotsDirectory = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    as_json: AsJson = False,
+    plot: PlotDirectory = None,
     requests: Annotated[
-        Path | None,
-        typer.Option("--requests", metavar="FILE", help="Write every request to a Parquet file."),
+        Path | None, typer.Option("--requests", help="Write every request to a Parquet file.")
     ] = None,
     playback: Annotated[
         Path | None,
         typer.Option(
             "--playback",
-            metavar="FILE",
             help="Write frames of the run to a Parquet file, for headrace net --playback.",
         ),
     ] = None,
@@ -67,17 +70,11 @@ def run(
     from headrace import simulate
 
     labels = check_labels(label or [], stored)
-    formats = (
-        (requests, FileFormat.PARQUET),
-        (playback, FileFormat.PARQUET),
-        (output, FileFormat.JSON),
-    )
-    for path, format in formats:
-        if path is not None:
-            check_writable(path, format)
-    if plot is not None:
-        check_directory(plot)
-    scenario = simulate.load_with_sets(file, sets or [])
+    check_writable(requests, FileFormat.PARQUET)
+    check_writable(playback, FileFormat.PARQUET)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed, replications))
     trusting = trust(trusted)
     check_apart(
         {"--output": output, "--requests": requests, "--playback": playback},

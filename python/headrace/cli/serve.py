@@ -8,8 +8,7 @@ import typer
 
 from headrace import _core
 from headrace.cli.default_command import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, parsed
-from headrace.quantities import parse_time
+from headrace.cli.options import ListenAddress, ListenPort, Time, parsed, time_option
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField
@@ -31,7 +30,7 @@ app.add_typer(users, name="user")
 
 DataDirectory: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="Directory for jobs, uploads and users."),
+    typer.Option("--data-directory", metavar="DIR", help="Directory for jobs, uploads and users."),
 ]
 
 
@@ -55,7 +54,7 @@ def start(
     directory: Annotated[
         list[Path] | None,
         typer.Option(
-            "--directory",
+            "--allow-directory",
             metavar="DIR",
             help="Directory that benchmarks may write below; can be repeated.",
         ),
@@ -80,7 +79,7 @@ def start(
     peer: Annotated[
         list[str] | None,
         typer.Option(
-            "--peer",
+            "--allow-peer",
             metavar="HOST:PORT",
             help="Host that network benchmarks may connect with, as users write it; can be"
             " repeated.",
@@ -95,11 +94,10 @@ def start(
         ),
     ] = None,
     tls_cert: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="TLS certificate chain in PEM."),
+        Path | None, typer.Option("--tls-cert", help="TLS certificate chain in PEM.")
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its private key in PEM.")
+        Path | None, typer.Option("--tls-key", help="Its private key in PEM.")
     ] = None,
     allow_schedulers: Annotated[
         bool,
@@ -119,13 +117,12 @@ def start(
         str, typer.Option("--job-memory", metavar="SIZE", help="Address space of a job.")
     ] = "8 GiB",
     job_time: Annotated[
-        str, typer.Option("--job-time", metavar="TIME", help="Time from start to end of a job.")
-    ] = "1 h",
+        float, time_option("--job-time", "Time from start to end of a job.")
+    ] = 3600.0,
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs",
-            metavar="N",
             min=1,
             help="Number of jobs that run side by side; by default one less than the cores.",
         ),
@@ -148,12 +145,10 @@ def start(
         bool, typer.Option("--monitor/--no-monitor", help="Sample this host.")
     ] = True,
     monitor_interval: Annotated[
-        str,
-        typer.Option("--monitor-interval", metavar="TIME", help="Time between samples of it."),
-    ] = "1 s",
+        float, time_option("--monitor-interval", "Time between two samples of it.")
+    ] = 1.0,
     request_rate: Annotated[
-        float,
-        typer.Option("--request-rate", metavar="N", min=1.0, help="Requests/s of a user."),
+        float, typer.Option("--request-rate", metavar="RATE", min=1.0, help="Requests/s of a user.")
     ] = 100.0,
 ) -> None:
     """Serve until Ctrl-C. Jobs go on.
@@ -187,7 +182,7 @@ def start(
     if needs_users and not UserFile(there).entries():
         raise ValueError(
             f"{'--login' if is_local else address} needs users, and there are none: add one by"
-            f" headrace serve user add --data {there} NAME"
+            f" headrace serve user add --data-directory {there} NAME"
         )
     if login is False:
         print(
@@ -198,8 +193,8 @@ def start(
     for it in directories:
         if there.resolve().is_relative_to(it) or it.is_relative_to(there.resolve()):
             raise ValueError(
-                f"--directory {it}: expected a directory apart from the data of the server,"
-                f" {there}: choose another one, or another --data"
+                f"--allow-directory {it}: expected a directory apart from the data of the server,"
+                f" {there}: choose another one, or another --data-directory"
             )
     settings = Settings(
         data=there,
@@ -216,11 +211,11 @@ def start(
         schedulers=allow_schedulers,
         programs=allow_programs,
         is_monitored=monitor,
-        monitor_interval_s=parsed("--monitor-interval", monitor_interval, parse_time),
+        monitor_interval_s=monitor_interval,
         agents=tuple(agents),
         limits=Limits(
             memory=parsed("--job-memory", job_memory, _core.parse_bytes),
-            seconds=parsed("--job-time", job_time, parse_time),
+            seconds=job_time,
             upload=parsed("--upload-size", upload_size, _core.parse_bytes),
             quota=parsed("--upload-quota", upload_quota, _core.parse_bytes),
             requests=request_rate,
@@ -286,7 +281,7 @@ def remove(
 def _directory(path: Path) -> Path:
     found = path.resolve(strict=True)
     if not found.is_dir():
-        raise ValueError(f"--directory {path}: expected a directory")
+        raise ValueError(f"--allow-directory {path}: expected a directory")
     return found
 
 
@@ -328,7 +323,9 @@ def _field(parameter: Any) -> "FormField":
     type_, repeated = _type(parameter.type_descriptor.annotation)
     is_option = parameter.param_type_name == "option"
     default = parameter.default
-    if isinstance(default, Enum):
+    if isinstance(default, Time):
+        default = str(default)
+    elif isinstance(default, Enum):
         default = default.value
     choices: tuple[str, ...] = ()
     kind: FieldKind = "text"
@@ -338,7 +335,7 @@ def _field(parameter: Any) -> "FormField":
         kind = "flag"
     elif issubclass(type_, Path):
         kind = "path"
-    elif type_ in (int, float):
+    elif type_ in (int, float) and parameter.metavar != "TIME":
         kind = "integer" if type_ is int else "number"
     long = [it for it in parameter.opts if it.startswith("--")]
     return FormField(

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import FIGURES, PlotsDirectory, ScenarioFile, Sets, ShowProgress, part
+from headrace.cli.options import (
+    FIGURES,
+    AsJson,
+    Axes,
+    Engine,
+    PlotDirectory,
+    Replications,
+    RunsDirectory,
+    ScenarioFile,
+    Seed,
+    Sets,
+    ShowProgress,
+    part,
+    with_runs,
+)
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
@@ -20,29 +34,18 @@ if TYPE_CHECKING:
 
 def sweep(
     file: ScenarioFile,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            "--vary",
-            metavar="PATH=VALUES",
-            help="Vary a field: path=a,b,c or path=low..high:5 or path=low..high:log5. Linked"
-            " fields: path,path=(a,b),(c,d). Can be repeated.",
-        ),
-    ],
+    vary: Axes,
     sets: Sets = None,
     design: Annotated[
         str | None,
         typer.Option(
-            "--design",
-            metavar="NAME",
-            help="Design: full (the default), latin-hypercube or sobol.",
+            "--design", metavar="NAME", help="Design: full (the default), latin-hypercube or sobol."
         ),
     ] = None,
     samples: Annotated[
         int | None,
         typer.Option(
             "--samples",
-            metavar="N",
             help="Points of a sampled design. With --sensitivity, each sample has as many points as"
             " there are axes, and one (morris) or two (sobol) more.",
         ),
@@ -56,20 +59,13 @@ def sweep(
             " runs). Give --samples.",
         ),
     ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option(
-            "--replications",
-            metavar="N",
-            help="Runs of each point, with the same seeds at every point. By default"
-            " run.replications.",
-        ),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     precision: Annotated[
         str | None,
         typer.Option(
             "--precision",
-            metavar="PERCENT",
+            metavar="SHARE",
             help="Add replications to each point until the half width of the 95 % interval is at"
             " most this part of the mean, such as 2%.",
         ),
@@ -83,30 +79,10 @@ def sweep(
             " simulated_seconds.",
         ),
     ] = "throughput",
-    on: Annotated[
-        str,
-        typer.Option(
-            "--on",
-            metavar="ENGINE",
-            help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
-            " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
-            " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
-        ),
-    ] = "threads",
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Keep finished runs in a directory, so that the same command goes on after an"
-            " interruption, and write the tables there (Parquet).",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print all points as one JSON document.")
-    ] = False,
-    plot: PlotsDirectory = None,
+    on: Engine = "threads",
+    output: RunsDirectory = None,
+    as_json: AsJson = False,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     trusted: TrustedFiles = None,
@@ -123,11 +99,10 @@ def sweep(
 
     labels = check_labels(label or [], stored)
     for directory in (plot, output):
-        if directory is not None:
-            check_directory(directory)
+        check_directory(directory)
     axes = [parse(text) for text in vary]
     until = _precision(precision, figure)
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed))
     partial: list[Sweep] = []
     try:
         with steps("sweep") if show_progress else nullcontext() as on_progress:

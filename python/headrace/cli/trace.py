@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from headrace import _core, kinds
-from headrace.cli import trace_edit, trace_findings, trace_replay, trace_workload
-from headrace.cli.options import AsJson, parsed
+from headrace.cli import trace_edit, trace_replay, trace_workload
+from headrace.cli.options import AsJson, parsed, time_option
 from headrace.cli.screen import records, show_view
 from headrace.cli.trace_options import (
     SOURCE,
@@ -96,8 +96,12 @@ def synth(
             "--shared/--file-per-process", help="One shared file, or one file for each process."
         ),
     ] = True,
-    block: Annotated[str, typer.Option(help="Contiguous bytes of one process.")] = "1 MiB",
-    transfer: Annotated[str, typer.Option(help="Bytes of one request.")] = "256 KiB",
+    block: Annotated[
+        str, typer.Option(metavar="SIZE", help="Contiguous bytes of one process.")
+    ] = "1 MiB",
+    transfer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Bytes of one request.")
+    ] = "256 KiB",
     segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
     phases: Annotated[
         Phases, typer.Option(help="Operations of the trace.")
@@ -105,8 +109,8 @@ def synth(
     random: Annotated[
         bool, typer.Option("--random", help="Use random instead of sequential offsets.")
     ] = False,
-    think: Annotated[str, typer.Option(help="Time between two requests.")] = "0 s",
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    think: Annotated[float, time_option("--think", "Time between two requests.", least=0.0)] = 0.0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic trace with parameters of IOR."""
@@ -114,7 +118,7 @@ def synth(
 
     block_bytes = parsed("--block", block, _core.parse_bytes)
     transfer_bytes = parsed("--transfer", transfer, _core.parse_bytes)
-    think_ns = round(parsed("--think", think, _core.parse_seconds) * 1e9)
+    think_ns = round(think * 1e9)
     check_writable(target, target_format(target, to_format))
     with records("trace synth") as on_progress:
         made = traces.synthesize(
@@ -137,5 +141,5 @@ def synth(
     print(plain_line(f"{target}: {made.records:,} records"))
 
 
-app.command("findings")(trace_findings.findings)
+app.command("findings")(trace_workload.findings)
 app.command("workload")(trace_workload.workload)

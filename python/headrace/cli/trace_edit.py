@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.options import AsJson
+from headrace.cli.options import AsJson, time_option
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -47,22 +47,29 @@ def cut(
     target: Target,
     from_s: Annotated[
         float | None,
-        typer.Option("--from", help="Keep calls that start at this second of the trace or later."),
+        time_option(
+            "--from", "Keep calls that start at this time of the trace or later.", least=0.0
+        ),
     ] = None,
     to_s: Annotated[
-        float | None, typer.Option("--to", help="Keep calls that start before this second.")
+        float | None, time_option("--to", "Keep calls that start before this time.", least=0.0)
     ] = None,
     process: Annotated[
         list[str] | None,
-        typer.Option(help="Keep processes whose name matches this pattern; can be repeated."),
+        typer.Option(
+            metavar="PATTERN",
+            help="Keep processes whose name matches this pattern; can be repeated.",
+        ),
     ] = None,
     file: Annotated[
         list[str] | None,
-        typer.Option(help="Keep files whose name matches this pattern; can be repeated."),
+        typer.Option(
+            metavar="PATTERN", help="Keep files whose name matches this pattern; can be repeated."
+        ),
     ] = None,
     operations: Annotated[
         str | None,
-        typer.Option(help="Keep these operations, with commas between them."),
+        typer.Option(metavar="NAMES", help="Keep these operations, with commas between them."),
     ] = None,
     format: SourceFormat = None,
     to_format: TargetFormat = None,
@@ -92,10 +99,19 @@ def scale(
     source: Source,
     target: Target,
     time: Annotated[
-        str, typer.Option(help="Factor on the times between the starts of calls.")
+        str,
+        typer.Option(
+            "--time-factor",
+            metavar="FACTOR",
+            help="Factor on the times between the starts of calls.",
+        ),
     ] = "1",
-    size: Annotated[str, typer.Option(help="Factor on offsets and sizes.")] = "1",
-    processes: Annotated[int, typer.Option(help="Number of copies of each process.")] = 1,
+    size: Annotated[
+        str, typer.Option("--size-factor", metavar="FACTOR", help="Factor on offsets and sizes.")
+    ] = "1",
+    processes: Annotated[
+        int, typer.Option("--process-copies", help="Number of copies of each process.")
+    ] = 1,
     share_files: Annotated[
         bool, typer.Option("--share-files", help="Let all copies use the same files.")
     ] = False,
@@ -109,8 +125,8 @@ def scale(
     """
     from headrace import trace as traces
 
-    time_factor = _factor("--time", time, traces.factor)
-    size_factor = _factor("--size", size, traces.factor)
+    time_factor = _factor("--time-factor", time, traces.factor)
+    size_factor = _factor("--size-factor", size, traces.factor)
     check_target(source, target, to_format)
     with records("trace scale") as on_progress:
         made = traces.scale_trace(
@@ -173,11 +189,7 @@ def _factor(option: str, text: str, parse: Callable[[str], Any]) -> Any:
 
 
 def _print(
-    source: Path,
-    target: Path,
-    made: "Imported",
-    as_json: bool,
-    more: dict[str, int] | None = None,
+    source: Path, target: Path, made: "Imported", as_json: bool, more: dict[str, int] | None = None
 ) -> None:
     warn_if_empty(source, made.records + (more or {}).get("left_out", 0))
     if as_json:

@@ -22,11 +22,19 @@ SOURCE = "The trace to read; - is standard input. It may be compressed with gzip
 
 SourceFormat = Annotated[
     str | None,
-    typer.Option("--format", help=f"Format of the trace; by default detected. Formats: {FORMATS}."),
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the trace; by default detected. Formats: {FORMATS}.",
+    ),
 ]
 TargetFormat = Annotated[
     str | None,
-    typer.Option("--to-format", help=f"Format to write ({WRITTEN}); by default from the suffix."),
+    typer.Option(
+        "--to-format",
+        metavar="FORMAT",
+        help=f"Format to write ({WRITTEN}); by default from the suffix.",
+    ),
 ]
 
 Source = Annotated[Path, typer.Argument(metavar="SOURCE", help=SOURCE)]

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from headrace import _core
-from headrace.cli.bench.options import BelowDirectory, Space
+from headrace.cli.bench.options import BelowDirectory, RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
-from headrace.cli.options import AsJson, ResultFile, ShowFigures, parsed
+from headrace.cli.options import AsJson, ResultFile, ShowProgress, parsed
 from headrace.cli.store_options import Labels, Stored
 
 
@@ -22,7 +22,13 @@ def replay(
         typer.Option("--timed", help="Make each call at its recorded time, not when it can be."),
     ] = False,
     scale: Annotated[
-        float, typer.Option(min=0, help="With --timed: factor on the recorded times.")
+        float,
+        typer.Option(
+            "--time-factor",
+            metavar="FACTOR",
+            min=0,
+            help="With --timed: factor on the recorded times.",
+        ),
     ] = 1.0,
     onto: Annotated[
         str | None,
@@ -32,16 +38,13 @@ def replay(
             help="Map offsets onto this many bytes of each file, such as 10GiB, by remainder.",
         ),
     ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option("--repeats", min=1, help="Number of repetitions, each with new files."),
-    ] = None,
+    repeats: RepetitionsOfScenario = None,
     space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
     label: Labels = None,
     stored: Stored = True,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Replay a trace for real in a new directory of DIR.
 
@@ -49,9 +52,11 @@ def replay(
     trace, and the result is that of a benchmark.
     """
     if not math.isfinite(scale):
-        raise ValueError(f"--scale {scale}: expected a finite factor on the times, such as 0.5")
+        raise ValueError(
+            f"--time-factor {scale}: expected a finite factor on the times, such as 0.5"
+        )
     if scale != 1.0 and not timed:
-        raise ValueError(f"--scale {scale}: expected --timed with it")
+        raise ValueError(f"--time-factor {scale}: expected --timed with it")
     if str(trace) == "-" or (trace.exists() and not trace.is_file()):
         raise ValueError(f"{trace}: a replay reads its trace more than once: expected a file")
     space_line = ""

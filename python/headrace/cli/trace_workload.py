@@ -1,4 +1,4 @@
-"""`headrace trace workload`."""
+"""`headrace trace workload` and `findings`."""
 
 import sys
 from pathlib import Path
@@ -7,18 +7,24 @@ from typing import Annotated
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_document, print_json, records
+from headrace.cli.screen import print_document, print_json, records, show_view
 from headrace.files import atomic_file, check_writable
 from headrace.plain_text import plain_line
+
+TRACE = "The trace or Darshan log to read; - is standard input."
 
 
 def workload(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="The Darshan log to read.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Scenario to write.")
+        Path | None, typer.Option("--output", "-o", help="Scenario to write.")
     ] = None,
     system: Annotated[
-        str, typer.Option(help="Preset of the scenario's system, as `headrace presets` lists it.")
+        str,
+        typer.Option(
+            metavar="PRESET",
+            help="Preset of the scenario's system, as `headrace presets` lists it.",
+        ),
     ] = "lustre",
     as_json: AsJson = False,
 ) -> None:
@@ -53,3 +59,29 @@ def workload(
         print(plain_line(f"assumed: {text}"), file=sys.stderr)
     for text in made.left_out:
         print(plain_line(f"left out: {text}"), file=sys.stderr)
+
+
+def findings(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE)],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help="Format of the trace; by default detected."
+        ),
+    ] = None,
+    rules: Annotated[Path | None, typer.Option(help="Table of rules to use instead.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Report costly requests of a trace or Darshan log."""
+    from headrace.profile import trace_findings
+
+    table = trace_findings.load_rules(rules)
+    with records("trace findings") as on_progress:
+        found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
+    report = trace_findings.TraceFindings(str(trace), found)
+    if as_json:
+        print_json(report)
+        return
+    from headrace.views.trace_findings import view
+
+    show_view(view(report, str(trace)))

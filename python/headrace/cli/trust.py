@@ -15,7 +15,6 @@ TrustedFiles: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--trust",
-        metavar="FILE",
         help="Trust the scenario's scheduler in this Python file permanently; can be repeated.",
     ),
 ]

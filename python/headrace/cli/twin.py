@@ -9,7 +9,7 @@ import typer
 from headrace.cli.bench.options import Space, directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
@@ -42,9 +42,7 @@ def twin(
     machine: Annotated[
         Path | None,
         typer.Option(
-            "--machine",
-            metavar="FILE",
-            help="File of a calibrated machine; without it, DIR is calibrated first.",
+            "--machine", help="File of a calibrated machine; without it, DIR is calibrated first."
         ),
     ] = None,
     settings_now: Annotated[
@@ -68,7 +66,7 @@ def twin(
         Path | None,
         typer.Option(
             "--again",
-            metavar="FILE",
+            metavar="PATH",
             help="Repeat fit and predictions from the measurements in FILE (from twin -o),"
             " without measuring.",
         ),
@@ -93,7 +91,7 @@ def twin(
     rounds: Rounds = 5,
     passes: Passes = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     trace: Trace = False,
     trace_to: TraceTo = None,
@@ -107,7 +105,7 @@ def twin(
     takes 1 to 7 minutes, depending on the disk, and writes several GiB.
 
     With a program, headrace twin DIR -- COMMAND, the program is captured once by strace, predicted,
-    and then measured --rounds times. Each run has a fresh working directory in DIR.
+    and then measured --repetitions times. Each run has a fresh working directory in DIR.
     """
     from headrace import validate
     from headrace.calibrate import PASSES
@@ -122,7 +120,7 @@ def twin(
             "--machine": machine,
             "--settings-now": settings_now,
             "--set": sets,
-            "--rounds": source is not None and source.name == "COMMANDLINE",
+            "--repetitions": source is not None and source.name == "COMMANDLINE",
             "--passes": passes,
             "--trace": trace or trace_to,
         }
@@ -144,10 +142,8 @@ def twin(
         {"--output": output, "--trace-to": trace_to, "--plot": plot},
         {"the machine's file": machine, "--again": again},
     )
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
     if directory is None:
         assert again is not None
         with steps("twin") as told:

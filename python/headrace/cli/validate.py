@@ -6,10 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.options import PlotDirectory, ResultAsJson, ScenarioFile, Sets
+from headrace.cli.options import (
+    AsJson,
+    PlotDirectory,
+    ResultFile,
+    ScenarioFile,
+    Seed,
+    Sets,
+    with_runs,
+)
 from headrace.cli.screen import progress, show_view
 from headrace.cli.trust import TrustedFiles, trust
-from headrace.files import check_directory
+from headrace.file_formats import FileFormat
+from headrace.files import check_directory, check_writable, save_json
 from headrace.plain_text import plain_line
 
 
@@ -25,21 +34,25 @@ def validate(
         ),
     ],
     sets: Sets = None,
+    seed: Seed = None,
     trusted: TrustedFiles = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
+    output: ResultFile = None,
     plot: PlotDirectory = None,
 ) -> None:
     """Simulate a scenario and compare it with measurements."""
     from headrace import validate
 
-    if plot is not None:
-        check_directory(plot)
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
     with progress("validate", True) as on_progress:
         found = validate.validate(
-            file, against, sets=sets or [], progress=on_progress, trust=trust(trusted)
+            file, against, sets=with_runs(sets, seed), progress=on_progress, trust=trust(trusted)
         )
     document = found.json()
     print_result(document, as_json, plot)
+    if output is not None:
+        save_json(output, document)
 
 
 def print_result(document: dict[str, Any], as_json: bool, plot: Path | None) -> None:

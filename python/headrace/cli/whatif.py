@@ -6,20 +6,33 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import PlotDirectory, ScenarioFile, Sets, ShowProgress
+from headrace.cli.options import (
+    AsJson,
+    PlotDirectory,
+    Replications,
+    ResultFile,
+    ScenarioFile,
+    Seed,
+    Sets,
+    ShowProgress,
+    with_runs,
+)
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
-from headrace.files import check_directory
+from headrace.file_formats import FileFormat
+from headrace.files import check_directory, check_writable, save_json
 from headrace.kinds import blocks
 
 
 def whatif(
     file: ScenarioFile,
     sets: Sets = None,
+    seed: Seed = None,
+    replications: Replications = None,
     by: Annotated[
         float,
         typer.Option(
-            "--by",
+            "--factor",
             metavar="FACTOR",
             help="Factor of each change: that many times as much, or as fast.",
         ),
@@ -40,8 +53,7 @@ def whatif(
         ),
     ] = True,
     quantities: Annotated[
-        bool,
-        typer.Option("--quantities/--no-quantities", help="Try other amounts."),
+        bool, typer.Option("--quantities/--no-quantities", help="Try other amounts.")
     ] = True,
     cost: Annotated[
         str,
@@ -53,18 +65,14 @@ def whatif(
         ),
     ] = "system",
     pairs: Annotated[
-        int,
-        typer.Option(
-            "--pairs", metavar="N", help="Combine the N best single changes in pairs; 0: none."
-        ),
+        int, typer.Option("--pairs", help="Combine the N best single changes in pairs; 0: none.")
     ] = 0,
     on: Annotated[
         str,
         typer.Option("--on", metavar="ENGINE", help="Where runs take place: threads or threads:N."),
     ] = "threads",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print every change as one JSON document.")
-    ] = False,
+    as_json: AsJson = False,
+    output: ResultFile = None,
     plot: PlotDirectory = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
@@ -78,9 +86,9 @@ def whatif(
     from headrace.alternatives import group
     from headrace.sweeps import study as run_study
 
-    if plot is not None:
-        check_directory(plot)
-    scenario = simulate.load_with_sets(file, sets or [])
+    check_writable(output, FileFormat.JSON)
+    check_directory(plot)
+    scenario = simulate.load_with_sets(file, with_runs(sets, seed, replications))
     with steps("whatif") if show_progress else nullcontext() as on_progress:
         study = run_study(
             scenario,
@@ -100,6 +108,8 @@ def whatif(
         from headrace.render import pictures
 
         pictures.save(plot, view)
+    if output is not None:
+        save_json(output, document)
     if as_json:
         print(json.dumps(document, allow_nan=False, indent=2))
         return

@@ -47,7 +47,7 @@ def bench_commands(
     clients = [host.name for host in plan.of("client")]
     if count is not None and count > len(clients):
         raise ValueError(
-            f"--clients {count}: expected at most {len(clients)}, the testbed's number of clients"
+            f"--client-hosts {count}: expected at most {len(clients)}, those of the testbed"
         )
     clients = clients[:count]
     if plan.server == "none" and len(clients) > 1:

@@ -89,7 +89,7 @@ class MixedLoad:
         if loaded.replications > 1:
             raise ScenarioError(
                 f"{loaded.name}: run.replications = {loaded.replications}: bench mix repeats"
-                f" by --repeats {loaded.replications}; expected run.replications = 1"
+                f" by --repetitions {loaded.replications}; expected run.replications = 1"
             )
         kinds = [workload["kind"] for workload in tomllib.loads(loaded.toml)["workload"]]
         if kinds != ["operation-mix"]:

@@ -237,8 +237,8 @@ class StateSpace:
             yield (
                 f"Memory ended the search after {self.explored:,} markings were explored: it had"
                 f" used {memory / 2**30:.3g} GiB, half of what was available. Bounds and counts are"
-                " of a part of the markings. A lower --limit, or places with fewer tokens, need"
-                " less."
+                " of a part of the markings. A lower --max-markings, or places with fewer"
+                " tokens, need less."
             )
         elif not self.complete:
             yield "The limit ended the search: bounds and counts are of a part of the markings."

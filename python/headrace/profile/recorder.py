@@ -71,7 +71,7 @@ class Request:
         options = ["--" + it.replace("_", "-") for it in watched]
         if self.command and (options or self.seconds is not None):
             raise ValueError(
-                f"{(options or ['--seconds'])[0]} watches running processes, and {self.command[0]}"
+                f"{(options or ['--time'])[0]} watches running processes, and {self.command[0]}"
                 " is to be started: leave one of them out"
             )
         if len(options) > 1:
@@ -79,7 +79,7 @@ class Request:
         if not self.command and not options and self.seconds is None:
             raise ValueError(
                 "nothing to profile: expected -- and a command, --pid, --pid-name, --cgroup or"
-                " --seconds"
+                " --time"
             )
         if self.pid_name == "":
             raise ValueError("--pid-name: expected the name of a process")
@@ -90,7 +90,7 @@ class Request:
             )
         if self.seconds is not None and not 0 < self.seconds <= LONGEST_S:
             raise ValueError(
-                f"--seconds {self.seconds:g}: expected a time above 0 s and up to {LONGEST_S:g} s"
+                f"--time {self.seconds:g}: expected a time above 0 s and up to {LONGEST_S:g} s"
             )
         if self.capture != "none" and not self.command and not options:
             raise ValueError(
@@ -99,7 +99,7 @@ class Request:
             )
         if ranks.count() > 1 and (self.command or self.pid is not None):
             raise ValueError(
-                "under mpirun, headrace profile watches: expected --seconds, --pid-name or --cgroup"
+                "under mpirun, headrace profile watches: expected --time, --pid-name or --cgroup"
                 "; start the program with an mpirun of its own"
             )
         if self.capture != "none" and ranks.count() > 1:

@@ -61,11 +61,13 @@ class ScaledReader(Edit):
         if batch is None:
             return None
         if self._time != 1:
-            check_timed(batch, "--time")
+            check_timed(batch, "--time-factor")
             times = batch["time_ns"]
             scaled = _times(np.abs(times).astype(np.uint64), self._time)
             if np.any(scaled > MOST_TIME):
-                raise ValueError(f"--time {self._time}: the times become too large: expected less")
+                raise ValueError(
+                    f"--time-factor {self._time}: the times become too large: expected less"
+                )
             batch = batch | {"time_ns": np.sign(times) * scaled.astype(np.int64)}
         if self._size != 1:
             batch = batch | self._sized(batch)

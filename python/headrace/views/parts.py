@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ENDS = {
     "interrupted": "Interrupted: partial figures.",
-    "time": "Stopped after --time: partial figures.",
+    "time": "Stopped by the time limit: partial figures.",
     "failed": "An operation failed: partial figures.",
     "unfinished": "Not complete: partial figures.",
 }

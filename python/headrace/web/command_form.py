@@ -11,9 +11,9 @@ from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
 
 YES, NO = "yes", "no"
-NAMES = {"sets": "changed fields", "by": "factor", "calls": "system calls"}
+NAMES = {"sets": "changed fields", "calls": "system calls"}
 """Labels of parameters whose names say less than they could."""
-UNITS = {"S": "s", "IOPS": "IOPS"}
+UNITS = {"IOPS": "IOPS"}
 """Units by the form of a value; other forms are said in the help."""
 STYLE = """
 .hr-fields { display: grid; gap: 16px; width: 100%;

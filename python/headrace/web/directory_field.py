@@ -23,7 +23,7 @@ class DirectoryField:
             ui.button("Browse", icon="folder_open", on_click=self._open).props("outline")
         if not allowed:
             self.show_error(
-                "the operator allows no directory: start headrace serve with --directory DIR"
+                "the operator allows no directory: start headrace serve with --allow-directory DIR"
             )
         self._dialog = ui.dialog()
         with self._dialog, ui.card().classes("w-full"):

@@ -1,11 +1,9 @@
 """`headrace bench clean`."""
 
 import json
-from typing import Annotated
-
-import typer
 
 from headrace.cli.bench.options import BelowDirectory
+from headrace.cli.options import AsJson
 from headrace.exit_codes import report_failure
 from headrace.plain_text import plain_line
 
@@ -14,12 +12,7 @@ TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still runni
 (crates/load/src/directory/clean.rs)."""
 
 
-def clean(
-    directory: BelowDirectory,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the removed directories as one JSON document.")
-    ] = False,
-) -> int:
+def clean(directory: BelowDirectory, as_json: AsJson = False) -> int:
     """Remove the directories that killed benchmarks left below DIR.
 
     Only directories that carry a benchmark's mark and whose benchmark is not running; the status

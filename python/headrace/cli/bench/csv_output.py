@@ -11,8 +11,7 @@ from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable
 from headrace.render.blocks import View
 
 Csv: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write the figures as CSV; - for standard output."),
+    Path | None, typer.Option("--csv", help="Write the figures as CSV; - for standard output.")
 ]
 
 

@@ -1,17 +1,18 @@
 """`headrace bench sweep`, `blocks`, `clients`, `meta`, `disk` and `copy`."""
 
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, Plot, Space
+from headrace.cli.bench.options import BelowDirectory, BlockSize, Processes, Repetitions, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_directory
@@ -20,20 +21,14 @@ from headrace.ranks import current, first_rank_only
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
 
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Number of repetitions; each measures every point once."),
-]
-Time = Annotated[
+TimeLimit = Annotated[
     float | None,
-    typer.Option(
-        "--time",
-        min=0.001,
-        help="Seconds after which no more points begin; --resume measures the rest.",
+    time_option(
+        "--time-limit", "Time after which no more points begin; --resume measures the rest."
     ),
 ]
 Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
-Processes = Annotated[
+ProcessCounts = Annotated[
     str,
     typer.Option(
         "--processes", metavar="COUNTS", help="Numbers of parallel processes, such as 1,2,4 or 1-8."
@@ -50,248 +45,24 @@ class SizesOfFiles(StrEnum):
 
 
 File = Annotated[
-    str, typer.Option("--file", metavar="SIZE", help="Size of each file, such as 64 MiB.")
+    str, typer.Option("--file-size", metavar="SIZE", help="Size of each file, such as 64 MiB.")
 ]
-
-
-def sweep(
-    directory: BelowDirectory,
-    files: Annotated[
-        str, typer.Option("--files", metavar="SIZES", help="File sizes, such as 64k-512m.")
-    ] = "1m-64m",
-    blocks: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
-    ] = "4k,64k,1m,16m",
-    direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    plot: Plot = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Measure throughput for each file size and block size.
-
-    Accesses are write, rewrite, read, reread, random, backward and strided.
-    """
-    from headrace.measure import micro
-
-    study = micro.sweep(sizes(files), sizes(blocks), direct=direct)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
-    )
-
-
-def blocks(
-    directory: BelowDirectory,
-    file: File = "64 MiB",
-    block_sizes: Annotated[
-        str, typer.Option("--blocks", metavar="SIZES", help="Block sizes, such as 4k-8m.")
-    ] = "4k-8m",
-    processes: Annotated[
-        int, typer.Option("--processes", min=1, help="Number of parallel processes.")
-    ] = 1,
-    direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    plot: Plot = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Measure stable writes and uncached reads by block size."""
-    from headrace.measure import micro
-
-    check_whole_blocks("--file", size(file), sizes(block_sizes))
-    study = micro.blocks(size(file), sizes(block_sizes), processes=processes, direct=direct)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
-    )
-
-
-def clients(
-    directory: BelowDirectory,
-    processes: Processes = "1-8",
-    file: File = "64 MiB",
-    block: Annotated[
-        str, typer.Option("--block", metavar="SIZE", help="Bytes of each call.")
-    ] = "1 MiB",
-    direct: Direct = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    plot: Plot = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Measure parallel processes on own files and a shared file."""
-    from headrace.measure import micro
-
-    check_whole_blocks("--file", size(file), [size(block)])
-    study = micro.clients(counts(processes), size(file), size(block), direct=direct)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
-    )
-
-
-def meta(
-    directory: BelowDirectory,
-    processes: Processes = "1-4",
-    files: Annotated[
-        int, typer.Option("--files", min=1, help="Number of files of each process.")
-    ] = 1000,
-    file: Annotated[
-        str, typer.Option("--file", metavar="SIZE", help="Size of each file; 0 for empty files.")
-    ] = "0",
-    own: Annotated[
-        bool, typer.Option("--own", help="Give each process its own directory.")
-    ] = False,
-    repeats: Repeats = 3,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    plot: Plot = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Measure metadata operations as mdtest does.
-
-    The operations are create, stat and unlink.
-    """
-    from headrace.measure import micro
-
-    each = 0 if file.strip() == "0" else size(file)
-    study = micro.metadata(counts(processes), files, size=each, own=own)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, plot, label, stored, resume
-    )
-
-
-def disk(
-    directory: BelowDirectory,
-    file: Annotated[
-        str | None,
-        typer.Option(
-            "--file", metavar="SIZE", help="Size of the file; by default twice the memory."
-        ),
-    ] = None,
-    repeats: Repeats = 1,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Measure a disk with one process as bonnie++ does.
-
-    The phases are characters, blocks, seeks and names.
-    """
-    import psutil
-
-    from headrace.measure import micro
-
-    # In whole blocks of 1 MiB.
-    twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
-    bytes_of_file = twice if file is None else size(file)
-    check_whole_blocks("--file", bytes_of_file, [micro.BLOCK_OF_DISK])
-    study = micro.disk(bytes_of_file)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
-    )
-
-
-def copy(
-    directory: BelowDirectory,
-    file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="SIZE", help="Size of the file; by default 256 MiB."),
-    ] = None,
-    block: Annotated[
-        str | None,
-        typer.Option("--block", metavar="SIZE", help="Bytes of each call; by default those of cp."),
-    ] = None,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
-    ] = False,
-    directories: Annotated[
-        int | None,
-        typer.Option(
-            "--directories", min=1, help="With --tree: number of directories; by default 16."
-        ),
-    ] = None,
-    files: Annotated[
-        int | None,
-        typer.Option(
-            "--files", min=1, help="With --tree: number of files in each; by default 100."
-        ),
-    ] = None,
-    sizes: Annotated[
-        SizesOfFiles | None,
-        typer.Option("--sizes", help="With --tree: set of file sizes; by default small."),
-    ] = None,
-    repeats: Repeats = 3,
-    seconds: Time = None,
-    space: Space = None,
-    as_json: ResultAsJson = False,
-    csv: Csv = None,
-    output: ResultFile = None,
-    label: Labels = None,
-    stored: Stored = True,
-    resume: Resume = None,
-) -> int:
-    """Copy a large file, or a tree of files, as cp does.
-
-    Source and copy are on the same file system.
-    """
-    from headrace.measure import micro
-
-    each = micro.block_of_cp(directory) if block is None else size(block)
-    if tree:
-        if file is not None:
-            raise ValueError(
-                "--file: --tree copies files of many sizes: expected --sizes in its place"
-            )
-        study = micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
-    else:
-        given = {"--directories": directories, "--files": files, "--sizes": sizes}
-        if without := [option for option, value in given.items() if value is not None]:
-            raise ValueError(f"{without[0]}: needs --tree")
-        study = micro.copy_file(size(file or "256 MiB"), each)
-    return _run(
-        study, directory, repeats, seconds, as_json, csv, output, None, label, stored, resume
-    )
 
 
 def _run(
     study: "Study",
-    directory: Path,
-    repeats: int,
-    seconds: float | None,
-    as_json: bool,
-    csv: Path | None,
-    output: Path | None,
-    plot: Path | None,
-    label: list[str] | None,
-    stored: bool,
-    resume: str | None,
+    *,
+    directory: BelowDirectory,
+    repeats: Repetitions = 3,
+    seconds: TimeLimit = None,
+    space: Space = None,
+    as_json: AsJson = False,
+    csv: Csv = None,
+    output: ResultFile = None,
+    plot: PlotDirectory = None,
+    label: Labels = None,
+    stored: Stored = True,
+    resume: Resume = None,
 ) -> int:
     from headrace.measure import micro
 
@@ -300,8 +71,7 @@ def _run(
     output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
     check_csv(csv, as_json)
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     so_far = Saver(output, stored)
     output = so_far.output
     with steps(f"bench {study.name}") as on_progress:
@@ -326,3 +96,177 @@ def _run(
         result.save(output)
     print_resume_command(stop, output, identifier)
     return documents.status(stop)
+
+
+def _command(*, repeats: int = 3) -> Callable[[Callable[..., "Study"]], Callable[..., int]]:
+    """Return a decorator that makes a command of a function which returns a study.
+
+    The command has the function's options and those of `_run`.
+    """
+    common = inspect.signature(_run).parameters
+
+    def decorate(plan: Callable[..., "Study"]) -> Callable[..., int]:
+        own = inspect.signature(plan).parameters
+
+        def command(**values: Any) -> int:
+            study = plan(**{name: values[name] for name in own})
+            return _run(study, **{name: values[name] for name in values if name in common})
+
+        parameters = {name: it for name, it in (own | common).items() if name != "study"}
+        parameters["repeats"] = parameters["repeats"].replace(default=repeats)
+        keywords = [it.replace(kind=it.KEYWORD_ONLY) for it in parameters.values()]
+        command.__doc__, command.__name__ = plan.__doc__, plan.__name__
+        command.__annotations__ = {it.name: it.annotation for it in keywords}
+        vars(command)["__signature__"] = inspect.Signature(keywords)
+        return command
+
+    return decorate
+
+
+@_command()
+def sweep(
+    files: Annotated[
+        str, typer.Option("--file-sizes", metavar="SIZES", help="File sizes, such as 64k-512m.")
+    ] = "1m-64m",
+    blocks: Annotated[
+        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
+    ] = "4k,64k,1m,16m",
+    direct: Direct = False,
+) -> "Study":
+    """Measure throughput for each file size and block size.
+
+    Accesses are write, rewrite, read, reread, random, backward and strided.
+    """
+    from headrace.measure import micro
+
+    return micro.sweep(sizes(files), sizes(blocks), direct=direct)
+
+
+@_command()
+def blocks(
+    file: File = "64 MiB",
+    block_sizes: Annotated[
+        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k-8m.")
+    ] = "4k-8m",
+    processes: Processes = 1,
+    direct: Direct = False,
+) -> "Study":
+    """Measure stable writes and uncached reads by block size."""
+    from headrace.measure import micro
+
+    check_whole_blocks("--file-size", size(file), sizes(block_sizes))
+    return micro.blocks(size(file), sizes(block_sizes), processes=processes or 1, direct=direct)
+
+
+@_command()
+def clients(
+    processes: ProcessCounts = "1-8",
+    file: File = "64 MiB",
+    block: BlockSize = "1 MiB",
+    direct: Direct = False,
+) -> "Study":
+    """Measure parallel processes on own files and a shared file."""
+    from headrace.measure import micro
+
+    check_whole_blocks("--file-size", size(file), [size(block)])
+    return micro.clients(counts(processes), size(file), size(block), direct=direct)
+
+
+@_command()
+def meta(
+    processes: ProcessCounts = "1-4",
+    files: Annotated[
+        int, typer.Option("--files", min=1, help="Number of files of each process.")
+    ] = 1000,
+    file: Annotated[
+        str,
+        typer.Option("--file-size", metavar="SIZE", help="Size of each file; 0 for empty files."),
+    ] = "0",
+    own: Annotated[
+        bool, typer.Option("--own", help="Give each process its own directory.")
+    ] = False,
+) -> "Study":
+    """Measure metadata operations as mdtest does.
+
+    The operations are create, stat and unlink.
+    """
+    from headrace.measure import micro
+
+    each = 0 if file.strip() == "0" else size(file)
+    return micro.metadata(counts(processes), files, size=each, own=own)
+
+
+@_command(repeats=1)
+def disk(
+    file: Annotated[
+        str | None,
+        typer.Option(
+            "--file-size", metavar="SIZE", help="Size of the file; by default twice the memory."
+        ),
+    ] = None,
+) -> "Study":
+    """Measure a disk with one process as bonnie++ does.
+
+    The phases are characters, blocks, seeks and names.
+    """
+    import psutil
+
+    from headrace.measure import micro
+
+    # In whole blocks of 1 MiB.
+    twice = 2 * psutil.virtual_memory().total // (1 << 20) * (1 << 20)
+    bytes_of_file = twice if file is None else size(file)
+    check_whole_blocks("--file-size", bytes_of_file, [micro.BLOCK_OF_DISK])
+    return micro.disk(bytes_of_file)
+
+
+@_command()
+def copy(
+    directory: BelowDirectory,
+    file: Annotated[
+        str | None,
+        typer.Option("--file-size", metavar="SIZE", help="Size of the file; by default 256 MiB."),
+    ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option(
+            "--block-size", metavar="SIZE", help="Bytes of each request; by default those of cp."
+        ),
+    ] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
+    ] = False,
+    directories: Annotated[
+        int | None,
+        typer.Option(
+            "--directories", min=1, help="With --tree: number of directories; by default 16."
+        ),
+    ] = None,
+    files: Annotated[
+        int | None,
+        typer.Option(
+            "--files", min=1, help="With --tree: number of files in each; by default 100."
+        ),
+    ] = None,
+    sizes: Annotated[
+        SizesOfFiles | None,
+        typer.Option("--size-set", help="With --tree: set of file sizes; by default small."),
+    ] = None,
+) -> "Study":
+    """Copy a large file, or a tree of files, as cp does.
+
+    Source and copy are on the same file system.
+    """
+    from headrace.measure import micro
+
+    each = micro.block_of_cp(directory) if block is None else size(block)
+    if tree:
+        if file is not None:
+            raise ValueError(
+                "--file-size: --tree copies files of many sizes: expected --size-set in its place"
+            )
+        return micro.copy_tree(directories or 16, files or 100, sizes or SizesOfFiles.SMALL, each)
+    given = {"--directories": directories, "--files": files, "--size-set": sizes}
+    if without := [option for option, value in given.items() if value is not None]:
+        raise ValueError(f"{without[0]}: needs --tree")
+    return micro.copy_file(size(file or "256 MiB"), each)

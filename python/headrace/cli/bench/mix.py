@@ -14,7 +14,15 @@ from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.bench.sizes import counts, different_counts
-from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, Sets, ShowFigures
+from headrace.cli.options import (
+    AsJson,
+    KeepFiles,
+    PlotDirectory,
+    ResultFile,
+    Sets,
+    ShowProgress,
+    time_option,
+)
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.files import check_apart, check_directory
 from headrace.ranks import current, first_rank_only
@@ -37,7 +45,7 @@ def mix(
         str | None,
         typer.Option(
             "--rates",
-            metavar="LIST",
+            metavar="RATES",
             help="Loads in operations/s, such as 100,200,400; by default searched.",
         ),
     ] = None,
@@ -45,7 +53,7 @@ def mix(
         str | None,
         typer.Option(
             "--clients",
-            metavar="LIST",
+            metavar="COUNTS",
             help="Instead of loads: numbers of processes without think time, such as 1,2,4.",
         ),
     ] = None,
@@ -53,13 +61,16 @@ def mix(
         str | None,
         typer.Option(
             "--client-hosts",
-            metavar="LIST",
+            metavar="COUNTS",
             help="Repeat the load sweep with these numbers of mpirun's hosts, such as"
             " 1,2,4; the other hosts are idle.",
         ),
     ] = None,
     start: Annotated[
-        float, typer.Option("--start", min=0.01, help="First load of the search, in operations/s.")
+        float,
+        typer.Option(
+            "--start", metavar="RATE", min=0.01, help="First load of the search, in operations/s."
+        ),
     ] = 100.0,
     refinements: Annotated[
         int,
@@ -69,12 +80,9 @@ def mix(
             help="Refinement steps between the last sustained load and the first that is not.",
         ),
     ] = 4,
-    seconds: Annotated[
-        float, typer.Option("--time", min=0.001, help="Seconds measured at each load.")
-    ] = 10.0,
+    seconds: Annotated[float, time_option("--time", "Time measured at each load.")] = 10.0,
     warm_up: Annotated[
-        float,
-        typer.Option("--warm-up", min=0.0, help="Seconds of warm-up before each measurement."),
+        float, time_option("--warm-up", "Warm-up before each measurement.", least=0.0)
     ] = 2.0,
     processes: Annotated[
         int | None,
@@ -84,29 +92,29 @@ def mix(
     ] = None,
     response_limit: Annotated[
         float,
-        typer.Option(
+        time_option(
             "--response-limit",
-            min=0.0,
-            help="Limit on the mean response time, in ms, of a sustained load.",
+            "Highest mean response time of a sustained load; a plain number is in ms.",
+            least=0.0,
+            unit=1e-3,
         ),
-    ] = 20.0,
+    ] = 0.02,
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Number of repetitions of the whole load sweep.")
+        int,
+        typer.Option("--repetitions", min=1, help="Number of repetitions of the whole load sweep."),
     ] = 1,
     sets: Sets = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
     csv: Csv = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Do not remove the files at the end.")
-    ] = False,
+    keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run a mix at increasing loads; find the highest sustained.
 
@@ -122,8 +130,7 @@ def mix(
     stored = stored and current().first
     if output is not None:
         check_apart({"--output": output}, {"the scenario": Path(workload)})
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     check_csv(csv, as_json)
     mixed = measure.MixedLoad(
         workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
@@ -153,7 +160,7 @@ def mix(
             "rates": numbers("--rates", rates),
             "start": start,
             "refinements": refinements,
-            "criteria": measure.Criteria(response_s=1e-3 * response_limit),
+            "criteria": measure.Criteria(response_s=response_limit),
         }
         if client_hosts is not None:
             found = different_counts("--client-hosts", client_hosts)

@@ -8,10 +8,10 @@ import typer
 from headrace.addresses import is_loopback
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import Plot
+from headrace.cli.bench.options import Token
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.bench.sizes import sizes as read_sizes
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.files import check_directory
@@ -20,9 +20,6 @@ from headrace.plain_text import plain_line
 app = typer.Typer(
     help="Measure latency and throughput of messages between two hosts.", no_args_is_help=True
 )
-Token = Annotated[
-    str | None, typer.Option("--token", help="Shared secret; by default a random one is printed.")
-]
 
 
 @app.command("answer")
@@ -54,18 +51,21 @@ def ask(
         str, typer.Argument(metavar="HOST:PORT", help="Address of headrace bench net answer.")
     ],
     token: Annotated[
-        str, typer.Option("--token", help="Shared secret that headrace bench net answer printed.")
+        str,
+        typer.Option(
+            "--token", metavar="SECRET", help="Secret that headrace bench net answer prints."
+        ),
     ],
     sizes: Annotated[
         str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, such as 1-16m.")
     ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
     seconds: Annotated[
-        float, typer.Option("--time", "--seconds", min=0.0, help="Seconds measured for each size.")
+        float, time_option("--time", "Time measured for each size.", least=0.0)
     ] = 0.5,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     csv: Csv = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
@@ -77,8 +77,7 @@ def ask(
     check_csv(csv, as_json)
     resumed = earlier_result(resume)
     output = output_of(output, resume)
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     to = documents.Destination(as_json, output, plot, stored, labels, csv)
     with steps("bench net") as on_progress:
         document = network.ask(

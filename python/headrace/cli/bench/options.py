@@ -22,9 +22,7 @@ def directory_to_measure(text: str) -> Path:
 BelowDirectory = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR",
-        help="Directory on the file system to measure.",
-        parser=directory_to_measure,
+        metavar="DIR", help="Directory on the file system to measure.", parser=directory_to_measure
     ),
 ]
 
@@ -46,7 +44,7 @@ Space = Annotated[
     str | None,
     typer.Option(
         "--space",
-        metavar="PART|SIZE",
+        metavar="SHARE|SIZE",
         help="Most space that the files may take: a part of the free space, or a size such as"
         ' "2 GB"; by default 50 %.',
         callback=_limit_space,
@@ -72,7 +70,27 @@ CallsOption = Annotated[
     ),
 ]
 
-
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="DIR", help="Write plots to a directory.")
+Repetitions = Annotated[
+    int,
+    typer.Option(
+        "--repetitions", min=1, help="Number of repetitions; each measures every point once."
+    ),
+]
+RepetitionsOfScenario = Annotated[
+    int | None,
+    typer.Option(
+        "--repetitions",
+        min=1,
+        help="Number of repetitions, each with new files; by default run.replications.",
+    ),
+]
+Processes = Annotated[
+    int | None, typer.Option("--processes", min=1, max=4096, help="Number of parallel processes.")
+]
+BlockSize = Annotated[
+    str, typer.Option("--block-size", metavar="SIZE", help="Bytes of each request.")
+]
+Token = Annotated[
+    str | None,
+    typer.Option("--token", metavar="SECRET", help="Secret that headrace bench net answer prints."),
 ]

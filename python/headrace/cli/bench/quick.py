@@ -13,9 +13,9 @@ import typer
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
-from headrace.cli.bench.options import Calls, Plot, Space
+from headrace.cli.bench.options import Calls, Processes, Space
 from headrace.cli.bench.sizes import counts, size
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -48,13 +48,12 @@ def quick(
     ],
     queue_depth: QueueDepth = None,
     seconds: Annotated[
-        float | None,
-        typer.Option("--time", min=0.001, help="Seconds measured in each step; by default 1.5."),
+        float | None, time_option("--time", "Time measured in each step; by default 1.5 s.")
     ] = None,
     file: Annotated[
         str | None,
         typer.Option(
-            "--file",
+            "--file-size",
             metavar="SIZE",
             help="Size of each process's file; by default up to 1 GiB, limited by free space and"
             " 4 s of writing.",
@@ -63,23 +62,18 @@ def quick(
     block: Annotated[
         str | None,
         typer.Option(
-            "--block", metavar="SIZE", help="Bytes of a random request; by default 4 KiB."
+            "--block-size", metavar="SIZE", help="Bytes of a random request; by default 4 KiB."
         ),
     ] = None,
     sequential_block: Annotated[
         str | None,
         typer.Option(
-            "--sequential-block",
+            "--sequential-block-size",
             metavar="SIZE",
             help="Bytes of a sequential request; by default 1 MiB.",
         ),
     ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            "--processes", min=1, max=4096, help="Number of parallel processes; by default 1."
-        ),
-    ] = None,
+    processes: Processes = None,
     rate: Annotated[
         float | None,
         typer.Option(
@@ -101,10 +95,10 @@ def quick(
         ),
     ] = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     csv: Csv = None,
     output: ResultFile = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     show_progress: Annotated[
@@ -122,9 +116,9 @@ def quick(
     first, where = _arguments(paths)
     given = {
         "--queue-depth": queue_depth,
-        "--file": file,
-        "--block": block,
-        "--sequential-block": sequential_block,
+        "--file-size": file,
+        "--block-size": block,
+        "--sequential-block-size": sequential_block,
         "--processes": processes,
         "--rate": rate,
         "--direct": direct,
@@ -227,12 +221,12 @@ def _options(given: Mapping[str, object], seconds: float | None) -> "Options":
     rate = given["--rate"]
     if isinstance(rate, float) and not (rate > 0 and math.isfinite(rate)):
         raise ValueError(f"--rate {rate}: expected requests per second such as 1000")
-    file = given["--file"]
+    file = given["--file-size"]
     processes = given["--processes"]
     return jobs.Options(
         file=None if file is None else size(str(file)),
-        sequential_block=bytes_of("--sequential-block", default.sequential_block),
-        random_block=bytes_of("--block", default.random_block),
+        sequential_block=bytes_of("--sequential-block-size", default.sequential_block),
+        random_block=bytes_of("--block-size", default.random_block),
         queue_depths=default.queue_depths if depths is None else counts(str(depths)),
         processes=processes if isinstance(processes, int) else default.processes,
         seconds=default.seconds if seconds is None else seconds,
@@ -241,10 +235,7 @@ def _options(given: Mapping[str, object], seconds: float | None) -> "Options":
 
 
 def _fitting(
-    options: "Options",
-    target: "Target",
-    direct: bool | None,
-    calls: Calls | None,
+    options: "Options", target: "Target", direct: bool | None, calls: Calls | None
 ) -> "Options":
     """Limit the options to what the target and this system support."""
     from headrace import _core
@@ -295,11 +286,9 @@ def _run(
 
     labels = check_labels(label or [], stored)
     check_csv(csv, as_json)
-    if output is not None:
-        check_writable(output, FileFormat.JSON)
+    check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     with job_view("bench", show_progress) as report, opened(where) as target:
         plan = planned(target)
         result = jobs.run_jobs(plan, target, progress=report)

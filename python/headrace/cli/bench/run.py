@@ -11,10 +11,25 @@ from headrace._core import TraceError
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
-from headrace.cli.bench.options import BelowDirectory, Calls, CallsOption, Plot, Space
+from headrace.cli.bench.options import (
+    BelowDirectory,
+    Calls,
+    CallsOption,
+    RepetitionsOfScenario,
+    Space,
+)
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
-from headrace.cli.options import ResultAsJson, ResultFile, ScenarioFile, Sets, ShowFigures
+from headrace.cli.options import (
+    AsJson,
+    KeepFiles,
+    PlotDirectory,
+    ResultFile,
+    ScenarioFile,
+    Sets,
+    ShowProgress,
+    time_option,
+)
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
@@ -27,36 +42,22 @@ def run(
     directory: BelowDirectory,
     sets: Sets = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     csv: Csv = None,
     seconds: Annotated[
-        float | None,
-        typer.Option("--time", min=0.001, help="Stop after this many seconds (run.stop.time)."),
+        float | None, time_option("--time", "Time to measure, in place of run.stop.time.")
     ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            "--repeats",
-            min=1,
-            help="Number of repetitions, each with new files; by default run.replications.",
-        ),
-    ] = None,
+    repeats: RepetitionsOfScenario = None,
     label: Labels = None,
     stored: Stored = True,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Do not remove the files at the end.")
-    ] = False,
+    keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
     trace: Annotated[
-        bool,
-        typer.Option(
-            "--trace",
-            help="Trace the kernel, for headrace validate; needs root.",
-        ),
+        bool, typer.Option("--trace", help="Trace the kernel, for headrace validate; needs root.")
     ] = False,
-    show_progress: ShowFigures = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Run the workloads of a scenario on a real file system.
 
@@ -65,7 +66,7 @@ def run(
     the store. FILE may also be a fio job file (.fio).
     """
     if is_job_file(file):
-        given = {"--set": bool(sets), "--repeats": repeats is not None, "--keep": keep}
+        given = {"--set": bool(sets), "--repetitions": repeats is not None, "--keep": keep}
         given |= {"--calls": calls != Calls.POSIX, "--trace": trace}
         if without := [name for name, there in given.items() if there]:
             raise ValueError(f"{without[0]}: {file} is a fio job file: leave the option out")
@@ -133,8 +134,7 @@ def measure_and_print(
         check_writable(output, FileFormat.JSON)
         inputs = {"the scenario": scenario} if isinstance(scenario, Path) else {}
         check_apart({"--output": output}, inputs)
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     from headrace.measure.workload import load_with_sets
 
     check_csv(csv, as_json)
@@ -142,7 +142,7 @@ def measure_and_print(
     if trace and ((repeats or loaded.replications) > 1 or current().size > 1):
         raise typer.BadParameter(
             "it measures one repetition on one host: expected"
-            " no --repeats, no run.replications and no mpirun",
+            " no --repetitions, no run.replications and no mpirun",
             param_hint="--trace",
         )
     check_tracing(directory, trace, None)

@@ -7,9 +7,9 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, Plot, Space
+from headrace.cli.bench.options import BelowDirectory, Space
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
-from headrace.cli.options import ResultAsJson, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.exit_codes import report_failure
@@ -59,7 +59,7 @@ def tune(
     step: Annotated[
         float,
         typer.Option(
-            "--step",
+            "--first-step",
             metavar="SHARE",
             min=0.0005,
             max=0.5,
@@ -76,18 +76,16 @@ def tune(
         ),
     ] = 0.001,
     seconds: Annotated[
-        float | None,
-        typer.Option("--time", min=0.001, help="Time limit of each step in seconds."),
+        float | None, time_option("--time", "Longest time measured in a step.")
     ] = None,
     space: Space = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     output: ResultFile = None,
     csv: Csv = None,
     mix: Annotated[
-        Path | None,
-        typer.Option("--mix", metavar="FILE", help="Write the best mix as a scenario."),
+        Path | None, typer.Option("--mix", help="Write the best mix as a scenario.")
     ] = None,
-    plot: Plot = None,
+    plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
     resume: Resume = None,
@@ -106,8 +104,7 @@ def tune(
     if mix is not None:
         check_writable(mix, FileFormat.TOML)
         check_apart({"--mix": mix}, {"--output": output})
-    if plot is not None:
-        check_directory(plot)
+    check_directory(plot)
     names = list(dict.fromkeys(name.strip() for name in operations.split(",") if name.strip()))
     wanted, watching = tuning.target(target), tuning.profiler(profiler)
     much = tuning.Amount(alone=amount, mixed=mixed, files=files, time_s=seconds)

@@ -3,7 +3,7 @@
 import typer
 
 from headrace.cli.default_command import DefaultCommandGroup
-from headrace.cli.net import check, draw, export, play, run
+from headrace.cli.net import check, draw, foreign, play, run
 
 
 class NetGroup(DefaultCommandGroup):
@@ -27,7 +27,7 @@ app.command(NetGroup.default)(draw.draw)
 app.command("run")(run.run)
 app.command("play")(play.play)
 app.command("check")(check.check)
-app.command("export")(export.export)
+app.command("export")(foreign.export)
 
 
 @app.callback()

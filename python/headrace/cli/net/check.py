@@ -5,18 +5,17 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.net.foreign import load_net
-from headrace.cli.net.run import NetFile
+from headrace.cli.net.foreign import NetFile, load_net
 from headrace.cli.options import AsJson
 
 
 def check(
     file: NetFile,
     space: Annotated[
-        bool, typer.Option("--space", help="Explore the state space: deadlocks, bounds, liveness.")
+        bool, typer.Option("--state-space", help="Explore it: deadlocks, bounds, liveness.")
     ] = False,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Markings at which the search ends.")
+        int, typer.Option("--max-markings", min=1, help="Markings at which the search ends.")
     ] = 1_000_000,
     timed: Annotated[
         bool,

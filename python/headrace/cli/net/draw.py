@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import Sets, ShowProgress
+from headrace.cli.options import Seed, Sets, ShowProgress
 from headrace.cli.screen import progress
 from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
@@ -25,7 +25,6 @@ def draw(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
             help="Picture (.svg), page for a browser (.html), or document of the net (.toml, .json)"
             " to write.",
         ),
@@ -39,7 +38,6 @@ def draw(
         typer.Option(
             "--depth",
             min=0,
-            metavar="N",
             help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
         ),
     ] = None,
@@ -47,7 +45,6 @@ def draw(
         Path | None,
         typer.Option(
             "--playback",
-            metavar="FILE",
             help="Play a run in the page: a file of headrace run --playback, or of headrace net run"
             " --playback.",
         ),
@@ -57,13 +54,10 @@ def draw(
         typer.Option(
             "--steps",
             min=1,
-            metavar="N",
             help="Play N firings of a net of your own in the page: tokens move along the arcs.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the firings of --steps.")
-    ] = None,
+    seed: Seed = None,
     trusted: TrustedFiles = None,
     show_progress: ShowProgress = True,
 ) -> None:

@@ -1,16 +1,21 @@
-"""Nets in files of other tools."""
+"""Nets in files of other tools, and `headrace net export`."""
 
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from headrace.files import atomic_file, check_apart, check_writable
 from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.net import NetModel
+
+NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net: .toml, .json, .cpn or .pnml.")]
 
 
 @contextmanager
@@ -51,3 +56,25 @@ def load_net(file: Path) -> "NetModel":
                 f" runs it, and headrace net {file} -o net.toml writes its net"
             ) from None
         raise
+
+
+def export(
+    file: NetFile,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="File to write: .toml, .json, .cpn (CPN Tools) or .pnml."
+        ),
+    ],
+) -> None:
+    """Write a net of your own in another format."""
+    from headrace.net.model import check_ending, encode
+
+    check_apart({"--output": output}, {"the net": file})
+    check_ending(output)
+    check_writable(output)
+    model = load_net(file)
+    with left_out_reported():
+        data = encode(model.document(), output)
+    with atomic_file(output) as partial:
+        partial.write_bytes(data)

@@ -3,12 +3,10 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from headrace.cli.net.run import NetFile
-from headrace.cli.options import ShowProgress
+from headrace.cli.net.foreign import NetFile
+from headrace.cli.options import Seed, ShowProgress
 from headrace.quantities import written_time
 
 if TYPE_CHECKING:
@@ -37,13 +35,7 @@ STOPS = {
 }
 
 
-def play(
-    file: NetFile,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
-    ] = None,
-    show_progress: ShowProgress = True,
-) -> None:
+def play(file: NetFile, seed: Seed = None, show_progress: ShowProgress = True) -> None:
     """Play a net of your own, firing by firing: Enter fires, help lists the commands.
 
     Commands are read from the standard input. A wrong one ends the play with status 2, unless it

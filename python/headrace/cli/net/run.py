@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.net.foreign import load_net
-from headrace.cli.options import PlotDirectory, ResultAsJson, ResultFile, ShowProgress
-from headrace.cli.screen import progress, show_view
-from headrace.files import (
-    atomic_file,
-    check_apart,
-    check_directory,
-    check_writable,
-    save_json,
+from headrace.cli.net.foreign import NetFile, load_net
+from headrace.cli.options import (
+    AsJson,
+    PlotDirectory,
+    Replications,
+    ResultFile,
+    Seed,
+    ShowProgress,
+    time_option,
 )
+from headrace.cli.screen import progress, show_view
+from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
 FRAMES = 200
 """Fewest frames of a playback of a long run."""
-
-NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net: .toml, .json, .cpn or .pnml.")]
 
 
 @contextlib.contextmanager
@@ -50,27 +50,20 @@ def net_progress(
 def run(
     file: NetFile,
     until: Annotated[
-        str | None,
-        typer.Option(
+        float | None,
+        time_option(
             "--until",
-            metavar="TIME",
-            help="Simulated time of the end, such as '10 s'; by default that of the file, or when"
+            "Simulated time of the end, such as '10 s'; by default that of the file, or when"
             " nothing can happen any more.",
+            least=0.0,
         ),
     ] = None,
     warmup: Annotated[
-        str | None,
-        typer.Option(
-            "--warmup", metavar="TIME", help="Time at the start whose statistics are dropped."
-        ),
+        float | None,
+        time_option("--warm-up", "Time at the start whose statistics are dropped.", least=0.0),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
-    ] = None,
-    replications: Annotated[
-        int | None,
-        typer.Option("--replications", min=1, help="Runs with seeds of their own, for intervals."),
-    ] = None,
+    seed: Seed = None,
+    replications: Replications = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
@@ -84,38 +77,27 @@ def run(
         Path | None,
         typer.Option(
             "--playback",
-            metavar="FILE",
             help="Save frames of the first run as Parquet, for headrace net FILE --playback.",
         ),
     ] = None,
     output: ResultFile = None,
-    as_json: ResultAsJson = False,
+    as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
     """Run a net of your own, and show its figures and monitors."""
-    from headrace._core import parse_seconds
     from headrace.views.net import view
 
-    def seconds(option: str, text: str | None) -> float | None:
-        try:
-            return None if text is None else parse_seconds(text)
-        except ValueError as error:
-            raise ValueError(f"{option} {text}: {error}") from None
-
-    end = seconds("--until", until)
     model = load_net(file)
     saved = _row_files(rows or [], model)
     targets = {f"--rows {name}={path}": path for name, path in saved}
     check_apart({"--output": output, "--playback": playback} | targets, {"the net": file})
     for path in (output, playback, *(path for _, path in saved)):
-        if path is not None:
-            check_writable(path)
-    if plot is not None:
-        check_directory(plot)
-    with net_progress(model, end, show_progress) as report:
+        check_writable(path)
+    check_directory(plot)
+    with net_progress(model, until, show_progress) as report:
         result = model.run(
-            end,
-            warmup=seconds("--warmup", warmup),
+            until,
+            warmup=warmup,
             seed=seed,
             replications=replications,
             progress=report,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace import exit_codes, progress_events, ranks
+from headrace.cli.options import time_option
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -61,16 +62,14 @@ def record(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
-            "--seconds",
-            metavar="S",
-            help="Watch for a span of time; without another option, the whole system.",
+        time_option(
+            "--time", "Time to watch; without another option, the whole system.", least=0.0
         ),
     ] = None,
     again: Annotated[
         Path | None,
         typer.Option(
-            "--again", metavar="DIR", help="Evaluate the recording in a directory once more."
+            "--again", metavar="PATH", help="Evaluate the recording in a directory once more."
         ),
     ] = None,
     output: Annotated[
@@ -86,8 +85,7 @@ def record(
         str | None, typer.Option("--name", metavar="NAME", help="Name of the application.")
     ] = None,
     interval: Annotated[
-        float,
-        typer.Option("--interval", metavar="S", help="Seconds between two samples; 0.1 or more."),
+        float, time_option("--interval", "Time between two samples, 0.1 s or more.", least=0.0)
     ] = 1.0,
     capture: Annotated[
         Capture | None,
@@ -96,18 +94,17 @@ def record(
     directory: Annotated[
         Path,
         typer.Option(
-            "--directory", metavar="DIR", help="Directory whose baseline the figures refer to."
+            "--baseline-directory",
+            metavar="DIR",
+            help="Directory whose baseline the figures refer to.",
         ),
     ] = Path(),
     machine: Annotated[
-        Path | None,
-        typer.Option("--machine", metavar="FILE", help="Machine file for predictions."),
+        Path | None, typer.Option("--machine", help="Machine file for predictions.")
     ] = None,
     rules: Annotated[
         Path | None,
-        typer.Option(
-            "--rules", metavar="FILE", help="File that changes thresholds of the verdicts' rules."
-        ),
+        typer.Option("--rules", help="File that changes thresholds of the verdicts' rules."),
     ] = None,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html and report.pdf.")
@@ -226,11 +223,7 @@ def _watching(
 
 
 def _evaluate(
-    recorded: Path,
-    machine: Path | None,
-    baseline_directory: Path,
-    rules: Path | None,
-    advice: bool,
+    recorded: Path, machine: Path | None, baseline_directory: Path, rules: Path | None, advice: bool
 ) -> "tuple[Profile, dict[str, pl.DataFrame]]":
     """Return the profile of a recording, and the figures of each host."""
     from headrace.profile.analysis import analyse, rates_by_host

@@ -58,7 +58,7 @@ def quick_start(path: Path, options: Options, device_size: int | None = None) ->
         ]
     if bytes_of_file < block:
         raise ValueError(
-            f"--file {size(bytes_of_file)}: no block of {short_size(block)} fits: expected a"
+            f"--file-size {size(bytes_of_file)}: no block of {short_size(block)} fits: expected a"
             " larger file or a smaller block"
         )
     ways = [("read", 1.0)] if device_size is not None else [("read", 1.0), ("write", 0.0)]
@@ -100,7 +100,7 @@ def _size(path: Path, options: Options, block: int) -> tuple[int, bool]:
         needed = options.file * options.processes
         if room.f_blocks and needed > free:
             raise ValueError(
-                f"--file: the files take {size(needed)}, and {size(free)} are free in {path}:"
+                f"--file-size: the files take {size(needed)}, and {size(free)} are free in {path}:"
                 " expected smaller files"
             )
         return options.file, False

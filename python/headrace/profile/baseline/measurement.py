@@ -39,7 +39,7 @@ ProgressCallback: TypeAlias = Callable[[int, int, str], object]
 MIB = 1 << 20
 TWICE_MEMORY, GIVEN, SYNCED = (
     "at least twice the memory",
-    "given by --file",
+    "given by --file-size",
     "smaller than memory: writes include fsync, and the page cache is emptied before reads",
 )
 """Rules by which the size of the file is chosen."""
@@ -144,7 +144,7 @@ def measure_baseline(
         On Ctrl-C; all files are removed.
     """
     if file is not None and (file < BLOCK or file % BLOCK):
-        raise ValueError(f"--file: {file} B: expected a multiple of 8 KiB")
+        raise ValueError(f"--file-size: {file} B: expected a multiple of 8 KiB")
     if (peer is None) != (token is None):
         raise ValueError("--peer: expected both --peer and --token, or neither")
     machine_file = None if machine is None else check_machine(machine)

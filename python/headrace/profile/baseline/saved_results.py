@@ -68,7 +68,7 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
         started += [moment] if moment is not None else []
         figures |= found
     if before is None:
-        raise ValueError("--from: expected one result or more")
+        raise ValueError("--import: expected one result or more")
     # The kernel and the mount options are those of the measurement, for `outdated`.
     environment = cast(Environment, {**here, **before})
     if started:

@@ -82,7 +82,7 @@ class PathPolicy:
             allowed = ", ".join(str(it) for it in self.settings.directories) or "none"
             raise RefusedRequest(
                 f"{name} = {value!r}: expected a path below a directory that the operator allows"
-                f" (headrace serve --directory): {allowed}",
+                f" (headrace serve --allow-directory): {allowed}",
                 name,
             )
         return resolved
@@ -265,7 +265,7 @@ class JobPaths:
         if value not in peers:
             raise RefusedRequest(
                 f"{name} = {value!r}: expected a host that the operator allows"
-                f" (headrace serve --peer): {', '.join(peers) or 'none'}",
+                f" (headrace serve --allow-peer): {', '.join(peers) or 'none'}",
                 name,
             )
         return value

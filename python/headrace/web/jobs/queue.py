@@ -426,7 +426,7 @@ def _alone(data: Path) -> int:
     held = lock_file(data / "serve.lock")
     if held is None:
         raise ValueError(
-            f"{data}: another headrace serve uses this directory: expected another --data"
+            f"{data}: another headrace serve uses this directory: expected another --data-directory"
         )
     return held
 
