@@ -29,7 +29,7 @@ def findings(
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
     report = trace_findings.TraceFindings(str(trace), found)
     if as_json:
-        print_json(report)
+        print_json(report, "trace-findings")
         return
     from headrace.views.trace_findings import view
 

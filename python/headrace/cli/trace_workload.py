@@ -43,7 +43,7 @@ def workload(
         with atomic_file(output) as partial:
             partial.write_text(made.toml, "utf-8")
     if as_json:
-        print_json(made)
+        print_json(made, "trace-workload")
         return
     if output is None:
         print_document(made.toml.encode())
