@@ -512,7 +512,7 @@ def reliability(
             "inputs": msgspec.to_builtins(inputs),
             "question": msgspec.to_builtins(posed),
         }
-        print_json(document)
+        print_json(document, "reliability")
         return
     show_view(view)
     if explain:

@@ -130,6 +130,6 @@ def spares(
                 "spares": other.spares,
                 "probability": other.probability,
             }
-        print_json(document)
+        print_json(document, "spares")
         return
     show_view(shown)
