@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headrace.fields import convert, partial
+from headrace._core import VERSION
+from headrace.fields import convert, partial, to_document
 
 if TYPE_CHECKING:
     from headrace.render.blocks import View
@@ -28,7 +29,8 @@ class Kind:
     record: str = ""
     """Type of its documents, as `module:class`; empty if a document is read as it is."""
     view: str = ""
-    """Function that returns the blocks of a record, as `module:function`."""
+    """Function that returns the blocks of a record, as `module:function`; without it and `page`, a
+    page shows the fields."""
     read: str = ""
     """Function that returns the record of a document, where its fields are not enough."""
     page: str = ""
@@ -37,108 +39,134 @@ class Kind:
     """Its tables in the store that its view takes."""
     row: str = ""
     """Type of the rows of its table `rows`, as `module:class`."""
-    is_stored: bool = True
-    """Whether the store keeps results of it."""
-    fields: frozenset[str] = frozenset()
+    fields: tuple[str, ...] = ()
     """Fields of its documents, by which those without a field `kind` are recognised."""
     former: str = ""
     """Its name in earlier versions."""
 
 
 _PAGE = "headrace.web.result_views"
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            "simulated",
-            "headrace.simulate.report:Report",
-            "headrace.views.simulated:view",
-            page=f"{_PAGE}.simulation:show",
-        ),
-        Kind(
-            "measured",
-            "headrace.measure.report:Report",
-            "headrace.views.measured:view",
-            frames=("series", "counters", "histograms"),
-        ),
-        Kind(
-            "load-sweep",
-            "headrace.measure.sweep_steps:SweepDocument",
-            "headrace.views.load_sweep:view",
-            former="ladder",
-        ),
-        Kind(
-            "study",
-            "headrace.measure.micro.summary:StudyReport",
-            "headrace.views.study:view",
-            "headrace.measure.micro.summary:StudyReport.read",
-            row="headrace.measure.micro.study:Row",
-        ),
-        Kind("tuning", "headrace.measure.tuning.tune:TuningReport", "headrace.views.tuning:view"),
-        Kind("network", "headrace.measure.network:NetworkReport", "headrace.views.network:view"),
-        Kind(
-            "jobs",
-            "headrace.measure.jobs.report:JobsReport",
-            "headrace.views.jobs:view",
-            frames=("histograms",),
-        ),
-        Kind(
-            "baseline",
-            "headrace.profile.baseline.baseline:Baseline",
-            "headrace.views.baseline:view",
-        ),
-        Kind(
-            "profile",
-            "headrace.profile.document:Profile",
-            "headrace.views.profile:view",
-            page=f"{_PAGE}.profile:show",
-            fields=frozenset({"phases", "samples", "hosts"}),
-        ),
-        Kind(
-            "sweep",
-            "headrace.sweeps.result:SweepReport",
-            "headrace.views.sweep:view",
-            "headrace.sweeps.result:Sweep.from_document",
-        ),
-        Kind("simulation", page=f"{_PAGE}.simulation:show", is_stored=False),
-        Kind(
-            "whatif",
-            "headrace.sweeps.whatif_report:WhatIfReport",
-            "headrace.views.whatif:view",
-            is_stored=False,
-            fields=frozenset({"baseline", "changes", "factor"}),
-        ),
-        Kind("monitors", view="headrace.views.monitors:view", is_stored=False),
-        Kind("comparison", view="headrace.views.comparison:view", is_stored=False),
-        Kind("optimum", view="headrace.views.optimum:view", is_stored=False),
-        Kind(
-            "solution",
-            page=f"{_PAGE}.solution:show",
-            is_stored=False,
-            fields=frozenset({"front", "chosen", "worksheet_text"}),
-        ),
-        Kind(
-            "trace-info",
-            "headrace.profile.characteristics:TraceReport",
-            "headrace.views.trace_info:view",
-            is_stored=False,
-            fields=frozenset({"summary", "skipped"}),
-        ),
-        Kind(
-            "trace-findings",
-            "headrace.profile.trace_findings:TraceFindings",
-            "headrace.views.trace_findings:view",
-            is_stored=False,
-            fields=frozenset({"trace", "findings"}),
-        ),
-    )
-}
-"""Kinds by their names."""
-STORED = tuple(kind.name for kind in KINDS.values() if kind.is_stored)
+_STORED = (
+    Kind(
+        "simulated",
+        "headrace.simulate.report:Report",
+        "headrace.views.simulated:view",
+        page=f"{_PAGE}.simulation:show",
+        fields=("simulated_seconds", "stations"),
+    ),
+    Kind(
+        "measured",
+        "headrace.measure.report:Report",
+        "headrace.views.measured:view",
+        frames=("series", "counters", "histograms"),
+    ),
+    Kind(
+        "load-sweep",
+        "headrace.measure.sweep_steps:SweepDocument",
+        "headrace.views.load_sweep:view",
+        former="ladder",
+    ),
+    Kind(
+        "study",
+        "headrace.measure.micro.summary:StudyReport",
+        "headrace.views.study:view",
+        "headrace.measure.micro.summary:StudyReport.read",
+        row="headrace.measure.micro.study:Row",
+    ),
+    Kind("tuning", "headrace.measure.tuning.tune:TuningReport", "headrace.views.tuning:view"),
+    Kind("network", "headrace.measure.network:NetworkReport", "headrace.views.network:view"),
+    Kind(
+        "jobs",
+        "headrace.measure.jobs.report:JobsReport",
+        "headrace.views.jobs:view",
+        frames=("histograms",),
+    ),
+    Kind("baseline", "headrace.profile.baseline.baseline:Baseline", "headrace.views.baseline:view"),
+    Kind(
+        "profile",
+        "headrace.profile.document:Profile",
+        "headrace.views.profile:view",
+        page=f"{_PAGE}.profile:show",
+        fields=("phases", "samples", "hosts"),
+    ),
+    Kind(
+        "sweep",
+        "headrace.sweeps.result:SweepReport",
+        "headrace.views.sweep:view",
+        "headrace.sweeps.result:Sweep.from_document",
+    ),
+)
 """Kinds that the store keeps. A simulation, and the benchmarks: one load; a load sweep over rates,
 clients or client hosts; a study of points over a range; protocol operations; messages between
 hosts; jobs (the quick start or a fio job file); what a directory can do; profiles of applications;
 simulations of a scenario at many points."""
+_OTHERS = (
+    Kind(
+        "whatif",
+        "headrace.sweeps.whatif_report:WhatIfReport",
+        "headrace.views.whatif:view",
+        fields=("baseline", "changes", "factor"),
+    ),
+    Kind(
+        "comparison",
+        view="headrace.views.comparison:view",
+        fields=("groups", "figures", "differences"),
+    ),
+    Kind("optimum", view="headrace.views.optimum:view"),
+    Kind("calibration", view="headrace.views.calibration:view"),
+    Kind("validation", view="headrace.views.validation:view"),
+    Kind("doctor", "headrace.doctor.diagnosis:Diagnosis", "headrace.views.doctor:view"),
+    Kind("testbed", "headrace.lab.status:TestbedStatus", "headrace.views.testbed:view"),
+    Kind(
+        "net-run",
+        view="headrace.views.net:view",
+        read="headrace.net.results:NetResult.of",
+        former="net run",
+    ),
+    Kind("net-check", former="net check"),
+    Kind(
+        "trace-info",
+        "headrace.profile.characteristics:TraceReport",
+        "headrace.views.trace_info:view",
+        fields=("summary", "skipped"),
+    ),
+    Kind(
+        "trace-findings",
+        "headrace.profile.trace_findings:TraceFindings",
+        "headrace.views.trace_findings:view",
+        fields=("trace", "findings"),
+    ),
+    Kind("trace-edit", fields=("target", "records")),
+    Kind("trace-workload", fields=("toml", "assumptions")),
+    Kind(
+        "solution",
+        page=f"{_PAGE}.solution:show",
+        fields=("front", "chosen", "worksheet_text"),
+    ),
+    Kind("design-check", fields=("worksheet", "answers")),
+    Kind("design-figures", fields=("figures", "assumptions")),
+    Kind("recommendation", fields=("choices", "unknown")),
+    Kind("reliability", fields=("mttdl_seconds", "horizons")),
+    Kind("smart", fields=("disks", "horizon")),
+    Kind(
+        "lifetimes",
+        "headrace.design.lifetimes.fits:Lifetimes",
+        "headrace.views.lifetimes:view",
+        fields=("fits", "bad_rows"),
+    ),
+    Kind(
+        "spares",
+        "headrace.design.spares:SpareAdvice",
+        "headrace.views.spares:view",
+        fields=("pooling", "per_pool"),
+    ),
+    Kind("bench-clean", fields=("removed", "left")),
+    Kind("store-check", fields=("removed", "damaged")),
+)
+KINDS = {kind.name: kind for kind in (*_STORED, *_OTHERS)}
+"""Kinds by their names."""
+STORED = tuple(kind.name for kind in _STORED)
+"""Names of the kinds that the store keeps."""
 SIMULATED = STORED[0]
 UNSHOWN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Exceptions of views for documents with missing or malformed fields."""
@@ -150,11 +178,22 @@ def current_kind(name: str) -> str:
 
 
 def kind_of(document: Document) -> str:
-    """Return the name of a document's kind. Documents of simulations have no field `kind`."""
-    for kind in KINDS.values():
-        if kind.fields and kind.fields <= document.keys():
-            return kind.name
-    return current_kind(str(document.get("kind", "simulation")))
+    """Return the name of a document's kind; empty if it is unknown."""
+    if "kind" in document:
+        return current_kind(str(document["kind"]))
+    known = (kind for kind in KINDS.values() if kind.fields)
+    return next((kind.name for kind in known if document.keys() >= {*kind.fields}), "")
+
+
+def with_kind(name: str, fields: Any) -> dict[str, Any]:
+    """Return the document of a result: its `kind`, the `version` of Headrace, and its fields.
+
+    Parameters:
+        name: Name of the kind.
+        fields: A mapping or a record. Its own `version` has precedence.
+    """
+    document = fields if isinstance(fields, Mapping) else to_document(fields)
+    return {"kind": KINDS[name].name, "version": VERSION, **document}
 
 
 def record_type(name: str) -> type[msgspec.Struct] | None:

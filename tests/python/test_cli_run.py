@@ -17,9 +17,10 @@ from headrace._core import replication_seed
 from headrace.simulate import single_requests
 
 KEYS = [
+    "kind",
+    "version",
     "scenario",
     "seed",
-    "version",
     "simulated_seconds",
     "wall_seconds",
     "events",

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import ROOT
 from headrace.cli.app import app
-from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.binding import DefaultCommandGroup
 
 DOCS = ROOT / "docs"
 GENERATED = DOCS / "reference" / "scenario"

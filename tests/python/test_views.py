@@ -41,8 +41,8 @@ def blocks_of(document: Mapping[str, Any]) -> View:
 def test_all_that_a_kind_names_exists(kind: kinds.Kind) -> None:
     for name in (kind.record, kind.view, kind.read, kind.page, kind.row):
         assert not name or callable(pkgutil.resolve_name(name))
-    # A stored kind is shown on a terminal, and any in a page.
-    assert kind.view or (kind.page and not kind.is_stored)
+    # A stored kind is shown on a terminal. A page shows any, without a view by its fields.
+    assert kind.view or kind.name not in kinds.STORED
 
 
 @pytest.mark.parametrize("document", VIEWED.values(), ids=VIEWED)
@@ -87,7 +87,7 @@ def rainfall(result: Rainfall) -> View:
 
 
 def test_a_kind_is_one_file_and_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    added = kinds.Kind("rainfall", f"{__name__}:Rainfall", f"{__name__}:rainfall", is_stored=False)
+    added = kinds.Kind("rainfall", f"{__name__}:Rainfall", f"{__name__}:rainfall")
     monkeypatch.setitem(kinds.KINDS, "rainfall", added)
     document = {"kind": "rainfall", "stations": {"Oslo": 0.0123}}
     view = blocks_of(document)

@@ -5,7 +5,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from headrace.cli.default_command import StartGroup
+from headrace.cli.binding import StartGroup
 from headrace.cli.options import ListenAddress, ListenPort, time_option
 
 app = typer.Typer(

@@ -1,10 +1,11 @@
-"""Commands of the terminal, made of the records in `headrace.commands`."""
+"""Commands of the terminal, made of the records in `headrace.commands`, and their groups."""
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from headrace.commands.parameters import Parameter, parameters, request
 
@@ -54,3 +55,25 @@ def _option(parameter: Parameter) -> inspect.Parameter:
 
 def _whole(bound: float | None) -> int | None:
     return None if bound is None else int(bound)
+
+
+class DefaultCommandGroup(TyperGroup):
+    """A group whose default command runs if the first argument names none of its commands."""
+
+    default: ClassVar[str]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before arguments that name none."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+class StartGroup(DefaultCommandGroup):
+    """A group whose default command is `start`, also without any argument."""
+
+    default = "start"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command also where there is no argument."""
+        return super().parse_args(ctx, args or [self.default])

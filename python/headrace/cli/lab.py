@@ -9,7 +9,7 @@ import typer
 
 from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show_view
-from headrace.fields import to_document
+from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _print(made: "Lab", as_json: bool) -> bool:
 
     status = lab.status(made)
     if as_json:
-        print(json.dumps(to_document(status), allow_nan=False, indent=2))
+        print(json.dumps(with_kind("testbed", status), allow_nan=False, indent=2))
     else:
         from headrace.views.testbed import view
 

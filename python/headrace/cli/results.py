@@ -15,7 +15,7 @@ from headrace.cli.store_options import Labels, parse_labels
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
 from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
-from headrace.kinds import STORED
+from headrace.kinds import STORED, with_kind
 from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -458,7 +458,7 @@ def check(as_json: AsJson = False) -> int:
         checked = store.open().check(on_progress)
     if as_json:
         removed = [str(directory) for directory in checked.removed]
-        _print(checked._asdict() | {"removed": removed})
+        _print(with_kind("store-check", checked._asdict() | {"removed": removed}))
     else:
         for directory in checked.removed:
             print(plain_line(f"removed {directory}: no result has these tables"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import progress_events
+from headrace.kinds import with_kind
 from headrace.plain_text import plain, plain_line
 from headrace.quantities import duration, percent_text
 from headrace.ranks import current
@@ -131,10 +132,16 @@ def print_document(document: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_json(document: Any) -> None:
-    """Print a document as JSON, two spaces a level."""
+def print_json(document: Any, kind: str = "") -> None:
+    """Print a document as JSON, two spaces a level.
+
+    Args:
+        document: A mapping or a record.
+        kind: Name of its kind, if it has no fields `kind` and `version`.
+    """
     import msgspec
 
+    document = with_kind(kind, document) if kind else document
     print_document(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
 
 

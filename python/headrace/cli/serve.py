@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origi
 import typer
 
 from headrace import _core
-from headrace.cli.default_command import StartGroup
+from headrace.cli.binding import StartGroup
 from headrace.cli.options import ListenAddress, ListenPort, Time, parsed, time_option
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from headrace.cli.trace_options import (
     target_format,
     warn_if_empty,
 )
-from headrace.fields import to_document
 from headrace.files import check_writable
 from headrace.plain_text import plain_line
 
@@ -74,7 +73,7 @@ def info(
         with records("trace info --full") as on_progress:
             characteristics = characterise(trace, format, on_progress=on_progress)
     warn_if_empty(trace, information.summary["records"])
-    document = to_document(information)
+    document = kinds.with_kind("trace-info", information)
     if full:
         document["characteristics"] = characteristics
     if as_json:
@@ -136,7 +135,8 @@ def synth(
             think_ns=think_ns,
         )
     if as_json:
-        print(json.dumps({"target": str(target), "records": made.records}, indent=2))
+        document = {"target": str(target), "records": made.records}
+        print(json.dumps(kinds.with_kind("trace-edit", document), indent=2))
         return
     print(plain_line(f"{target}: {made.records:,} records"))
 

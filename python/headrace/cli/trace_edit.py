@@ -20,6 +20,7 @@ from headrace.cli.trace_options import (
     warn_if_empty,
 )
 from headrace.fields import to_document
+from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _print(
     if as_json:
         figures = {"records": made.records, **(more or {}), "skipped": to_document(made.skipped)}
         document = {"source": str(source), "target": str(target), **figures}
-        print(json.dumps(document, allow_nan=False, indent=2))
+        print(json.dumps(with_kind("trace-edit", document), allow_nan=False, indent=2))
         return
     left = f", {more['left_out']:,} left out" if more else ""
     print(plain_line(f"{target}: {made.records:,} records{left}"))

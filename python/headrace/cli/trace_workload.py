@@ -49,7 +49,7 @@ def workload(
         with atomic_file(output) as partial:
             partial.write_text(made.toml, "utf-8")
     if as_json:
-        print_json(made)
+        print_json(made, "trace-workload")
         return
     if output is None:
         print_document(made.toml.encode())
@@ -80,7 +80,7 @@ def findings(
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
     report = trace_findings.TraceFindings(str(trace), found)
     if as_json:
-        print_json(report)
+        print_json(report, "trace-findings")
         return
     from headrace.views.trace_findings import view
 

@@ -10,6 +10,7 @@ from headrace.design.evaluation import Evaluation, Solution
 from headrace.design.figure import Figure
 from headrace.fields import decode_json
 from headrace.files import atomic_file
+from headrace.kinds import with_kind
 
 FILE = "solution.json"
 """Name of a solution in its directory."""
@@ -48,7 +49,7 @@ def encode_solution(solution: Solution) -> bytes:
         front=tuple(finite(it) for it in solution.front),
         nearest=tuple(finite(it) for it in solution.nearest),
     )
-    return msgspec.json.format(msgspec.json.encode(saved), indent=1)
+    return msgspec.json.format(msgspec.json.encode(with_kind("solution", saved)), indent=1)
 
 
 def save_solution(solution: Solution, directory: Path) -> list[Path]:

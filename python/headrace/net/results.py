@@ -52,7 +52,12 @@ class NetResult:
     @property
     def document(self) -> dict[str, Any]:
         """All runs as one document."""
-        return {"kind": "net run", "name": self.name, "runs": list(self.runs)}
+        return kinds.with_kind("net-run", {"name": self.name, "runs": list(self.runs)})
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "NetResult":
+        """Return the result of a document."""
+        return cls(document["name"], document["runs"])
 
     def _rows(self, key: str, figures: Sequence[str]) -> Iterator[dict[str, Any]]:
         for entries in zip(*(_with_rates(run, key) for run in self.runs), strict=True):
@@ -143,7 +148,7 @@ class NetResult:
         Parameters:
             monitors: Their names; without any, all that have values over time.
         """
-        return kinds.picture("monitors", self, "monitors", names=monitors or self.over_time)
+        return kinds.picture("net-run", self, "monitors", names=monitors or self.over_time)
 
     @property
     def over_time(self) -> list[str]:

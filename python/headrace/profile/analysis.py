@@ -285,7 +285,6 @@ def stored_document(profile: Profile) -> dict[str, object]:
     """Return the document as the store has it: with the fields by which it is listed."""
     return {
         **msgspec.to_builtins(profile),
-        "kind": "profile",
         "scenario": {"name": profile.name},
         "wall_seconds": profile.duration_s,
     }

@@ -138,6 +138,7 @@ class CaptureText(msgspec.Struct):
 class Profile(msgspec.Struct, kw_only=True):
     """The profile of one application run."""
 
+    kind: str = "profile"
     version: str
     name: str
     """Name of the application."""

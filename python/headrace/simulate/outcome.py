@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from headrace._core import Loaded
+from headrace.kinds import SIMULATED, with_kind
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,7 +110,7 @@ class MergedTables:
 
 def outcome(loaded: Loaded, ended: Mapping[str, Any]) -> Outcome:
     """Return the extension module's result as an outcome."""
-    document: Document = json.loads(ended["report"])
+    document: Document = with_kind(SIMULATED, json.loads(ended["report"]))
     tables = RunTables(
         document["seed"],
         document["simulated_seconds"],

@@ -31,7 +31,7 @@ def merge_replications(outcomes: Sequence[Outcome], toml: str) -> Outcome:
     document = means([_averaged(document) for document in documents])
     document["scenario"] = first["scenario"] | {"toml": toml}
     document["seed"] = first["seed"]
-    document["version"] = first["version"]
+    document["kind"], document["version"] = first["kind"], first["version"]
     for key in SUMMED:
         document[key] = sum(other[key] for other in documents)
     for key, names in KEYED.items():
@@ -59,7 +59,7 @@ def _order(first: Document, document: Document) -> list[str]:
 
 
 def _averaged(document: Document) -> Document:
-    own = ("scenario", "seed", "version", "stop", "bottleneck", "warnings")
+    own = ("kind", "scenario", "seed", "version", "stop", "bottleneck", "warnings")
     keys = (*own, *OF_THE_TRACE, *SUMMED, *KEYED)
     return {key: value for key, value in document.items() if key not in keys}
 

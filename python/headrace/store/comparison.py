@@ -73,12 +73,13 @@ class Comparison:
 
     def json(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
-        return {
+        fields = {
             "groups": to_document(self.groups),
             "figures": self.table.to_dicts(),
             "notes": list(self.notes),
             "differences": [{"key": it.key, "values": it.values} for it in self.differences],
         }
+        return kinds.with_kind("comparison", fields)
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.groups)} groups, {self.table.height} figures>"

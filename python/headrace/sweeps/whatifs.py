@@ -101,7 +101,7 @@ class WhatIf:
         """Return the document that `headrace whatif --json` prints."""
         document = self.baseline.document
         kept = ("seed", "version", "simulated_seconds", "throughput", "latency", "bottleneck")
-        return {
+        fields = {
             "scenario": document["scenario"],
             "factor": self.factor,
             "replications": self.replications,
@@ -115,6 +115,7 @@ class WhatIf:
                 for it in self.left_out
             ],
         }
+        return kinds.with_kind("whatif", fields)
 
     def plot(self) -> "Figure":
         """Draw the gains of the changes that help."""

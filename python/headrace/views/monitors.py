@@ -13,9 +13,7 @@ MOST = 12
 def view(result: NetResult, names: Sequence[str]) -> View:
     """Return monitors over time, each with the band over the runs.
 
-    Raises:
-        KeyError: There is no such monitor.
-        ValueError: A monitor has no values over time.
+    Raises KeyError if there is no such monitor, ValueError if one has no values over time.
     """
     first, runs = result.runs[0], len(result.runs)
     heading = f"Monitors of {result.name}"

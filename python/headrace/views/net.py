@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.quantities import written_time
 from headrace.render.blocks import Note, Table, View
+from headrace.views import monitors
 
 if TYPE_CHECKING:
     from headrace.net import NetResult
@@ -45,11 +46,12 @@ TABLES = {
 """Title, heading of the names, and figures of each table."""
 
 
-def view(result: "NetResult") -> View:
-    """Return the tables of figures and stores, and how the runs ended."""
+def view(result: "NetResult", names: Sequence[str] | None = None) -> View:
+    """Return the tables of figures and stores, how the runs ended, and named monitors over time."""
     tables = [*figure_tables(result), *_stores(result)]
     notes = [Note(line) for line in how_it_ended(result)]
-    return [*(block for table in tables for block in (table, Note(""))), *notes]
+    charts = () if names is None else monitors.view(result, names)
+    return [*(block for table in tables for block in (table, Note(""))), *notes, *charts]
 
 
 def figure_tables(result: "NetResult", keys: Sequence[str] = tuple(TABLES)) -> Iterator[Table]:

@@ -7,7 +7,7 @@ from headrace.render.blocks import Axis, Chart, Line, Note, Table, View
 from headrace.views.parts import assumptions
 
 
-def view(advice: SpareAdvice, other: SpareAdvice | None) -> View:
+def view(advice: SpareAdvice, other: SpareAdvice | None = None) -> View:
     """Return the advice, the table over numbers of spares, and the assumptions."""
     return [
         Note("", _sentence(advice)),

@@ -4,7 +4,7 @@ import typer
 
 from headrace import ranks
 from headrace.cli.bench import clean, micro, mix, net, quick, run, tune
-from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.binding import DefaultCommandGroup
 
 DEFAULT = "quick"
 

@@ -5,6 +5,7 @@ import json
 from headrace.cli.bench.options import BelowDirectory
 from headrace.cli.options import AsJson
 from headrace.exit_codes import report_failure
+from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
 
 TO_BE_LEFT = ("it carries no mark of a benchmark", "its benchmark is still running")
@@ -26,7 +27,7 @@ def clean(directory: BelowDirectory, as_json: AsJson = False) -> int:
             "removed": [str(path) for path in removed],
             "left": [{"path": str(path), "reason": reason} for path, reason in left],
         }
-        print(json.dumps(document, indent=2))
+        print(json.dumps(with_kind("bench-clean", document), indent=2))
     else:
         for path in removed:
             print(plain_line(f"removed {path}"))

@@ -39,6 +39,6 @@ def lifetimes(
     if plot is not None:
         save_plot(plot, shown)
     if as_json:
-        print_json(found)
+        print_json(found, "lifetimes")
         return
     show_view(shown)

@@ -14,6 +14,7 @@ from headrace.cli.binding import command
 from headrace.cli.screen import ProgressLines, late_bar
 from headrace.design.figure import Figure
 from headrace.files import check_directory, check_writable
+from headrace.kinds import with_kind
 
 if TYPE_CHECKING:
     from headrace.render.blocks import View
@@ -53,9 +54,8 @@ def print_figures(title: str, figures: Sequence[Figure], as_json: bool, currency
     document = figures_document(figures)
     values: dict[str, Any] = {key.replace("-", "_"): it["value"] for key, it in document.items()}
     notes = list(dict.fromkeys(it.note for it in figures if it.note))
-    print(
-        json.dumps(values | {"figures": document, "assumptions": notes}, allow_nan=False, indent=2)
-    )
+    fields = values | {"figures": document, "assumptions": notes}
+    print(json.dumps(with_kind("design-figures", fields), allow_nan=False, indent=2))
 
 
 def figures_command(record: type[Any]) -> Callable[..., None]:

@@ -58,7 +58,7 @@ def recommend(
         unknown=unknown_answers(worksheet),
     )
     if as_json:
-        print_json(found)
+        print_json(found, "recommendation")
         return
     from headrace.views.recommendation import view
 

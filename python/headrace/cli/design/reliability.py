@@ -32,7 +32,7 @@ def _reliability(
     if plot is not None:
         save_plot(plot, shown)
     if as_json:
-        print_json(_document(answer))
+        print_json(_document(answer), "reliability")
         return
     show_view(shown)
     if explain:

@@ -79,7 +79,7 @@ def smart(
         save_plot(plot, shown)
     if as_json:
         document = msgspec.to_builtins(risk) | {"reports": len(reports), "damaged": damaged}
-        print_json(document)
+        print_json(document, "smart")
         return
     show_view(shown)
 

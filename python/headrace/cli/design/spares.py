@@ -27,7 +27,7 @@ def _spares(request: Spares, as_json: AsJson = False, plot: PlotPath = None) -> 
                 "spares": other.spares,
                 "probability": other.probability,
             }
-        print_json(document)
+        print_json(document, "spares")
         return
     show_view(shown)
 

@@ -96,7 +96,7 @@ def check(
         contradictions=contradictions(loaded.worksheet, load_catalogue(catalogue).catalogue),
     )
     if as_json:
-        print_json(found)
+        print_json(found, "design-check")
     else:
         from headrace.views.worksheet import view
 

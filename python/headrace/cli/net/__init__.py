@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.binding import DefaultCommandGroup
 from headrace.cli.net import check, draw, foreign, play, run
 
 

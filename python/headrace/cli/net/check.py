@@ -7,6 +7,7 @@ import typer
 
 from headrace.cli.net.foreign import NetFile, load_net
 from headrace.cli.options import AsJson
+from headrace.kinds import with_kind
 
 
 def check(
@@ -43,8 +44,9 @@ def check(
     if space or timed or reach is not None:
         found = model.state_space(limit, timed=timed, reach=reach)
     if as_json:
-        document = {"kind": "net check", "name": model.name, "invariants": invariants}
-        print(json.dumps(document | ({"state_space": found.document} if found else {})))
+        space_found = {"state_space": found.document} if found else {}
+        document = {"name": model.name, "invariants": invariants, **space_found}
+        print(json.dumps(with_kind("net-check", document)))
     else:
         for total, value in invariants["places"].items():
             show_line(f"always {total} = {value}")

@@ -2,7 +2,7 @@
 
 import typer
 
-from headrace.cli.default_command import DefaultCommandGroup
+from headrace.cli.binding import DefaultCommandGroup
 from headrace.cli.profile import record, report
 
 

@@ -30,7 +30,7 @@ def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = Non
         ui.label("There is no result." if document is None else str(document))
         return
     kind = kinds.KINDS.get(kinds.kind_of(document))
-    if kind is None:
+    if kind is None or not (kind.view or kind.page):
         show_document(document)
         return
     with ui.element("div").classes("w-full") as place:
