@@ -88,7 +88,7 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether it has no default."""
+        """It has no default."""
         return self.default is NODEFAULT
 
     @property

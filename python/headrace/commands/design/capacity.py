@@ -51,7 +51,7 @@ class Capacity(Storage, frozen=True, kw_only=True):
 
     @property
     def _is_ideal(self) -> bool:
-        """Whether a need is given, but no disks that a node could have."""
+        """A need is given, but no disks that a node could have."""
         disks_given = self.disks is not None or self.draid is not None
         return self.usable is not None and not (self.disk_capacity is not None and disks_given)
 

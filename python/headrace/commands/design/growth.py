@@ -58,7 +58,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bought(self) -> PurchaseUnit:
-        """What a purchase consists of. Raises ValueError, which names the options."""
+        """The parts of a purchase. Raises ValueError, which names the options."""
         if self.racks is not None and self.nodes_per_rack is None:
             raise ValueError(
                 f"--racks {self.racks}: expected --nodes-per-rack as well, the nodes of a rack"

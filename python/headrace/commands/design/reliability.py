@@ -223,7 +223,7 @@ class Reliability(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_simulated(self) -> bool:
-        """Whether an option asks for a simulation."""
+        """An option asks for a simulation."""
         return self.count_losses or self.crude or self.missions is not None
 
     def answer(
