@@ -247,15 +247,15 @@ UNTIMED = 'read(3</a>, "", 10) = 10\n'
         (["scale", "{untimed}", "{out}", "--time-factor", "2"], "the trace has no times"),
         (
             ["scale", "{log}", "{out}", "--time-factor", "0"],
-            "--time-factor '0': expected a positive number",
+            '--time-factor "0": expected a positive number',
         ),
         (
             ["scale", "{log}", "{out}", "--size-factor", "x"],
-            "--size-factor 'x': expected a number such as",
+            '--size-factor "x": expected a number such as',
         ),
         (
             ["scale", "{log}", "{out}", "--size-factor", "1/0"],
-            "--size-factor '1/0': expected a number such as",
+            '--size-factor "1/0": expected a number such as',
         ),
         (["scale", "{log}", "{out}", "--process-copies", "0"], "--process-copies 0: expected 1 to"),
         (["anonymise", "{log}", "{out}", "--key", ""], "the key is empty"),
