@@ -55,7 +55,6 @@ MEANINGS = {
     "--restock": "Time until a new disk replaces a used spare.",
     "--rules": "File of rules that add to or replace the shipped ones.",
     "--seed": "Seed of the random numbers.",
-    "--set": "Override a value of the file; can be repeated.",
     "--spares": "Number of hot spares.",
     "--time": "Time measured in a run, or in each step of it.",
     "--time-factor": "Factor on recorded times.",

@@ -1,5 +1,6 @@
 """Options of the command line: former words, forms of values, the table of the reference."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from command import command
 from conftest import MIX, ROOT, Command
 from headrace.cli.app import app
 from headrace.cli.former_options import FORMER
@@ -19,10 +21,10 @@ TYPES = re.compile(
 )
 
 
-def commands(command: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
-    inner = getattr(command, "commands", None)
+def commands(group: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
+    inner = getattr(group, "commands", None)
     if not inner:
-        return {" ".join(path): command}
+        return {" ".join(path): group}
     return {name: it for word in inner for name, it in commands(inner[word], (*path, word)).items()}
 
 
@@ -104,3 +106,44 @@ def test_the_table_of_options_is_current() -> None:
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stdout
+
+
+def completed(line: str, **environment: str) -> list[str]:
+    """What bash offers for the last word of a line, as the installed function asks for it."""
+    asked = {"_HEADRACE_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    ended = command(env=os.environ | asked | {"COMP_CWORD": str(line.count(" "))} | environment)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout.split()
+
+
+def test_completion_of_words_from_tables() -> None:
+    assert completed("headrace run x.toml --set run.st") == [
+        "run.stop.confidence", "run.stop.precision", "run.stop.requests", "run.stop.time",
+    ]  # fmt: skip
+    assert "layout.unit" in completed("headrace sweep x.toml --vary layout.")
+    assert completed("headrace optimise x.toml --on da") == ["dask"]
+    assert "latency_p99" in completed("headrace sweep x.toml --figure latency")
+    assert "lustre" in completed("headrace trace workload x --system l")
+    assert "mpfs-benchmark" in completed("headrace bench mix /tmp --workload m")
+    assert completed("headrace bench mix /tmp --calls io") == ["io-uring"]
+    assert completed("headrace bench run x /tmp --rep") == ["--repetitions"]
+    assert completed("headrace design check x --set ") == []
+
+
+def test_completion_of_results(small: Path, headrace: Command, place: Path) -> None:
+    assert completed("headrace results show ") == []
+    assert headrace("run", small).returncode == 0
+    last, identifier = completed("headrace results show ")
+    assert last == "last" and headrace("results", "show", identifier).returncode == 0
+    assert completed(f"headrace results show {identifier[:5]}") == [identifier]
+    assert completed("headrace run res") == ["results:last", f"results:{identifier}"]
+    # The shell completes names of files.
+    assert completed("headrace run ") == []
+
+
+def test_completion_without_a_readable_store(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "catalogue.sqlite").write_text("no database")
+    for store in (__file__, str(damaged), "postgresql://nowhere.invalid/x", "ftp://x"):
+        assert completed("headrace results show ", HEADRACE_STORE=store) == []

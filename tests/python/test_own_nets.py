@@ -261,7 +261,7 @@ def test_wrong_input_of_commands(headrace: Command, tmp_path: Path) -> None:
     refused(headrace("net", "export", queue, "-o", tmp_path / "net"), ".toml, .json")
     refused(headrace("net", queue, "-o", tmp_path / "net.png"), ".png", ".svg")
     refused(headrace("net", queue, "--set", "a=1", "-o", tmp_path / "n.svg"), "--set")
-    refused(headrace("net", "run", queue, "--until", "never"), "--until never")
+    refused(headrace("net", "run", queue, "--until", "never"), "--until", "never")
     refused(headrace("net", "run", queue, "--warm-up", "20000 s"), "warmup")
     refused(headrace("net", "run", tmp_path / "none.toml"), "none.toml")
     refused(headrace("net", "check", queue, "--reach", "desk >"), "reach", "column 7")

@@ -384,7 +384,7 @@ def test_a_profile_is_in_the_store(tmp_path: Path, place: Path) -> None:
     [
         ((), "nothing to profile: expected -- and a command"),
         (("--interval", "0.05", "--", "true"), "--interval 0.05: expected 0.1 s to 1e+09 s"),
-        (("--interval", "inf", "--", "true"), "--interval inf: expected"),
+        (("--interval", "inf", "--", "true"), "'--interval': \"inf\": expected"),
         (("--time", "0"), "--time 0: expected a time above 0 s and up to 1e+09 s"),
         (("--time", "nan"), '"nan": expected 0 s to'),
         (("--time", "inf"), '"inf": expected 0 s to'),

@@ -239,23 +239,23 @@ UNTIMED = 'read(3</a>, "", 10) = 10\n'
     [
         (["cut", "{log}", "{out}"], "no condition is given: expected --from"),
         (["cut", "{log}", "{out}", "--from", "2", "--to", "1"], "--to 1.0: expected more than"),
-        (["cut", "{log}", "{out}", "--from", "-1"], "--from -1.0: expected seconds from 0"),
-        (["cut", "{log}", "{out}", "--from", "nan"], "--from nan: expected seconds from 0"),
+        (["cut", "{log}", "{out}", "--from", "-1"], '"-1": expected 0 s to'),
+        (["cut", "{log}", "{out}", "--from", "nan"], '"nan": expected 0 s to'),
         (["cut", "{log}", "{out}", "--operations", "reed"], 'operation "reed": expected one of'),
         (["cut", "{log}", "{log}", "--to", "1"], "is the source itself: expected another file"),
         (["cut", "{untimed}", "{out}", "--to", "1"], "the trace has no times"),
         (["scale", "{untimed}", "{out}", "--time-factor", "2"], "the trace has no times"),
         (
             ["scale", "{log}", "{out}", "--time-factor", "0"],
-            "--time-factor '0': expected a positive number",
+            '--time-factor "0": expected a positive number',
         ),
         (
             ["scale", "{log}", "{out}", "--size-factor", "x"],
-            "--size-factor 'x': expected a number such as",
+            '--size-factor "x": expected a number such as',
         ),
         (
             ["scale", "{log}", "{out}", "--size-factor", "1/0"],
-            "--size-factor '1/0': expected a number such as",
+            '--size-factor "1/0": expected a number such as',
         ),
         (["scale", "{log}", "{out}", "--process-copies", "0"], "--process-copies 0: expected 1 to"),
         (["anonymise", "{log}", "{out}", "--key", ""], "the key is empty"),

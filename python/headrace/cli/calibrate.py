@@ -8,7 +8,7 @@ import typer
 
 from headrace.cli.bench.options import BelowDirectory, Space, Token
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.options import AsJson
+from headrace.cli.options import AsJson, PlotDirectory
 from headrace.cli.screen import show_view, steps
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
@@ -67,14 +67,7 @@ def calibrate(
     trace_to: TraceTo = None,
     space: Space = None,
     as_json: AsJson = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="DIR",
-            help="Write plots of the kernel trace (PNG and SVG) to a directory.",
-        ),
-    ] = None,
+    plot: PlotDirectory = None,
 ) -> None:
     """Calibrate a machine and a file system for simulations.
 

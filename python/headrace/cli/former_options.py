@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from typer.core import TyperArgument, TyperCommand
 
+from headrace.cli.completion import complete
 from headrace.cli.options import Time
 from headrace.ranks import current
 
@@ -63,6 +64,8 @@ class Command(TyperCommand):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         for parameter in self.params:
+            if parameter.metavar is not None:
+                parameter._custom_shell_complete = complete
             if isinstance(parameter, TyperArgument):
                 parameter.__class__ = _Argument
             elif parameter.metavar is None and hasattr(parameter, "type_descriptor"):
@@ -76,7 +79,8 @@ class Command(TyperCommand):
         words = FORMER.get(ctx.command_path.partition(" ")[2], {})
         for former, present in words.items():
             option = parser._long_opt[present]
-            parser._long_opt[former] = _FormerOption(option, former, present)
+            note = "" if ctx.resilient_parsing else f"headrace: {former} is now {present}"
+            parser._long_opt[former] = _FormerOption(option, note)
         return parser
 
 
@@ -90,8 +94,8 @@ class _Argument(TyperArgument):
 class _FormerOption:
     """An option by its former word."""
 
-    def __init__(self, option: Any, former: str, present: str) -> None:
-        self._option, self._note = option, f"headrace: {former} is now {present}"
+    def __init__(self, option: Any, note: str) -> None:
+        self._option, self._note = option, note
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._option, name)

@@ -19,12 +19,12 @@ from headrace.cli.options import (
     Seed,
     Sets,
     ShowProgress,
-    part,
     time_option,
     with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.trust import TrustedFiles, trust
+from headrace.commands.values import share
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 
@@ -168,7 +168,7 @@ def optimise(
                 replications=replications,
                 leaders=leaders,
                 most_replications=most_replications,
-                indifference=part("--indifference", indifference, "1%"),
+                indifference=share("--indifference", indifference),
                 batch=batch,
                 on=on,
                 directory=output,

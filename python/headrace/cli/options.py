@@ -191,24 +191,3 @@ ListenPort: TypeAlias = Annotated[
         "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 for a free one."
     ),
 ]
-
-
-def parsed(option: str, text: str, parse: Callable[[str], T]) -> T:
-    """Parse an option's value. Raises ValueError, which names the option and its value."""
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise ValueError(f'{option} "{text}": {error}') from None
-
-
-def part(option: str, text: str, example: str) -> float:
-    """Return the part that an option names, such as 0.02 for `2%` and for `0.02`.
-
-    Raises:
-        ValueError: The text is no number.
-    """
-    number = text.strip().removesuffix("%").strip()
-    try:
-        return float(number) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f'{option} "{text}": expected a part such as {example}') from None

@@ -8,7 +8,8 @@ import typer
 
 from headrace import _core
 from headrace.cli.binding import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, Time, parsed, time_option
+from headrace.cli.options import ListenAddress, ListenPort, Time, time_option
+from headrace.commands.values import parsed
 
 if TYPE_CHECKING:
     from headrace.web.jobs import CommandForm, FormField

@@ -19,12 +19,12 @@ from headrace.cli.options import (
     Seed,
     Sets,
     ShowProgress,
-    part,
     with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.cli.trust import TrustedFiles, trust
+from headrace.commands.values import share
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 
@@ -146,7 +146,7 @@ def _precision(text: str | None, figure: str) -> "Precision | None":
         raise ValueError(f"--figure {figure}: expected {', '.join(sweeps.FIGURES)}")
     if text is None:
         return None
-    return sweeps.Precision(part("--precision", text, "2%"), figure)
+    return sweeps.Precision(share("--precision", text), figure)
 
 
 def _left(partial: "Sweep", output: Path | None) -> str:

@@ -9,7 +9,7 @@ import typer
 
 from headrace import _core, kinds
 from headrace.cli import trace_edit, trace_replay, trace_workload
-from headrace.cli.options import AsJson, parsed, time_option
+from headrace.cli.options import AsJson, time_option
 from headrace.cli.screen import records, show_view
 from headrace.cli.trace_options import (
     SOURCE,
@@ -18,6 +18,7 @@ from headrace.cli.trace_options import (
     target_format,
     warn_if_empty,
 )
+from headrace.commands.values import parsed
 from headrace.files import check_writable
 from headrace.plain_text import plain_line
 

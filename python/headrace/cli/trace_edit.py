@@ -2,13 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import AsJson, time_option
+from headrace.cli.options import AsJson, parsed, time_option
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -126,8 +125,8 @@ def scale(
     """
     from headrace import trace as traces
 
-    time_factor = _factor("--time-factor", time, traces.factor)
-    size_factor = _factor("--size-factor", size, traces.factor)
+    time_factor = parsed("--time-factor", time, traces.factor)
+    size_factor = parsed("--size-factor", size, traces.factor)
     check_target(source, target, to_format)
     with records("trace scale") as on_progress:
         made = traces.scale_trace(
@@ -180,13 +179,6 @@ def anonymise(
             on_progress=on_progress,
         )
     _print(source, target, made, as_json)
-
-
-def _factor(option: str, text: str, parse: Callable[[str], Any]) -> Any:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise ValueError(f"{option} {text!r}: {error}") from None
 
 
 def _print(

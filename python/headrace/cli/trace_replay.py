@@ -10,8 +10,9 @@ import typer
 from headrace import _core
 from headrace.cli.bench.options import BelowDirectory, RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
-from headrace.cli.options import AsJson, ResultFile, ShowProgress, parsed
+from headrace.cli.options import AsJson, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored
+from headrace.commands.values import parsed
 
 
 def replay(

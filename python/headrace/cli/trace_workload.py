@@ -8,6 +8,7 @@ import typer
 
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_document, print_json, records, show_view
+from headrace.cli.trace_options import SourceFormat
 from headrace.files import atomic_file, check_writable
 from headrace.plain_text import plain_line
 
@@ -63,12 +64,7 @@ def workload(
 
 def findings(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE)],
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="Format of the trace; by default detected."
-        ),
-    ] = None,
+    format: SourceFormat = None,
     rules: Annotated[Path | None, typer.Option(help="Table of rules to use instead.")] = None,
     as_json: AsJson = False,
 ) -> None:

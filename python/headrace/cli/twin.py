@@ -9,7 +9,7 @@ import typer
 from headrace.cli.bench.options import Space, directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, Sets
 from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
 from headrace.file_formats import FileFormat
@@ -53,15 +53,7 @@ def twin(
             " limits from this machine as it is now, and measured parameters from FILE.",
         ),
     ] = False,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="With --machine: override a value of the file, such as"
-            ' machine.device.rate="60 MB/s" for another disk; can be repeated.',
-        ),
-    ] = None,
+    sets: Sets = None,
     again: Annotated[
         Path | None,
         typer.Option(

@@ -59,7 +59,7 @@ def rate(option: str, text: str) -> float:
 
 def share(option: str, text: str) -> float:
     """Return the share of an option such as --growth "30 %" or 0.3. Raises ValueError."""
-    number = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*", text)
+    number = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*", text)
     if number is None:
         raise ValueError(f'{option} "{text}": expected a share such as "30 %" or 0.3')
     return float(number[1]) / (100 if number[2] else 1)

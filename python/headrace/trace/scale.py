@@ -102,7 +102,7 @@ class CopiedReader(Edit):
     def __init__(self, source: Reader, copies: int, *, shared: bool = False) -> None:
         super().__init__(source)
         if not 1 <= copies <= MOST_COPIES:
-            raise ValueError(f"--processes {copies}: expected 1 to {MOST_COPIES:,} copies")
+            raise ValueError(f"--process-copies {copies}: expected 1 to {MOST_COPIES:,} copies")
         self._copies = copies
         self._files = 1 if shared else copies
 
@@ -142,7 +142,7 @@ def _numbered(
 ) -> NDArray[np.uint32]:
     wide = numbers.astype(np.uint64) * np.uint64(copies) + copy
     if np.any(wide >= TRACE_NO_FILE):
-        raise ValueError(f"--processes {copies}: more than 2^32 names: expected fewer copies")
+        raise ValueError(f"--process-copies {copies}: more than 2^32 names: expected fewer copies")
     return wide.astype(np.uint32)
 
 

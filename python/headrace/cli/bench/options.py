@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import parsed
+from headrace.commands.values import parsed
 from headrace.plain_text import plain
 
 

@@ -15,7 +15,7 @@ from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
 from headrace.cli.bench.options import Calls, Processes, Space
 from headrace.cli.bench.sizes import counts, size
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress, time_option
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -101,9 +101,7 @@ def quick(
     plot: PlotDirectory = None,
     label: Labels = None,
     stored: Stored = True,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show progress on standard error.")
-    ] = True,
+    show_progress: ShowProgress = True,
 ) -> int:
     """Measure IOPS, MB/s and latency of reads and writes.
 

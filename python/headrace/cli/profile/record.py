@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace import exit_codes, progress_events, ranks
-from headrace.cli.options import time_option
+from headrace.cli.options import AsJson, time_option
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -112,19 +112,14 @@ def record(
     advice: Annotated[
         bool, typer.Option("--advice/--no-advice", help="Predict the gain of changes.")
     ] = True,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            help="Print one JSON document; the program's own output then goes to standard error.",
-        ),
-    ] = False,
+    as_json: AsJson = False,
     stored: Stored = True,
     labels: Labels = None,
 ) -> int:
     """Sample a program or running processes, and evaluate them.
 
     Options after the program's name are the program's own. The exit status is that of the program.
+    With --json, its output goes to standard error.
     """
     known_labels = check_labels(labels or [], stored)
     if machine is not None and not machine.is_file():
