@@ -120,7 +120,7 @@ _OTHERS = (
     Kind(
         "net-run",
         view="headrace.views.net:view",
-        read="headrace.net.results:NetResult.of",
+        read="headrace.net.results:NetResult.from_document",
         former="net run",
     ),
     Kind("net-check", former="net check"),

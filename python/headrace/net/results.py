@@ -55,7 +55,7 @@ class NetResult:
         return kinds.with_kind("net-run", {"name": self.name, "runs": list(self.runs)})
 
     @classmethod
-    def of(cls, document: Mapping[str, Any]) -> "NetResult":
+    def from_document(cls, document: Mapping[str, Any]) -> "NetResult":
         """Return the result of a document."""
         return cls(document["name"], document["runs"])
 

@@ -51,7 +51,7 @@ def view(result: "NetResult", names: Sequence[str] | None = None) -> View:
     tables = [*figure_tables(result), *_stores(result)]
     notes = [Note(line) for line in how_it_ended(result)]
     charts = () if names is None else monitors.view(result, names)
-    return [*(block for table in tables for block in (table, Note(""))), *notes, *charts]
+    return [*charts, *(block for table in tables for block in (table, Note(""))), *notes]
 
 
 def figure_tables(result: "NetResult", keys: Sequence[str] = tuple(TABLES)) -> Iterator[Table]:
