@@ -26,12 +26,14 @@ MEANINGS = {
     "--block-size": "Bytes of each request.",
     "--block-sizes": "Block sizes, with commas between them, or a range.",
     "--capacity": "Capacity of a disk.",
+    "--catalogue": "Catalogue in TOML, or the name of a shipped one.",
     "--data": "Data disks of a code.",
     "--direct": "Bypass the page cache (O_DIRECT).",
     "--client-hosts": "Number of client hosts; for a load sweep several numbers.",
     "--disks": "Number of disks.",
     "--file-size": "Size of each file.",
     "--files": "Number of files.",
+    "--for-catalogue": "Take the form of a catalogue, not of a worksheet.",
     "--format": "Format of the trace or file.",
     "--interval": "Time between two samples.",
     "--json": "Print one JSON document.",
@@ -70,9 +72,7 @@ MEANINGS = {
 
 FILTERS = "results list and compare select results by what the word sets elsewhere"
 TWO_MEANINGS = {
-    "--all": "headrace design solve is being changed",
     "--calls": FILTERS,
-    "--catalogue": "a file, or with design init and schema the kind of document",
     "--copies": "of a file, or of each datum of a redundancy scheme",
     "--file-system": FILTERS,
     "--label": FILTERS,
@@ -81,13 +81,11 @@ TWO_MEANINGS = {
 """Words with several meanings, with the reason."""
 
 TWO_FORMS = {
-    "--catalogue": TWO_MEANINGS["--catalogue"],
     "--client-hosts": "a load sweep is repeated with several numbers",
     "--level": "headrace design states choices in two ways",
     "--output": "a file or a directory, by the command",
     "--plot": "headrace design also takes a file",
     "--processes": "curves are measured at several numbers",
-    "--years": "headrace design reliability answers for several times",
 }
 """Words with several forms of values, with the reason."""
 
@@ -121,7 +119,7 @@ def options() -> dict[str, list[Option]]:
             words = sorted(parameter.opts, key=len)
             shown = " / ".join([", ".join(words), *parameter.secondary_opts])
             choices = parameter.type_descriptor.choices or ()
-            form = parameter.metavar or "|".join(str(it.value) for it in choices)
+            form = parameter.metavar or "|".join(str(getattr(it, "value", it)) for it in choices)
             table[words[-1]].append(Option(shown, form, parameter.help or "", path))
     return table
 

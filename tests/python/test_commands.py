@@ -35,7 +35,6 @@ class Tape(msgspec.Struct, frozen=True, kw_only=True):
     tapes: A[tuple[str, ...], Help("Labels; can be repeated.")] = ()
 
     form = Form("Backup", ("amount",), {"amount": "2 TB"})
-    title = "Backup"
 
     def figures(self) -> list[Figure]:
         """Return the time."""

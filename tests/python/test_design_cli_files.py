@@ -46,11 +46,11 @@ def test_an_example_and_a_catalogue_are_written(headrace: Command, tmp_path: Pat
     none = headrace("design", "init", tmp_path / "x.toml", "--example", "farm")
     assert none.returncode == 2
     assert none.stderr == "no example is called 'farm': expected hpc, lab, video\n"
-    both = headrace("design", "init", tmp_path / "x.toml", "--example", "lab", "--catalogue")
+    both = headrace("design", "init", tmp_path / "x.toml", "--example", "lab", "--for-catalogue")
     assert both.returncode == 2
     assert not (tmp_path / "x.toml").exists()
     prices = tmp_path / "prices.toml"
-    assert headrace("design", "init", prices, "--catalogue").returncode == 0
+    assert headrace("design", "init", prices, "--for-catalogue").returncode == 0
     assert headrace("design", "catalogue", prices).returncode == 0
 
 
@@ -172,7 +172,7 @@ def test_a_wrong_catalogue_is_one_line(headrace: Command, tmp_path: Path) -> Non
     assert none.stderr.startswith("example-2025: cannot read the catalogue")
 
 
-@pytest.mark.parametrize("options", [(), ("--catalogue",)])
+@pytest.mark.parametrize("options", [(), ("--for-catalogue",)])
 def test_schemas_are_for_editors(headrace: Command, options: tuple[str, ...]) -> None:
     ended = headrace("design", "schema", *options)
     schema = json.loads(ended.stdout)

@@ -36,11 +36,14 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     plain: Any = parameter.type
     if parameter.choices:
         plain = Literal[parameter.choices]
-    bounds: dict[str, Any] = {}
-    if parameter.type is int:
-        bounds = {"min": _whole(parameter.least), "max": _whole(parameter.most)}
-    words = f"{parameter.option}/{parameter.off}" if parameter.off else parameter.option
-    option = typer.Option(words, help=parameter.help, metavar=parameter.metavar or None, **bounds)
+    is_whole = parameter.type is int
+    option = typer.Option(
+        f"{parameter.option}/{parameter.off}" if parameter.off else parameter.option,
+        help=parameter.help,
+        metavar=parameter.metavar or None,
+        min=parameter.least if is_whole else None,
+        max=parameter.most if is_whole else None,
+    )
     if parameter.is_repeated:
         plain = list[plain]
     if not parameter.is_required and parameter.default_text is None:
@@ -51,10 +54,6 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         default=inspect.Parameter.empty if parameter.is_required else parameter.default_text,
         annotation=Annotated[plain, option],
     )
-
-
-def _whole(bound: float | None) -> int | None:
-    return None if bound is None else int(bound)
 
 
 class DefaultCommandGroup(TyperGroup):

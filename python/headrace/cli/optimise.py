@@ -19,11 +19,12 @@ from headrace.cli.options import (
     Seed,
     Sets,
     ShowProgress,
+    TrustedFiles,
     time_option,
+    trust,
     with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
-from headrace.cli.trust import TrustedFiles, trust
 from headrace.commands.values import share
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS

@@ -1,16 +1,20 @@
 """Arguments and options that several commands have."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from headrace._core import parse_seconds
 from headrace.files import STANDARD_OUTPUT
+from headrace.plain_text import plain_line
 from headrace.quantities import LONGEST, SHORTEST, duration
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from headrace.simulate import Trust
+
 FIGURES = (
     "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
     " latency_max"
@@ -191,3 +195,32 @@ ListenPort: TypeAlias = Annotated[
         "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 for a free one."
     ),
 ]
+
+TrustedFiles: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--trust",
+        help="Trust the scenario's scheduler in this Python file permanently; can be repeated.",
+    ),
+]
+
+
+def trust(files: list[Path] | None) -> "Trust":
+    """Return the trust settings of a command. On a terminal the command asks about other files.
+
+    Raises OSError if one of the files cannot be read.
+    """
+    from headrace.simulate import Trust
+
+    on_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    return Trust(files=files or (), ask=_ask if on_terminal else None)
+
+
+def _ask(file: Path, digest: str) -> bool:
+    print(
+        f"This scenario runs Python code: {plain_line(str(file))}\n"
+        f"  SHA-256 {digest}\n"
+        "The code runs with your rights: read it first.",
+        file=sys.stderr,
+    )
+    return typer.confirm("Trust this file permanently?", default=False, err=True)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import headrace
-from headrace.cli.trust import trust
+from headrace.cli.options import trust
 from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"

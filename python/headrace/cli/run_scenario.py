@@ -17,11 +17,12 @@ from headrace.cli.options import (
     Seed,
     Sets,
     ShowProgress,
+    TrustedFiles,
+    trust,
     with_runs,
 )
 from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
-from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 

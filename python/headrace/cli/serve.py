@@ -328,10 +328,12 @@ def _field(parameter: Any) -> "FormField":
         default = str(default)
     elif isinstance(default, Enum):
         default = default.value
-    choices: tuple[str, ...] = ()
+    choices = tuple(
+        str(getattr(choice, "value", choice)) for choice in parameter.type_descriptor.choices or ()
+    )
     kind: FieldKind = "text"
-    if issubclass(type_, Enum):
-        kind, choices = "choice", tuple(str(it.value) for it in type_)
+    if choices:
+        kind = "choice"
     elif type_ is bool:
         kind = "flag"
     elif issubclass(type_, Path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headrace.cli.options import AsJson, parsed, time_option
+from headrace.cli.options import AsJson, time_option
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -18,6 +18,7 @@ from headrace.cli.trace_options import (
     show_skipped,
     warn_if_empty,
 )
+from headrace.commands.values import parsed
 from headrace.fields import to_document
 from headrace.kinds import with_kind
 from headrace.plain_text import plain_line

@@ -13,10 +13,11 @@ from headrace.cli.options import (
     ScenarioFile,
     Seed,
     Sets,
+    TrustedFiles,
+    trust,
     with_runs,
 )
 from headrace.cli.screen import progress, show_view
-from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
 from headrace.files import check_directory, check_writable, save_json
 from headrace.plain_text import plain_line

@@ -15,10 +15,11 @@ from headrace.cli.options import (
     Seed,
     Sets,
     ShowProgress,
+    TrustedFiles,
+    trust,
     with_runs,
 )
 from headrace.cli.screen import show_files, show_view, steps
-from headrace.cli.trust import TrustedFiles, trust
 from headrace.file_formats import FileFormat
 from headrace.files import check_directory, check_writable, save_json
 from headrace.kinds import blocks

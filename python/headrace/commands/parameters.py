@@ -17,9 +17,6 @@ T = TypeVar("T")
 SMALLEST, LARGEST = 1e-9, 1e12
 """Range of a number but 0: sums, products and quotients of a few stay finite."""
 
-METAVARS: Mapping[Any, str] = {int: "N", float: "NUMBER", str: "TEXT"}
-"""Forms of plain values whose parameter has no `Word.metavar`."""
-
 
 @dataclass(frozen=True)
 class Value:
@@ -193,7 +190,7 @@ def _parameter(declaration: Any, hint: Any) -> Parameter:
         type=str if value is not None or choices else plain,
         value=value,
         help=meta.description or "",
-        metavar=value.metavar if value is not None else word.metavar or METAVARS.get(plain, ""),
+        metavar=value.metavar if value is not None else word.metavar,
         least=meta.ge,
         most=meta.le,
         example=str(examples[0]),

@@ -62,7 +62,7 @@ def figures_command(record: type[Any]) -> Callable[..., None]:
     """Return the command of a record whose answer is figures."""
 
     def run(asked: Any, as_json: FiguresAsJson = False) -> None:
-        print_figures(asked.title, asked.figures(), as_json, getattr(asked, "currency", ""))
+        print_figures(asked.form.title, asked.figures(), as_json, getattr(asked, "currency", ""))
 
     return command(record, run)
 

@@ -37,7 +37,7 @@ def solve(
     ] = "2 min",
     seed: Annotated[int, typer.Option(help="Seed of the random numbers of simulations.")] = 1,
     everything: Annotated[
-        bool, typer.Option("--all", help="Try values too that a rule speaks against.")
+        bool, typer.Option("--all-values", help="Try values too that a rule speaks against.")
     ] = False,
     sets: Sets = None,
     report: Annotated[

@@ -32,7 +32,7 @@ def init(
         ),
     ] = None,
     catalogue: Annotated[
-        bool, typer.Option("--catalogue", help="Write the form of a catalogue.")
+        bool, typer.Option("--for-catalogue", help="Write the form of a catalogue.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE if it exists.")] = False,
 ) -> None:
@@ -43,7 +43,7 @@ def init(
     from headrace.design import forms
 
     if example is not None and catalogue:
-        raise ValueError("--example: the examples are worksheets: expected no --catalogue")
+        raise ValueError("--example: the examples are worksheets: expected no --for-catalogue")
     kind: Kind = "catalogue" if catalogue else "worksheet"
     text = forms.form(kind) if example is None else forms.example(example)
     path = Path(f"{kind}.toml") if file is None else file
@@ -106,7 +106,7 @@ def check(
 
 def schema(
     catalogue: Annotated[
-        bool, typer.Option("--catalogue", help="Print the schema of catalogues.")
+        bool, typer.Option("--for-catalogue", help="Print the schema of catalogues.")
     ] = False,
 ) -> None:
     """Print the JSON Schema of worksheets or catalogues, for editors."""

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import Seed, Sets, ShowProgress
+from headrace.cli.options import Seed, Sets, ShowProgress, TrustedFiles, trust
 from headrace.cli.screen import progress
-from headrace.cli.trust import TrustedFiles, trust
 from headrace.files import atomic_file, check_apart, check_writable
 
 

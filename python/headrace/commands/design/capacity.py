@@ -33,11 +33,6 @@ class Capacity(Storage, frozen=True, kw_only=True):
 
     form = Form("Capacity", ("disks", "disk_capacity", "level", "nodes", "copies", "usable"), DISKS)
 
-    @property
-    def title(self) -> str:
-        """Title of the figures."""
-        return "Raw capacity" if self._is_ideal else "Capacity"
-
     def figures(self) -> list[Figure]:
         """Return the capacities. Raises ValueError, which names the options."""
         self.check_counts()

@@ -75,7 +75,6 @@ class Cost(Storage, frozen=True, kw_only=True):
         ("nodes", "node_price", "disks", "disk_capacity", "disk_price", "level", "electricity"),
         {**DISKS, "nodes": "4", "node_price": "4000", "disk_price": "120", "electricity": "0.2"},
     )
-    title = "Cost"
 
     def figures(self) -> tuple[Figure, ...]:
         """Return purchase and costs of operation. Raises ValueError, which names the options."""

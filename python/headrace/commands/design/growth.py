@@ -47,7 +47,6 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
             "disks_price": "2000",
         },
     )
-    title = "Growth"
 
     @property
     def need(self) -> CapacityNeed:

@@ -76,11 +76,6 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
         {"nodes": "10", "watts": "400"},
     )
 
-    @property
-    def title(self) -> str:
-        """Title of the figures."""
-        return "Power and cooling" if self.nodes or self.component else "Power"
-
     def figures(self) -> list[Figure]:
         """Return power, current and heat. Raises ValueError, which names the options."""
         supply = Supply(
