@@ -19,7 +19,9 @@ def complete(context: Any, parameter: Any, incomplete: str) -> list[str]:
     # A message or a traceback would be in the way of what is typed.
     with contextlib.suppress(Exception), contextlib.redirect_stderr(io.StringIO()):
         if not context.command_path.startswith("headrace design"):
-            known = [it for it in _values(parameter, incomplete) if it.startswith(incomplete)]
+            known = [
+                value for value in _values(parameter, incomplete) if value.startswith(incomplete)
+            ]
     return known
 
 
@@ -67,4 +69,4 @@ def _results() -> list[str]:
     known = store.open()
     if not isinstance(known.location, Directory) or not known.location.catalogue.exists():
         return []
-    return ["last", *(it.id for it in known.listed(store.make_filter(limit=NEWEST)).entries)]
+    return ["last", *(entry.id for entry in known.listed(store.make_filter(limit=NEWEST)).entries)]

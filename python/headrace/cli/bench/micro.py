@@ -112,11 +112,12 @@ def _command(*, repeats: int = 3) -> Callable[[Callable[..., "Study"]], Callable
             study = plan(**{name: values[name] for name in own})
             return _run(study, **{name: values[name] for name in values if name in common})
 
-        parameters = {name: it for name, it in (own | common).items() if name != "study"}
+        parameters = {**own, **common}
+        del parameters["study"]
         parameters["repeats"] = parameters["repeats"].replace(default=repeats)
-        keywords = [it.replace(kind=it.KEYWORD_ONLY) for it in parameters.values()]
+        keywords = [one.replace(kind=one.KEYWORD_ONLY) for one in parameters.values()]
         command.__doc__, command.__name__ = plan.__doc__, plan.__name__
-        command.__annotations__ = {it.name: it.annotation for it in keywords}
+        command.__annotations__ = {one.name: one.annotation for one in keywords}
         vars(command)["__signature__"] = inspect.Signature(keywords)
         return command
 
