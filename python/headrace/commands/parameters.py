@@ -161,12 +161,7 @@ def check_number(
 
 def _parameter(declaration: Any, hint: Any) -> Parameter:
     plain, extra = (
-        (hint, ())
-        if get_origin(hint) is not Annotated
-        else (
-            get_args(hint)[0],
-            get_args(hint)[1:],
-        )
+        (hint, ()) if get_origin(hint) is not Annotated else (get_args(hint)[0], get_args(hint)[1:])
     )
     metas = [entry for entry in extra if isinstance(entry, Meta)]
     meta = metas[-1] if metas else Meta()

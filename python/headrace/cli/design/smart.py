@@ -25,8 +25,7 @@ def smart(
         ),
     ],
     within: Annotated[
-        str,
-        typer.Option("--within", metavar="TIME", help="Time to give the probability for."),
+        str, typer.Option("--within", metavar="TIME", help="Time to give the probability for.")
     ] = "60 d",
     rate: Annotated[
         str | None,

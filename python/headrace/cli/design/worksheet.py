@@ -73,10 +73,7 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(
-    file: WorksheetFile,
-    catalogue: CatalogueFile = None,
-    sets: Sets = None,
-    as_json: AsJson = False,
+    file: WorksheetFile, catalogue: CatalogueFile = None, sets: Sets = None, as_json: AsJson = False
 ) -> int:
     """Check a worksheet: mistakes, contradictory requirements, unknown answers.
 
@@ -123,8 +120,7 @@ def catalogue(
         ),
     ] = None,
     text: Annotated[
-        bool,
-        typer.Option("--toml", help="Print it as TOML, to be saved and changed."),
+        bool, typer.Option("--toml", help="Print it as TOML, to be saved and changed.")
     ] = False,
     sets: Sets = None,
     as_json: AsJson = False,
@@ -146,11 +142,7 @@ def catalogue(
         show_view(view(loaded.catalogue, shipped_catalogues()))
 
 
-def flow(
-    file: WorksheetFile,
-    output: SvgFile,
-    sets: Sets = None,
-) -> None:
+def flow(file: WorksheetFile, output: SvgFile, sets: Sets = None) -> None:
     """Draw how data flows between zones, clients and the outside.
 
     Without flows, the picture shows the accesses of the applications.

@@ -85,9 +85,7 @@ def _nodes(plan: StoragePlan, usable: float) -> list[Figure]:
         inputs=(
             Input("wanted capacity", quantities.size(usable), "--usable"),
             Input(
-                "usable capacity of a node",
-                quantities.size(each),
-                "usable capacity / nodes, below",
+                "usable capacity of a node", quantities.size(each), "usable capacity / nodes, below"
             ),
             Input("fewest nodes", str(plan.nodes), "copies or code over nodes"),
         ),

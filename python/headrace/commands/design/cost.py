@@ -148,21 +148,12 @@ def _node(plan: StoragePlan, price: float, watts: float, rack_units: float) -> N
 
 def _network(price: float) -> NetworkModel:
     return NetworkModel(
-        name=NAME,
-        bandwidth=0.0,
-        latency=0.0,
-        adapter_price=price,
-        port_price=0.0,
-        port_power=0.0,
+        name=NAME, bandwidth=0.0, latency=0.0, adapter_price=price, port_price=0.0, port_power=0.0
     )
 
 
 def _catalogue(
-    disk: DiskModel,
-    node: NodeModel,
-    network: NetworkModel,
-    maintenance: float,
-    currency: str,
+    disk: DiskModel, node: NodeModel, network: NetworkModel, maintenance: float, currency: str
 ) -> Catalogue:
     return Catalogue(
         name="command line",
