@@ -347,7 +347,7 @@ def test_the_command_writes_solution_scenario_and_table(
     worksheet, catalogue = files
     target = tmp_path / "out"
     arguments = ["design", "solve", str(worksheet), "--catalogue", str(catalogue)]
-    assert headrace([*arguments, "-o", str(target), "--no-report", "--budget", "1 h"]) == 0
+    assert headrace([*arguments, "-o", str(target), "--no-report", "--time-limit", "1 h"]) == 0
     shown = capsys.readouterr().out
     assert "Chosen: A " in shown
     assert "Discarded designs" in shown
@@ -401,8 +401,8 @@ def test_a_search_without_design_names_what_clashes(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--budget", "soon"], "--budget"),
-        (["--budget", "-1 s"], "--budget"),
+        (["--time-limit", "soon"], "--time-limit"),
+        (["--time-limit", "-1 s"], "--time-limit"),
         (["--seed", "-1"], "--seed -1"),
         (["--seed", "9223372036854775808"], "--seed 9223372036854775808: expected"),
         (["--set", "capacity.usable=many"], "capacity.usable"),

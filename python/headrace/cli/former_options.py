@@ -30,7 +30,7 @@ FORMER = {
     "calibrate": ROUNDS,
     "design init": {"--catalogue": "--for-catalogue"},
     "design schema": {"--catalogue": "--for-catalogue"},
-    "design solve": {"--all": "--all-values"},
+    "design solve": {"--all": "--all-values", "--budget": "--time-limit"},
     "lab bench": {"--clients": "--client-hosts"},
     "net check": {"--limit": "--max-markings", "--space": "--state-space"},
     "net run": {"--warmup": "--warm-up"},

@@ -32,7 +32,9 @@ def solve(
     budget: Annotated[
         str,
         typer.Option(
-            metavar="TIME", help='Time after which no further design is simulated: "2 min".'
+            "--time-limit",
+            metavar="TIME",
+            help='Time after which no further design is simulated: "2 min".',
         ),
     ] = "2 min",
     seed: Annotated[int, typer.Option(help="Seed of the random numbers of simulations.")] = 1,
@@ -63,7 +65,7 @@ def solve(
     from headrace.files import check_directory, make_directory
     from headrace.plain_text import plain_line
 
-    seconds = time("--budget", budget)
+    seconds = time("--time-limit", budget)
     if not 0 <= seed <= MOST_SEED:
         raise ValueError(f"--seed {seed}: expected a whole number from 0 to {MOST_SEED}")
     if output is not None:
