@@ -69,6 +69,7 @@ def test_a_calculation_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch)
     ("values", "name", "message"),
     [
         ({}, "amount", "--amount: a value is required"),
+        ({"amount": ""}, "amount", '--amount "": expected a size'),
         ({"amount": "much"}, "amount", '--amount "much": expected a size'),
         ({"amount": "1 TB", "drives": 9}, "drives", "--drives 9: expected 1 to 8"),
         ({"amount": "1 TB", "drives": "many"}, "drives", "expected a whole number"),

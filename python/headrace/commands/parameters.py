@@ -112,7 +112,7 @@ def parameters(record: type[msgspec.Struct]) -> tuple[Parameter, ...]:
 
 
 def request(record: type[T], values: Mapping[str, Any]) -> T:
-    """Return a command's record with values as a form or a request gives them: texts or plain.
+    """Return a command's record with values as a user gives them: texts, or plain ones.
 
     Raises:
         WrongParameter: a value is missing or wrong, or there is no such parameter.
@@ -124,7 +124,7 @@ def request(record: type[T], values: Mapping[str, Any]) -> T:
     read = {}
     for name, parameter in declared.items():
         value = values.get(name)
-        if value is None or value == "" or value == []:
+        if value is None or value == []:
             if parameter.is_required:
                 raise WrongParameter(f"{parameter.option}: a value is required", name)
         else:

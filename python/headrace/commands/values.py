@@ -59,10 +59,10 @@ def rate(option: str, text: str) -> float:
 
 def share(option: str, text: str) -> float:
     """Return the share of an option such as --growth "30 %" or 0.3. Raises ValueError."""
-    number = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*", text)
-    if number is None:
+    parts = re.fullmatch(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*", text)
+    if parts is None:
         raise ValueError(f'{option} "{text}": expected a share such as "30 %" or 0.3')
-    return float(number[1]) / (100 if number[2] else 1)
+    return float(parts[1]) / (100 if parts[2] else 1)
 
 
 def read_by(metavar: str, parse: Callable[[str], object]) -> Value:

@@ -1,11 +1,13 @@
 """A form of the parameters of a command."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
 from nicegui.elements.mixins.validation_element import ValidationElement
 
+from headrace import _core
 from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
@@ -171,6 +173,8 @@ def _wrong(field: FormField, value: Any, *, needed: bool = True) -> str | None:
         return None
     if not text:
         return "a value is required" if field.required and needed else None
+    if field.metavar == "TIME" and not _is_time(text):
+        return 'expected a time such as "30 s" or "5 min"'
     if field.kind not in ("integer", "number"):
         return None
     words = text.splitlines() if field.repeated else [text]
@@ -183,6 +187,17 @@ def _wrong(field: FormField, value: Any, *, needed: bool = True) -> str | None:
         if field.minimum is not None and not number >= field.minimum:
             return f"expected at least {field.minimum:g}"
     return None
+
+
+def _is_time(text: str) -> bool:
+    """Return whether a text is a time, a number of seconds, or a law with parameters."""
+    with suppress(ValueError):
+        float(text)
+        return True
+    with suppress(ValueError):
+        _core.parse_seconds(text)
+        return True
+    return ":" in text
 
 
 def _value(field: FormField, value: Any) -> Any:

@@ -29,7 +29,9 @@ async def calculate(form: CommandForm, values: Mapping[str, Any]) -> FigureBook:
             raise RefusedRequest(f"the calculator {name} has no parameter {parameter}", parameter)
         if str(value).strip().lower().startswith("table"):
             raise RefusedRequest(f"{parameter}: expected no file", parameter)
-    text = msgspec.json.encode({"command": name, "values": {**values, **fixed}}).decode()
+    # An empty field of a form has no value.
+    given = {parameter: value for parameter, value in values.items() if value != ""}
+    text = msgspec.json.encode({"command": name, "values": {**given, **fixed}}).decode()
     answer = await site().calculations.ask("calculate", text)
     if answer.error is not None:
         raise RefusedRequest(answer.error.message, answer.error.parameter)
