@@ -160,9 +160,7 @@ def check_number(
 
 
 def _parameter(declaration: Any, hint: Any) -> Parameter:
-    plain, extra = (
-        (hint, ()) if get_origin(hint) is not Annotated else (get_args(hint)[0], get_args(hint)[1:])
-    )
+    plain, *extra = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     metas = [entry for entry in extra if isinstance(entry, Meta)]
     meta = metas[-1] if metas else Meta()
     value = next((entry for entry in extra if isinstance(entry, Value)), None)
