@@ -195,9 +195,9 @@ def _is_time(text: str) -> bool:
         float(text)
         return True
     with suppress(ValueError):
-        _core.parse_seconds(text)
+        _core.parse_span(text)
         return True
-    return ":" in text
+    return ":" in text or text == "none"
 
 
 def _value(field: FormField, value: Any) -> Any:
