@@ -119,9 +119,7 @@ def parse_toml(name: str, text: str, expected: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _malformed(name, expected, error) from None
     for path, reason in _unusable(document):
-        raise TomlPositions(name, text).error(
-            tuple(key for key in path if isinstance(key, str)), reason
-        )
+        raise TomlPositions(name, text).error(tuple(map(str, path)), reason)
     return document
 
 

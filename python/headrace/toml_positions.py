@@ -1,7 +1,10 @@
 """Lines and columns of the keys of a TOML file, for messages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+FieldPath = tuple[str, ...]
+"""Names of a field from the outside in; a number is the place of a table in a list, from 0."""
 
 
 class TomlPositions:
@@ -9,9 +12,9 @@ class TomlPositions:
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
-        self._keys = list(_keys(text))
+        self._keys = list(positions(text))
 
-    def error(self, path: tuple[str, ...], message: str) -> ValueError:
+    def error(self, path: FieldPath, message: str) -> ValueError:
         """Return an error at a key, or at the nearest key above it that the file has."""
         for length in range(len(path), 0, -1):
             for key, line, column in self._keys:
@@ -22,18 +25,27 @@ class TomlPositions:
 
 _NAME = r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')"
 _DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
+_LIST = re.compile(rf"\s*\[\[\s*({_DOTTED})\s*\]\]")
 _HEADER = re.compile(rf"\s*\[\s*({_DOTTED})\s*\]")
 _KEY = re.compile(rf"\s*({_DOTTED})\s*=")
 _INNER = re.compile(rf"[{{,]\s*({_DOTTED})\s*=")
 
 
-def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Yield each key of a TOML file with its path, line and column, except within texts of several
-    lines, which rules do not have."""
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _parts(header[1])
+def positions(text: str) -> Iterator[tuple[FieldPath, int, int]]:
+    """Yield the path of each key and header with its line and column, from 1.
+
+    Keys within texts and lists of several lines are not found.
+    """
+    table: FieldPath = ()
+    lists: dict[FieldPath, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _LIST.match(line):
+            at = _numbered(_parts(header[1]), lists)
+            lists[at] = lists.get(at, -1) + 1
+            table = (*at, str(lists[at]))
+            yield table, number, header.start(1) + 1
+        elif header := _HEADER.match(line):
+            table = _numbered(_parts(header[1]), lists, whole=True)
             yield table, number, header.start(1) + 1
         elif key := _KEY.match(line):
             path = (*table, *_parts(key[1]))
@@ -42,5 +54,15 @@ def _keys(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
                 yield (*path, *_parts(inner[1])), number, inner.start(1) + 1
 
 
-def _parts(dotted: str) -> tuple[str, ...]:
+def _numbered(path: FieldPath, lists: Mapping[FieldPath, int], *, whole: bool = False) -> FieldPath:
+    """Return the path of a header with the numbers of the lists that it leads through."""
+    found: FieldPath = ()
+    for at, name in enumerate(path):
+        found = (*found, name)
+        if found in lists and (whole or at < len(path) - 1):
+            found = (*found, str(lists[found]))
+    return found
+
+
+def _parts(dotted: str) -> FieldPath:
     return tuple(it.strip("\"'") for it in re.findall(_NAME, dotted))

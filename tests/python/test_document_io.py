@@ -172,3 +172,9 @@ def test_commands_refuse_damaged_documents(
         assert ended.returncode == 2, told
         assert ended.stderr.count("\n") == 1 and str(tmp_path) in ended.stderr, told
         assert "internal error" not in ended.stderr and "Errno" not in ended.stderr, told
+
+
+def test_a_number_in_a_list_of_tables_is_found_at_its_own_line() -> None:
+    text = "[[rule]]\nweight = 1\n[[rule]]\nweight = 123456789012345678901\n"
+    with pytest.raises(ValueError, match=r"^x\.toml:4:1: "):
+        parse_toml("x.toml", text, "rules")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from headrace.fields import convert
+from headrace.toml_positions import FieldPath
 from headrace.web.quick_run import QuickError, QuickRuns
 from headrace.web.quick_worker import CheckedScenario
 from headrace.web.scenario_schema import (
@@ -18,7 +19,6 @@ from headrace.web.scenario_schema import (
     value_of,
 )
 from headrace.web.scenario_text import (
-    FieldPath,
     document_of,
     fields_of,
     path_at,

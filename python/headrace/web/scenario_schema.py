@@ -9,7 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from headrace import _core
-from headrace.web.scenario_text import FieldPath, positions, value_at
+from headrace.toml_positions import FieldPath, positions
+from headrace.web.scenario_text import value_at
 
 Schema = Mapping[str, Any]
 Kind = Literal["choice", "flag", "integer", "number", "text", "list"]

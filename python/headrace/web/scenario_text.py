@@ -1,6 +1,5 @@
 """The TOML text of a scenario: its fields, their lines, and changes that keep its comments."""
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
@@ -9,8 +8,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
-FieldPath = tuple[str, ...]
-"""Names of a field from the outside in; a number is the place of a table in a list, from 0."""
+from headrace.toml_positions import FieldPath, positions
 
 
 class UnchangeableText(ValueError):
@@ -148,37 +146,6 @@ def _equal_elsewhere(before: Mapping[str, Any], after: Mapping[str, Any], path: 
     return others(before) == others(after)
 
 
-_NAME = r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')"
-_DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
-_LIST = re.compile(rf"\s*\[\[\s*({_DOTTED})\s*\]\]")
-_HEADER = re.compile(rf"\s*\[\s*({_DOTTED})\s*\]")
-_KEY = re.compile(rf"\s*({_DOTTED})\s*=")
-_INNER = re.compile(rf"[{{,]\s*({_DOTTED})\s*=")
-
-
-def positions(text: str) -> Iterator[tuple[FieldPath, int, int]]:
-    """Yield the path of each key and header with its line and column, from 1.
-
-    Keys within texts and lists of several lines are not found.
-    """
-    table: FieldPath = ()
-    lists: dict[FieldPath, int] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if header := _LIST.match(line):
-            at = _numbered(_parts(header[1]), lists)
-            lists[at] = lists.get(at, -1) + 1
-            table = (*at, str(lists[at]))
-            yield table, number, header.start(1) + 1
-        elif header := _HEADER.match(line):
-            table = _numbered(_parts(header[1]), lists, whole=True)
-            yield table, number, header.start(1) + 1
-        elif key := _KEY.match(line):
-            path = (*table, *_parts(key[1]))
-            yield path, number, key.start(1) + 1
-            for inner in _INNER.finditer(line, key.end()):
-                yield (*path, *_parts(inner[1])), number, inner.start(1) + 1
-
-
 def path_at(text: str, line: int, column: int | None = None) -> FieldPath | None:
     """Return the field at a position, or the one whose header is there; None if there is none."""
     found = [(path, at) for path, number, at in positions(text) if number == line]
@@ -191,17 +158,3 @@ def path_at(text: str, line: int, column: int | None = None) -> FieldPath | None
 def line_of(text: str, path: FieldPath) -> int | None:
     """Return the line of a field; None if the text does not have it."""
     return next((line for it, line, _ in positions(text) if it == path), None)
-
-
-def _numbered(path: FieldPath, lists: Mapping[FieldPath, int], *, whole: bool = False) -> FieldPath:
-    """Return the path of a header with the numbers of the lists that it leads through."""
-    found: FieldPath = ()
-    for at, name in enumerate(path):
-        found = (*found, name)
-        if found in lists and (whole or at < len(path) - 1):
-            found = (*found, str(lists[found]))
-    return found
-
-
-def _parts(dotted: str) -> FieldPath:
-    return tuple(it.strip("\"'") for it in re.findall(_NAME, dotted))

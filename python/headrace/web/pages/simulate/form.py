@@ -6,10 +6,11 @@ from typing import Any
 
 from nicegui import ui
 
+from headrace.toml_positions import FieldPath
 from headrace.web.field_control import field_control
 from headrace.web.scenario_draft import GivenField, ScenarioDraft
 from headrace.web.scenario_schema import Explained, ScenarioField
-from headrace.web.scenario_text import FieldPath, UnchangeableText, path_text
+from headrace.web.scenario_text import UnchangeableText, path_text
 
 PAUSE_MS = 300
 """Milliseconds without a key before a value counts."""
