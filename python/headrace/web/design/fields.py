@@ -9,8 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from headrace import _core
+from headrace.toml_positions import FieldPath
 
-FieldPath = tuple[str, ...]
 Kind = Literal["choice", "flag", "integer", "number", "names", "quantity", "long", "text"]
 
 LONG = frozenset({"problem", "reason", "existing", "description", "text", "removal", "backup"})

@@ -12,7 +12,8 @@ from headrace._core import ScenarioError
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet_file import LoadedWorksheet, read_worksheet
-from headrace.web.design.fields import FieldPath, fields_of, section_of, value_of
+from headrace.toml_positions import FieldPath
+from headrace.web.design.fields import fields_of, section_of, value_of
 from headrace.web.scenario_text import (
     UnchangeableText,
     document_of,

@@ -10,10 +10,11 @@ from nicegui import app, run, ui
 
 from headrace._core import ScenarioError
 from headrace.design.catalogue_file import DEFAULT
+from headrace.toml_positions import FieldPath
 from headrace.web.access.users import User
 from headrace.web.design.catalogues import open_catalogue
 from headrace.web.design.drafts import DraftError, Drafts
-from headrace.web.design.fields import FieldPath, section_of, sections
+from headrace.web.design.fields import section_of, sections
 from headrace.web.design.sheet import (
     CheckedSheet,
     Sheet,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from nicegui.elements.mixins.validation_element import ValidationElement
 
-from headrace.web.design.fields import FieldPath, Group, SheetField, SheetSection, shown
+from headrace.toml_positions import FieldPath
+from headrace.web.design.fields import Group, SheetField, SheetSection, shown
 from headrace.web.design.sheet import REFERENCES
 from headrace.web.field_control import field_control
 
