@@ -147,3 +147,9 @@ def test_completion_without_a_readable_store(tmp_path: Path) -> None:
     (damaged / "catalogue.sqlite").write_text("no database")
     for store in (__file__, str(damaged), "postgresql://nowhere.invalid/x", "ftp://x"):
         assert completed("headrace results show ", HEADRACE_STORE=store) == []
+
+
+def test_former_words_are_not_proposed(headrace: Command) -> None:
+    result = headrace("whatif", "x.toml", "--b", "2")
+    assert result.returncode == 2
+    assert "--by" not in result.stderr

@@ -1,6 +1,7 @@
 """Commands as records: options, forms and requests follow from the fields."""
 
 import json
+import re
 from typing import Annotated as A
 
 import msgspec
@@ -117,7 +118,7 @@ def test_a_calculation_is_a_call_in_python() -> None:
 
 
 WORDS = (
-    "|nan|inf|-1|0|1e-320|1e400|5 TB|-1 h|1e9 y|1 %|raid6|raid0|weibull:0,1h|weibull:1e300,1h"
+    "|nan|inf|-1|0|1e-320|1e308|1e400|5 TB|-1 h|1e9 y|1 %|raid6|raid0|weibull:0,1h|weibull:1e300,1h"
     "|a=1x9|1,2,3|x:1,1 h,1 h|8+3|bathtub:|nearline|2:8d:64c:2s|0x10|1_0|\0| "
 )
 TEXTS = st.sampled_from(WORDS.split("|"))
@@ -144,3 +145,28 @@ def test_any_value_is_read_or_named(name: str, data: st.DataObject) -> None:
         assert str(error)
     else:
         assert msgspec.json.encode(figures)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("growth", {"growth_rate": "1e308"}, "growth 1e+308: expected -0.99 to 10"),
+        ("growth", {"growth_rate": "-5", "years": 2.5}, "growth -5: expected"),
+        ("capacity", {"disks": 10**400}, "expected 1 to 1000000"),
+        ("capacity", {"disks": 2**53 + 1}, "expected 1 to 1000000"),
+        ("power", {"voltage": float("nan")}, "expected a voltage such as 120 or 230"),
+        ("capacity", {"code": ""}, '--code "": expected data and parity'),
+    ],
+)
+def test_an_absurd_value_is_refused(name: str, values: dict[str, object], message: str) -> None:
+    with pytest.raises(WrongParameter, match=re.escape(message)):
+        design.calculate(name, {**design.record(name).form.example, **values})
+
+
+def test_a_seed_may_have_64_bits() -> None:
+    seeds = (2**53 + 1, 2**64 - 1)
+    values = {"level": "raid6", "disks": 8, "mttf": "1000000 h", "mttr": "12 h", "missions": 10}
+    for seed in seeds:
+        assert design.calculate("reliability", {**values, "seed": seed})
+    with pytest.raises(WrongParameter, match="expected 0 to 18,446,744,073,709,551,615"):
+        design.calculate("reliability", {**values, "seed": 2**64})

@@ -1,6 +1,7 @@
 """Commands that accept former words of their options, with a note on standard error."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -80,6 +81,7 @@ class Command(TyperCommand):
         """Return the parser of the command, with the former words beside the present ones."""
         parser: Any = super().make_parser(ctx)
         words = FORMER.get(ctx.command_path.partition(" ")[2], {})
+        parser._long_opt = _Words(parser._long_opt)
         for former, present in words.items():
             option = parser._long_opt[present]
             note = "" if ctx.resilient_parsing else f"headrace: {former} is now {present}"
@@ -92,6 +94,13 @@ class _Argument(TyperArgument):
 
     def display_type(self, ctx: Any) -> str:
         return ""
+
+
+class _Words(dict[str, object]):
+    """Options by their words. What is proposed for an unknown word is a present one."""
+
+    def __iter__(self) -> Iterator[str]:
+        return (word for word in super().__iter__() if not isinstance(self[word], _FormerOption))
 
 
 class _FormerOption:

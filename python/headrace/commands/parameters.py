@@ -1,7 +1,7 @@
 """Parameters of a command, as the fields of its record declare them.
 
-A field is annotated with its `Value` if it is a quantity or another text to read, and with
-`msgspec.Meta`: help, bounds, an example.
+A field is annotated with its `Help`, and with its `Value` if it is a quantity or another text to
+read.
 """
 
 import math
@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import NODEFAULT, Meta
+from msgspec import NODEFAULT
 
 T = TypeVar("T")
 SMALLEST, LARGEST = 1e-9, 1e12
@@ -42,12 +42,14 @@ class Word:
     """Unit or form of a plain number or text."""
 
 
-def Help(
-    text: str, least: float | None = None, most: float | None = None, example: object = None
-) -> Meta:
-    """Return the annotation of a parameter with its help, bounds and an example."""
-    examples = None if example is None else [example]
-    return Meta(description=text, ge=least, le=most, examples=examples)
+@dataclass(frozen=True)
+class Help:
+    """What a parameter is for, the range of a number, and an example."""
+
+    text: str = ""
+    least: float | None = None
+    most: float | None = None
+    example: object = ""
 
 
 @dataclass(frozen=True)
@@ -161,8 +163,7 @@ def check_number(
 
 def _parameter(declaration: Any, hint: Any) -> Parameter:
     plain, *extra = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    metas = [entry for entry in extra if isinstance(entry, Meta)]
-    meta = metas[-1] if metas else Meta()
+    said = next((entry for entry in extra if isinstance(entry, Help)), Help())
     value = next((entry for entry in extra if isinstance(entry, Value)), None)
     word = next((entry for entry in extra if isinstance(entry, Word)), Word())
     if get_origin(plain) in (Union, UnionType):
@@ -175,18 +176,17 @@ def _parameter(declaration: Any, hint: Any) -> Parameter:
     default = declaration.default
     if declaration.default_factory is not NODEFAULT:
         default = declaration.default_factory()
-    examples = meta.examples or [""]
     return Parameter(
         name=declaration.name,
         option=word.option or "--" + declaration.name.replace("_", "-"),
         off=word.off,
         type=str if value is not None or choices else plain,
         value=value,
-        help=meta.description or "",
+        help=said.text,
         metavar=value.metavar if value is not None else word.metavar,
-        least=meta.ge,
-        most=meta.le,
-        example=str(examples[0]),
+        least=said.least,
+        most=said.most,
+        example=str(said.example),
         choices=choices,
         is_repeated=is_repeated,
         default=default,
@@ -237,15 +237,14 @@ def _read_one(parameter: Parameter, value: Any) -> Any:
     except (ValueError, OverflowError):
         kind = "a whole number" if is_whole else "a number"
         raise ValueError(f"{option} {value}: expected {kind}") from None
-    if is_whole and number != float(value):
+    if is_whole and isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{option} {value}: expected a whole number")
     if is_whole:
         least, most = parameter.least, parameter.most
         if (least is not None and number < least) or (most is not None and number > most):
             upper = "" if most is None else f" to {int(most):,}"
             raise ValueError(f"{option} {number}: expected {least or 0:g}{upper or ' or more'}")
-    else:
-        low = -math.inf if parameter.least is None else parameter.least
-        high = LARGEST if parameter.most is None else parameter.most
-        check_number(option, number, low, parameter.example, high)
+    elif parameter.least is not None:
+        most = LARGEST if parameter.most is None else parameter.most
+        check_number(option, number, parameter.least, parameter.example, most)
     return number

@@ -195,6 +195,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
     Raises:
         ValueError: A value is impossible or absurd.
     """
+    check_growth(need, unit)
     growth = need.growth or 0.0
     figures = [
         Figure(

@@ -34,5 +34,5 @@ def calculate(name: str, values: Mapping[str, Any]) -> list[Figure]:
     asked = request(record(name), values)
     try:
         return list(asked.figures())
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         raise WrongParameter(str(error), "") from None

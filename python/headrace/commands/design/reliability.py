@@ -44,8 +44,8 @@ from headrace.design.reliability.silent_corruption import (
 )
 from headrace.quantities import YEAR
 
-MOST, MOST_LONG = 2**32 - 1, 2**63 - 1
-"""Largest numbers in the fields of the engine, and of a bound that msgspec takes."""
+MOST, MOST_LONG = 2**32 - 1, 2**64 - 1
+"""Largest numbers in the fields of the engine."""
 DURATION = read_by("TIME", laws.parse_duration)
 PLOT_POINTS = 40
 """Horizons of a plot."""

@@ -11,6 +11,9 @@ from headrace.web.design.figures import FigureBook
 from headrace.web.jobs import CommandForm, RefusedRequest
 from headrace.web.site import site
 
+LONGEST_ERROR = 2000
+"""Characters of an error, which quotes the value."""
+
 
 async def calculate(form: CommandForm, values: Mapping[str, Any]) -> FigureBook:
     """Compute figures from the parameters of a command.
@@ -34,6 +37,6 @@ async def calculate(form: CommandForm, values: Mapping[str, Any]) -> FigureBook:
     text = msgspec.json.encode({"command": name, "values": {**given, **fixed}}).decode()
     answer = await site().calculations.ask("calculate", text)
     if answer.error is not None:
-        raise RefusedRequest(answer.error.message, answer.error.parameter)
+        raise RefusedRequest(answer.error.message[:LONGEST_ERROR], answer.error.parameter)
     figures = msgspec.convert(answer.result, list[Figure])
     return FigureBook(figures, str(values.get("currency", ""))[:20])
