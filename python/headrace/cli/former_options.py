@@ -97,7 +97,7 @@ class _Argument(TyperArgument):
 
 
 class _Words(dict[str, object]):
-    """Options by their words. What is proposed for an unknown word is a present one."""
+    """Options by their words. Only present words are proposed for an unknown one."""
 
     def __iter__(self) -> Iterator[str]:
         return (word for word in super().__iter__() if not isinstance(self[word], _FormerOption))

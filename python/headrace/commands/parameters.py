@@ -44,7 +44,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Help:
-    """What a parameter is for, the range of a number, and an example."""
+    """The purpose of a parameter, the range of a number, and an example."""
 
     text: str = ""
     least: float | None = None
