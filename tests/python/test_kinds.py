@@ -22,10 +22,10 @@ DATA = ROOT / "tests" / "data"
 BENCH = "DIR --no-store"
 ARRAY = "--level raid6 --disks 12 --capacity 4TB --nodes 4"
 PRINTED = {
-    "bench blocks": (f"--file 64k --blocks 16k --repeats 1 {BENCH}", "study"),
+    "bench blocks": (f"--file-size 64k --block-sizes 16k --repetitions 1 {BENCH}", "study"),
     "bench clean": ("DIR", "bench-clean"),
     "bench mix": (f"--workload MIX --rates 100 --time 0.05 --warm-up 0 {BENCH}", "load-sweep"),
-    "bench quick": (f"--file 16MiB --time 0.05 {BENCH}", "jobs"),
+    "bench quick": (f"--file-size 16MiB --time 0.05 {BENCH}", "jobs"),
     "bench run": (f"MIX --time 0.1 {BENCH}", "measured"),
     "design capacity": (ARRAY, "design-figures"),
     "design check": ("WORKSHEET", "design-check"),
@@ -64,7 +64,7 @@ PRINTED = {
     "trace scale": ("TRACE COPY.csv --time 2", "trace-edit"),
     "trace synth": ("COPY.csv", "trace-edit"),
     "trace workload": ("LOG", "trace-workload"),
-    "twin": (f"--again {DATA}/twins/ext4-60.json", "validation"),
+    "twin": ("--again TWIN", "validation"),
     "whatif": ("SMALL --only servers.count --no-kinds", "whatif"),
 }
 """Commands that print a result, with arguments and the kind."""
@@ -124,6 +124,7 @@ def test_a_printed_result_names_its_kind(name: str, tmp_path: Path, place: Path)
     for word, path in files.items():
         path.write_text(contents[word])
     files |= {"DIR": tmp_path, "NET": ROOT / "scenarios/nets/queue.toml"}
+    files |= {"TWIN": DATA / "twins" / "ext4-60.json"}
     files |= {"TRACE": DATA / "traces" / "log.csv", "COPY.csv": tmp_path / "copy.csv"}
     words = {**files, "LOG": log("sample-dxt-simple")} if "LOG" in arguments else files
     if name == "results compare":

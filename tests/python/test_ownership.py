@@ -199,7 +199,7 @@ OUTPUT_FILES: dict[str, tuple[list[object], str]] = {
     "trace import": (["trace", "import", TRACE], "r.csv"),
     "trace convert": (["trace", "convert", TRACE], "r.csv"),
     "trace cut": (["trace", "cut", TRACE, "--operations", "read"], "r.csv"),
-    "trace scale": (["trace", "scale", TRACE, "--size", "2"], "r.csv"),
+    "trace scale": (["trace", "scale", TRACE, "--size-factor", "2"], "r.csv"),
     "trace anonymise": (["trace", "anonymise", TRACE], "r.csv"),
     "trace synth": (["trace", "synth"], "r.csv"),
     "results export -o": (["results", "export", "last", "-o"], "r.csv"),

@@ -96,7 +96,7 @@ def test_a_mix_is_tuned(site: RunningSite, browser: Browser) -> None:
         page.get_by_role("button", name="Measure").click()
         expect(page.get_by_text("a value is required").first).to_be_visible()
         page.get_by_label(re.compile("^Profiler")).fill("fuse")
-        page.get_by_label(re.compile("^Step")).fill("0.05")
+        page.get_by_label(re.compile("^First step")).fill("0.05")
         page.get_by_label(re.compile("^Threshold")).fill("0.05")
         page.get_by_label("Amount", exact=True).fill("20")
         page.get_by_label("Mixed", exact=True).fill("100")
