@@ -44,7 +44,8 @@ VARYING = (
     # Time that a simulation took.
     (
         re.compile(
-            r"(simulated in|runs in|runs,|wall_seconds\D+|took) ?[\d.,]+(e-\d+)?( (us|ms|s|min)\b)?"
+            r"(simulated in|runs in|runs,|wall_seconds\D+|took) ?[\d.,]+(e-\d+)?"
+            r"( (ns|us|µs|ms|s|min|h)\b)?"
         ),
         r"\1 …",
     ),

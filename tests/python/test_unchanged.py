@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import faces
 import pytest
 import unchanged
 
@@ -145,3 +146,11 @@ def test_a_change_of_each_face_is_found(tmp_path: Path, source: Path) -> None:
         file.write_text(text.replace(before, after))
     found = unchanged.compare_faces(base, other, source, cases, 2)
     assert set(CHANGES) <= {it.case.name for it in found if it.verdict == "DIFFERENT"}
+
+
+@pytest.mark.parametrize("time", ["21.8 s", "987 µs", "987 us", "0.5 ms", "3 min"])
+def test_the_time_of_a_run_is_no_face(time: str) -> None:
+    text = f"1 s simulated in {time}, 225 events"
+    for pattern, replacement in faces.VARYING:
+        text = pattern.sub(replacement, text)
+    assert text == "1 s simulated in …, 225 events"

@@ -172,7 +172,7 @@ def test_the_calculators_compute(site: RunningSite, browser: Browser) -> None:
         page.get_by_role("tab", name="Hot spares").click()
         page.get_by_label("Restock", exact=True).fill("soon")
         page.get_by_role("button", name="Compute").click()
-        expect(page.get_by_text('expected a time such as "30 s"')).to_be_visible()
+        expect(page.get_by_text('Restock: expected a time such as "30 s"')).to_be_visible()
 
 
 def test_drafts_are_renamed_copied_and_deleted(site: RunningSite, browser: Browser) -> None:
