@@ -209,7 +209,7 @@ def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], headin
             else:
                 _panel(axes, chart)
     named = panels[0].x.scale == "names"
-    is_same = all(isinstance(it, Chart) and it.y == panels[0].y for it in panels)
+    is_same = all(isinstance(panel, Chart) and panel.y == panels[0].y for panel in panels)
     # Without a name and a unit, axes are of different things.
     if not named and is_same and panels[0].y.label:
         ends = [end for axes, _ in zip(grid.flat, panels, strict=False) for end in axes.get_ylim()]

@@ -383,17 +383,17 @@ def _caches(caches: Sequence[Cache]) -> Table:
     columns = ("cache", "copies", "hit %", *counts, *data, "evicted")
     rows = [
         (
-            it.cache,
-            whole(it.copies),
-            NONE if it.hit_ratio is None else percent(it.hit_ratio),
-            *map(whole, (it.hits, it.read_ahead, it.misses)),
+            cache.cache,
+            whole(cache.copies),
+            NONE if cache.hit_ratio is None else percent(cache.hit_ratio),
+            *map(whole, (cache.hits, cache.read_ahead, cache.misses)),
             *(
                 size(amount) if amount else NONE
-                for amount in (it.hit_bytes, it.read_ahead_bytes, it.miss_bytes)
+                for amount in (cache.hit_bytes, cache.read_ahead_bytes, cache.miss_bytes)
             ),
-            size(it.evicted_bytes) if it.evicted_bytes else whole(it.evictions),
+            size(cache.evicted_bytes) if cache.evicted_bytes else whole(cache.evictions),
         )
-        for it in caches
+        for cache in caches
     ]
     return Table.of_rows("Caches", columns, rows, 1, LESS_TO_CACHES)
 
@@ -406,15 +406,15 @@ def _failures(failures: Sequence[Outage]) -> Table:
 
     rows = [
         (
-            f"{it.server}" if it.metadata is None else f"metadata {it.metadata}",
-            duration(it.at_s),
-            when(it.until_s),
-            when(it.noticed_s),
-            size(it.forgotten_bytes),
-            size(it.repair.copied_bytes) if it.repair else "",
-            when(it.repair.whole_s) if it.repair else "",
+            f"{outage.server}" if outage.metadata is None else f"metadata {outage.metadata}",
+            duration(outage.at_s),
+            when(outage.until_s),
+            when(outage.noticed_s),
+            size(outage.forgotten_bytes),
+            size(outage.repair.copied_bytes) if outage.repair else "",
+            when(outage.repair.whole_s) if outage.repair else "",
         )
-        for it in failures
+        for outage in failures
     ]
     return Table.of_rows("Failures", columns, rows, 1, ("forgotten", "noticed"))
 

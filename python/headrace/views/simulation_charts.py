@@ -224,7 +224,7 @@ def server_map(
 
     times, servers = busy_servers(series, windows)
     # Of cards and devices that are links of the network, nothing is known by server.
-    if len(servers) < 2 or not any(any(it.busy) for it in servers):
+    if len(servers) < 2 or not any(any(server.busy) for server in servers):
         return []
     title = "Data servers over time"
     if most is not None and len(servers) > most:
