@@ -4,12 +4,13 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
+import msgspec
 import typer
 from typer.core import TyperGroup
 
 from headrace.commands.parameters import Parameter, parameters, request
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 
 
 def command(record: type[T], run: Callable[..., None]) -> Callable[..., None]:
@@ -17,7 +18,7 @@ def command(record: type[T], run: Callable[..., None]) -> Callable[..., None]:
 
     `run` is called with the record, and with values of its own further parameters.
     """
-    declared = parameters(record)  # type: ignore[arg-type]
+    declared = parameters(record)
 
     def call(**values: Any) -> None:
         given = {parameter.name: values.pop(parameter.name) for parameter in declared}

@@ -7,13 +7,14 @@ read.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import NODEFAULT
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 SMALLEST, LARGEST = 1e-9, 1e12
 """Range of a number but 0: sums, products and quotients of a few stay finite."""
 
@@ -106,6 +107,7 @@ class WrongParameter(ValueError):
         self.name = name
 
 
+@cache
 def parameters(record: type[msgspec.Struct]) -> tuple[Parameter, ...]:
     """Return the parameters of a command in the order of its fields."""
     hints = get_type_hints(record, include_extras=True)
@@ -119,7 +121,7 @@ def request(record: type[T], values: Mapping[str, Any]) -> T:
     Raises:
         WrongParameter: a value is missing or wrong, or there is no such parameter.
     """
-    declared = {parameter.name: parameter for parameter in parameters(record)}  # type: ignore[arg-type]
+    declared = {parameter.name: parameter for parameter in parameters(record)}
     for name in values:
         if name not in declared:
             raise WrongParameter(f"there is no parameter {name}", name)

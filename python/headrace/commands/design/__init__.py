@@ -16,8 +16,8 @@ CALCULATIONS = {
     "reliability": f"{_HERE}.reliability:Reliability",
     "spares": f"{_HERE}.spares:Spares",
 }
-"""Record of each command, as text: a command loads its own only. The terminal, the page of
-calculators and the API read this table."""
+"""Record of each command, as text: helpers that run scenarios do not load them. The terminal, the
+page of calculators and the API read this table."""
 
 
 def record(name: str) -> Any:

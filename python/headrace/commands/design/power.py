@@ -64,7 +64,7 @@ class Power(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     voltage: A[float, Word(metavar="V"), Help("Supply voltage.")] = 230.0
     power_factor: A[float, Help("Power factor of the loads.")] = 1.0
-    ups_va: A[float | None, Word(metavar="VA"), Help("Rating of a UPS: show what it carries.")] = (
+    ups_va: A[float | None, Word(metavar="VA"), Help("Rating of a UPS: also give its power.")] = (
         None
     )
     ups_power_factor: A[float, Help("Power factor of the UPS.")] = 0.9
