@@ -170,6 +170,8 @@ def replication_seed(seed: int, replication: int) -> int: ...
 def reliability(question: str, on_progress: Callable[[float], object] | None = None) -> str: ...
 
 TRACE_OPERATIONS: list[str]
+TRACE_GROUPS: list[str]
+TRACE_CALLS: list[str]
 TRACE_NO_FILE: int
 TRACE_FORMATS: list[tuple[str, str, bool]]
 

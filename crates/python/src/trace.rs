@@ -353,6 +353,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TRACE_NO_FILE", Record::NO_FILE)?;
     let operations: Vec<_> = Operation::ALL.iter().map(|it| it.name()).collect();
     module.add("TRACE_OPERATIONS", operations)?;
+    let groups: Vec<_> = Operation::ALL.iter().map(|it| it.group().name()).collect();
+    module.add("TRACE_GROUPS", groups)?;
+    let calls = Operation::CALLS.iter();
+    let calls: Vec<_> = calls.map(|it| String::from_utf8_lossy(it)).collect();
+    module.add("TRACE_CALLS", calls)?;
     let formats: Vec<_> = headrace_trace::FORMATS
         .iter()
         .map(|it| (it.name, it.description, it.create.is_some()))

@@ -12,10 +12,37 @@ pub enum Group {
     Process,
 }
 
+impl Group {
+    /// Returns its name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Data => "data",
+            Group::Metadata => "metadata",
+            Group::Local => "local",
+            Group::Process => "process",
+        }
+    }
+}
+
+/// Position of the file among a system call's arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// An open descriptor.
+    Descriptor(usize),
+    /// A path, relative to the current directory.
+    Path(usize),
+    /// A path, relative to the directory in the argument before; if it is
+    /// empty or NULL, that descriptor itself.
+    PathIn(usize),
+}
+
 /// Declares the operations: variant, name in files and tables, group, whether
-/// it carries bytes. To add an operation, add a line.
+/// it carries bytes, and the system calls that are this operation on one file and no more.
+/// To add an operation, add a line.
 macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident, $name:literal, $group:ident, $bytes:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident, $name:literal, $group:ident, $bytes:literal
+        $({ $($at:ident($argument:literal): $($call:literal),+;)+ })?;)*) => {
         /// A file operation, in the words of the POSIX calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
         #[serde(rename_all = "lowercase")]
@@ -45,6 +72,18 @@ macro_rules! operations {
             pub fn carries_bytes(self) -> bool {
                 match self { $(Operation::$variant => $bytes,)* }
             }
+
+            /// System calls that are an operation on one file, by their names.
+            pub const CALLS: &[&[u8]] = &[$($($($($call,)+)+)?)*];
+
+            /// Returns the operation of a system call on one file, and the file's position among
+            /// its arguments; None for every call but `CALLS`.
+            pub(crate) fn of_call(name: &[u8]) -> Option<(Operation, At)> {
+                match name {
+                    $($($($($call)|+ => Some((Operation::$variant, At::$at($argument))),)+)?)*
+                    _ => None,
+                }
+            }
         }
     };
 }
@@ -53,7 +92,7 @@ operations! {
     /// Open an existing file.
     Open, "open", Metadata, false;
     /// Open a file, creating it if it is not there; also make a special file.
-    Create, "create", Metadata, false;
+    Create, "create", Metadata, false { Path(0): b"mknod"; PathIn(1): b"mknodat"; };
     /// Close a descriptor.
     Close, "close", Metadata, false;
     /// Read bytes.
@@ -63,37 +102,51 @@ operations! {
     /// Move the position within an open file.
     Seek, "seek", Local, false;
     /// Bring written data to stable storage.
-    Sync, "sync", Data, false;
+    Sync, "sync", Data, false { Descriptor(0): b"fsync"; };
     /// Set a file's length, which is the record's offset.
     Truncate, "truncate", Data, false;
     /// Reserve or release space in a range.
     Allocate, "allocate", Data, false;
     /// Look up a file's attributes or permissions.
-    Stat, "stat", Metadata, false;
+    Stat, "stat", Metadata, false {
+        Path(0): b"stat", b"lstat", b"stat64", b"lstat64", b"access";
+        Descriptor(0): b"fstat", b"fstat64";
+        PathIn(1): b"newfstatat", b"fstatat64", b"statx", b"faccessat", b"faccessat2";
+    };
     /// Change a file's attributes: mode, owner, times.
-    Setattr, "setattr", Metadata, false;
+    Setattr, "setattr", Metadata, false {
+        Path(0): b"chmod", b"chown", b"lchown", b"utime", b"utimes";
+        Descriptor(0): b"fchmod", b"fchown";
+        PathIn(1): b"fchmodat", b"fchmodat2", b"fchownat", b"futimesat", b"utimensat";
+    };
     /// Look up or list extended attributes.
-    Getxattr, "getxattr", Metadata, false;
+    Getxattr, "getxattr", Metadata, false {
+        Path(0): b"getxattr", b"lgetxattr", b"listxattr", b"llistxattr";
+        Descriptor(0): b"fgetxattr", b"flistxattr";
+    };
     /// Set or remove an extended attribute.
-    Setxattr, "setxattr", Metadata, false;
+    Setxattr, "setxattr", Metadata, false {
+        Path(0): b"setxattr", b"lsetxattr", b"removexattr", b"lremovexattr";
+        Descriptor(0): b"fsetxattr", b"fremovexattr";
+    };
     /// Look up the state of a file system.
-    Statfs, "statfs", Metadata, false;
+    Statfs, "statfs", Metadata, false { Path(0): b"statfs", b"statfs64"; Descriptor(0): b"fstatfs", b"fstatfs64"; };
     /// Remove a file's name.
-    Unlink, "unlink", Metadata, false;
+    Unlink, "unlink", Metadata, false { Path(0): b"unlink"; PathIn(1): b"unlinkat"; };
     /// Change a file's name; the record holds the old one.
     Rename, "rename", Metadata, false;
     /// Give a file another name; the record holds the new one.
-    Link, "link", Metadata, false;
+    Link, "link", Metadata, false { Path(1): b"link"; PathIn(3): b"linkat"; };
     /// Make a symbolic link; the record holds the link's name.
-    Symlink, "symlink", Metadata, false;
+    Symlink, "symlink", Metadata, false { Path(1): b"symlink"; PathIn(2): b"symlinkat"; };
     /// Read a symbolic link's target.
-    Readlink, "readlink", Metadata, false;
+    Readlink, "readlink", Metadata, false { Path(0): b"readlink"; PathIn(1): b"readlinkat"; };
     /// Make a directory.
-    Mkdir, "mkdir", Metadata, false;
+    Mkdir, "mkdir", Metadata, false { Path(0): b"mkdir"; PathIn(1): b"mkdirat"; };
     /// Remove a directory.
-    Rmdir, "rmdir", Metadata, false;
+    Rmdir, "rmdir", Metadata, false { Path(0): b"rmdir"; };
     /// List a part of a directory.
-    Readdir, "readdir", Metadata, false;
+    Readdir, "readdir", Metadata, false { Descriptor(0): b"getdents", b"getdents64"; };
     /// Lock a range of an open file.
     Lock, "lock", Metadata, false;
     /// Unlock a range of an open file.

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::collected::Collected;
+use crate::operation::At;
 use crate::{Flags, Kind, Operation, Record};
 
 static OTHER_CALL: Kind = Kind::left_out("call that is no file operation");
@@ -67,35 +68,23 @@ pub(super) fn call(name: &str) -> Call {
         "read" | "readv" | "pread" | "preadv" | "preadv2" | "fread" => Call::Read,
         "write" | "writev" | "pwrite" | "pwritev" | "pwritev2" | "fwrite" => Call::Write,
         "lseek" | "llseek" | "_llseek" | "fseek" | "fseeko" => Call::Seek,
-        "fsync" => Call::OnDescriptor(O::Sync),
         "fdatasync" => Call::DataSync,
         "sync_file_range" => Call::RangeSync,
         "ftruncate" => Call::OnDescriptor(O::Truncate),
         "truncate" => Call::OnPath(O::Truncate),
         "fallocate" | "posix_fallocate" => Call::OnDescriptor(O::Allocate),
-        "fstat" | "newfstat" | "fxstat" => Call::OnDescriptor(O::Stat),
-        "stat" | "lstat" | "newstat" | "newlstat" | "newfstatat" | "fstatat" | "statx"
-        | "xstat" | "lxstat" | "fxstatat" | "access" | "faccessat" | "faccessat2" => {
+        "rename" | "renameat" | "renameat2" => Call::OnPath(O::Rename),
+        // Names of the C library.
+        "newfstat" | "fxstat" => Call::OnDescriptor(O::Stat),
+        "newstat" | "newlstat" | "fstatat" | "xstat" | "lxstat" | "fxstatat" => {
             Call::OnPath(O::Stat)
         }
-        "fchmod" | "fchown" | "futimens" => Call::OnDescriptor(O::Setattr),
-        "chmod" | "fchmodat" | "chown" | "lchown" | "fchownat" | "utime" | "utimes"
-        | "utimensat" | "futimesat" => Call::OnPath(O::Setattr),
-        "fgetxattr" | "flistxattr" => Call::OnDescriptor(O::Getxattr),
-        "getxattr" | "lgetxattr" | "listxattr" | "llistxattr" => Call::OnPath(O::Getxattr),
-        "fsetxattr" | "fremovexattr" => Call::OnDescriptor(O::Setxattr),
-        "setxattr" | "lsetxattr" | "removexattr" | "lremovexattr" => Call::OnPath(O::Setxattr),
-        "fstatfs" | "fstatvfs" => Call::OnDescriptor(O::Statfs),
-        "statfs" | "statvfs" => Call::OnPath(O::Statfs),
-        "unlink" | "unlinkat" | "remove" => Call::OnPath(O::Unlink),
-        "rename" | "renameat" | "renameat2" => Call::OnPath(O::Rename),
-        "link" | "linkat" => Call::OnPath(O::Link),
-        "symlink" | "symlinkat" => Call::OnPath(O::Symlink),
-        "readlink" | "readlinkat" => Call::OnPath(O::Readlink),
-        "mkdir" | "mkdirat" => Call::OnPath(O::Mkdir),
-        "rmdir" => Call::OnPath(O::Rmdir),
-        "mknod" | "mknodat" | "xmknod" | "xmknodat" => Call::OnPath(O::Create),
-        "readdir" | "getdents" => Call::OnDescriptor(O::Readdir),
+        "futimens" => Call::OnDescriptor(O::Setattr),
+        "fstatvfs" => Call::OnDescriptor(O::Statfs),
+        "statvfs" => Call::OnPath(O::Statfs),
+        "remove" => Call::OnPath(O::Unlink),
+        "xmknod" | "xmknodat" => Call::OnPath(O::Create),
+        "readdir" => Call::OnDescriptor(O::Readdir),
         "dup" | "dup2" | "dup3" => Call::Duplicate,
         "mmap" => Call::Other(&MAPPED),
         "io_uring_enter" | "io_submit" => Call::Other(&IO_URING),
@@ -107,7 +96,11 @@ pub(super) fn call(name: &str) -> Call {
         | "fchdir" | "umask" | "fadvise" | "fcntl2" | "getcwd" | "rewinddir" | "tmpfile" => {
             Call::Other(&STATE)
         }
-        _ => Call::Other(&OTHER_CALL),
+        _ => match Operation::of_call(plain.as_bytes()) {
+            Some((operation, At::Descriptor(_))) => Call::OnDescriptor(operation),
+            Some((operation, At::Path(_) | At::PathIn(_))) => Call::OnPath(operation),
+            None => Call::Other(&OTHER_CALL),
+        },
     }
 }
 

@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from headrace._core import TRACE_CALLS
+
 FILES = (
     *("open", "creat", "openat", "openat2", "open_by_handle_at", "close", "close_range"),
     *("dup", "dup2", "dup3", "fcntl", "fcntl64", "pipe", "pipe2"),
@@ -19,19 +21,10 @@ TRANSFERS = (
     *("sendfile", "sendfile64", "copy_file_range", "splice", "lseek", "_llseek"),
     *("io_submit", "io_getevents", "io_pgetevents", "io_uring_enter", "mmap", "mmap2"),
 )
-SYNCS = ("fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "sync_file_range2", "msync")
-METADATA = (
+OTHERS = (
+    *("fdatasync", "sync", "syncfs", "sync_file_range", "sync_file_range2", "msync"),
     *("fallocate", "ftruncate", "ftruncate64", "truncate", "truncate64", "flock"),
-    *("stat", "lstat", "fstat", "stat64", "lstat64", "fstat64", "newfstatat", "fstatat64"),
-    *("statx", "access", "faccessat", "faccessat2"),
-    *("statfs", "statfs64", "fstatfs", "fstatfs64", "getdents", "getdents64"),
-    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
-    *("utime", "utimes", "futimesat", "utimensat"),
-    *("getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr"),
-    *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
-    *("unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat"),
-    *("symlink", "symlinkat", "readlink", "readlinkat", "mknod", "mknodat"),
-    *("mkdir", "mkdirat", "rmdir", "chdir", "fchdir"),
+    *("rename", "renameat", "renameat2", "chdir", "fchdir"),
 )
 PROCESSES = ("fork", "vfork", "clone", "clone3", "execve", "execveat", "unshare")
 MESSAGES = (
@@ -41,7 +34,7 @@ MESSAGES = (
 )
 """Calls in which processes wait for each other, or for a time."""
 
-CALLS = FILES + TRANSFERS + SYNCS + METADATA + PROCESSES
+CALLS = (*FILES, *TRANSFERS, *OTHERS, *TRACE_CALLS, *PROCESSES)
 """Calls that the reader of strace's format turns into records, or needs for the names, positions
 and processes of records. Others are not among them: each traced call costs."""
 

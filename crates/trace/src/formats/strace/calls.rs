@@ -1,20 +1,10 @@
-//! The system calls that the reader understands. To add one, add a line.
+//! The system calls that the reader understands, beside those of [`Operation::of_call`]. To add
+//! one, add a line.
 
 use super::kinds;
 use crate::Kind;
 use crate::Operation::{self, *};
-
-/// Positions of a call's file arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
-    /// An open descriptor.
-    Descriptor(usize),
-    /// A path, relative to the current directory.
-    Path(usize),
-    /// A path, relative to the directory in the argument before; if it is
-    /// empty or NULL, that descriptor itself.
-    PathIn(usize),
-}
+pub(super) use crate::operation::At;
 
 /// Kind of a call with respect to file operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,10 +185,6 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"flock" => Lock,
         b"ioctl" => Device,
 
-        b"fsync" => Metadata {
-            operation: Sync,
-            at: Descriptor(0),
-        },
         b"fdatasync" => SyncData,
         b"sync_file_range" => Range {
             operation: Sync,
@@ -226,64 +212,6 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
             length: 1,
         },
 
-        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"access" => Metadata {
-            operation: Stat,
-            at: Path(0),
-        },
-        b"fstat" | b"fstat64" => Metadata {
-            operation: Stat,
-            at: Descriptor(0),
-        },
-        b"newfstatat" | b"fstatat64" | b"statx" | b"faccessat" | b"faccessat2" => Metadata {
-            operation: Stat,
-            at: PathIn(1),
-        },
-        b"statfs" | b"statfs64" => Metadata {
-            operation: Statfs,
-            at: Path(0),
-        },
-        b"fstatfs" | b"fstatfs64" => Metadata {
-            operation: Statfs,
-            at: Descriptor(0),
-        },
-        b"chmod" | b"chown" | b"lchown" | b"utime" | b"utimes" => Metadata {
-            operation: Setattr,
-            at: Path(0),
-        },
-        b"fchmod" | b"fchown" => Metadata {
-            operation: Setattr,
-            at: Descriptor(0),
-        },
-        b"fchmodat" | b"fchmodat2" | b"fchownat" | b"futimesat" | b"utimensat" => Metadata {
-            operation: Setattr,
-            at: PathIn(1),
-        },
-        b"getxattr" | b"lgetxattr" | b"listxattr" | b"llistxattr" => Metadata {
-            operation: Getxattr,
-            at: Path(0),
-        },
-        b"fgetxattr" | b"flistxattr" => Metadata {
-            operation: Getxattr,
-            at: Descriptor(0),
-        },
-        b"setxattr" | b"lsetxattr" | b"removexattr" | b"lremovexattr" => Metadata {
-            operation: Setxattr,
-            at: Path(0),
-        },
-        b"fsetxattr" | b"fremovexattr" => Metadata {
-            operation: Setxattr,
-            at: Descriptor(0),
-        },
-
-        b"unlink" => Metadata {
-            operation: Unlink,
-            at: Path(0),
-        },
-        // With AT_REMOVEDIR it removes a directory; the reader looks.
-        b"unlinkat" => Metadata {
-            operation: Unlink,
-            at: PathIn(1),
-        },
         b"rename" => Rename {
             old: Path(0),
             new: Path(1),
@@ -291,54 +219,6 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"renameat" | b"renameat2" => Rename {
             old: PathIn(1),
             new: PathIn(3),
-        },
-        b"link" => Metadata {
-            operation: Link,
-            at: Path(1),
-        },
-        b"linkat" => Metadata {
-            operation: Link,
-            at: PathIn(3),
-        },
-        b"symlink" => Metadata {
-            operation: Symlink,
-            at: Path(1),
-        },
-        b"symlinkat" => Metadata {
-            operation: Symlink,
-            at: PathIn(2),
-        },
-        b"readlink" => Metadata {
-            operation: Readlink,
-            at: Path(0),
-        },
-        b"readlinkat" => Metadata {
-            operation: Readlink,
-            at: PathIn(1),
-        },
-        b"mknod" => Metadata {
-            operation: Create,
-            at: Path(0),
-        },
-        b"mknodat" => Metadata {
-            operation: Create,
-            at: PathIn(1),
-        },
-        b"mkdir" => Metadata {
-            operation: Mkdir,
-            at: Path(0),
-        },
-        b"mkdirat" => Metadata {
-            operation: Mkdir,
-            at: PathIn(1),
-        },
-        b"rmdir" => Metadata {
-            operation: Rmdir,
-            at: Path(0),
-        },
-        b"getdents64" | b"getdents" => Metadata {
-            operation: Readdir,
-            at: Descriptor(0),
         },
 
         b"chdir" => ChangeDirectory { at: Path(0) },
@@ -361,7 +241,11 @@ pub(super) fn call(name: &[u8]) -> Option<Call> {
         b"nanosleep" | b"clock_nanosleep" | b"pause" | b"rt_sigsuspend" | b"rt_sigtimedwait" => {
             Message(self::Message::Sleep)
         }
-        _ => return None,
+        // unlinkat removes a directory with AT_REMOVEDIR; the reader looks.
+        _ => {
+            let (operation, at) = Operation::of_call(name)?;
+            Metadata { operation, at }
+        }
     })
 }
 
