@@ -441,7 +441,7 @@ impl OperationMixApplication {
     ) -> (Operation, u32, u64, u64) {
         use MixedOperation::{Read, ReadWrite, SharedRead, SharedReadWrite, SharedWrite, Write};
         let drawn = turn.operation;
-        let operation = operation(drawn);
+        let operation = drawn.simulated_as();
         match drawn {
             ReadWrite | SharedReadWrite => {
                 let single = match (drawn, random.uniform() < 0.5) {
@@ -512,39 +512,6 @@ fn first_with(files: u32, satisfies: impl Fn(u32) -> bool) -> u32 {
         }
     }
     low
-}
-
-/// Maps an operation to the one that the simulation models.
-fn operation(drawn: MixedOperation) -> Operation {
-    use MixedOperation as Drawn;
-    match drawn {
-        Drawn::Read | Drawn::Fread | Drawn::DirectRead | Drawn::Mmap | Drawn::SharedRead => {
-            Operation::Read
-        }
-        Drawn::Write | Drawn::Fwrite | Drawn::DirectWrite | Drawn::SharedWrite => Operation::Write,
-        // Each is drawn to be a read or a write; this is the first of the two.
-        Drawn::ReadWrite | Drawn::SharedReadWrite => Operation::Read,
-        Drawn::Truncate => Operation::Truncate,
-        Drawn::Sync => Operation::Sync,
-        Drawn::Open => Operation::Open,
-        Drawn::Close | Drawn::Munmap => Operation::Close,
-        Drawn::Stat | Drawn::Fstat | Drawn::Access | Drawn::Chdir => Operation::Stat,
-        Drawn::Statfs | Drawn::Fstatfs => Operation::Statfs,
-        Drawn::Getxattr => Operation::Getxattr,
-        Drawn::Setattr => Operation::Setattr,
-        Drawn::Setxattr => Operation::Setxattr,
-        Drawn::Readlink => Operation::Readlink,
-        Drawn::Readdir | Drawn::FindFirst | Drawn::FindNext => Operation::Readdir,
-        Drawn::Lock => Operation::Lock,
-        Drawn::Unlock => Operation::Unlock,
-        Drawn::Create => Operation::Create,
-        Drawn::Unlink => Operation::Unlink,
-        Drawn::Rename => Operation::Rename,
-        Drawn::Link => Operation::Link,
-        Drawn::Mkdir => Operation::Mkdir,
-        Drawn::Rmdir => Operation::Rmdir,
-        Drawn::Symlink => Operation::Symlink,
-    }
 }
 
 impl Application for OperationMixApplication {

@@ -5,28 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from headrace._core import TRACE_GROUPS, TRACE_OPERATIONS
+
+_GROUPS = dict(zip(TRACE_OPERATIONS, TRACE_GROUPS, strict=True))
 METADATA = frozenset(
-    {
-        "open",
-        "create",
-        "close",
-        "stat",
-        "setattr",
-        "getxattr",
-        "setxattr",
-        "statfs",
-        "unlink",
-        "rename",
-        "link",
-        "symlink",
-        "readlink",
-        "mkdir",
-        "rmdir",
-        "readdir",
-        "truncate",
-    }
-)
-"""Operations on names and attributes (docs/reference/trace-formats.md)."""
+    {operation for operation, group in _GROUPS.items() if group == "metadata"} - {"lock", "unlock"}
+) | {"truncate"}
+"""Operations on names and attributes. A lock waits for other processes, and is none; a truncation
+moves no data, and is one."""
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,18 @@ from typing import Any
 
 import msgspec
 
-from headrace._core import Loaded, ScenarioError, workloads
+from headrace._core import Loaded, ScenarioError, operations, workloads
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Data": (
-        *("read", "fread", "direct-read", "write", "fwrite", "direct-write", "read-write"),
-        *("truncate", "sync", "mmap", "munmap"),
-    ),
-    "Shared file": ("shared-read", "shared-write", "shared-read-write"),
-    "Files and attributes": (
-        *("open", "close", "stat", "fstat", "statfs", "fstatfs", "getxattr", "access"),
-        *("setattr", "setxattr", "lock", "unlock"),
-    ),
-    "Names": (
-        *("create", "unlink", "rename", "link", "mkdir", "rmdir", "chdir", "readdir"),
-        *("find-first", "find-next", "symlink", "readlink"),
-    ),
+_PARTS = {
+    "Data": ("read", "write", "read-write", "memory-mapping"),
+    "Shared file": ("read-sharing", "write-sharing", "read-write-sharing"),
+    "Files and attributes": ("file", "file-stat", "get-attribute", "set-attribute"),
+    "Directories, links and locks": ("directory", "symbolic-link", "windows"),
+}
+"""Groups of operations (Wang 2002, section 3.3.1) by the parts of the page."""
+GROUPS = {
+    part: tuple(name for group in groups for name, own, _ in operations() if own == group)
+    for part, groups in _PARTS.items()
 }
 """Operations of mixes, as `weights` of `[[workload]]` names them."""
 OF_DIRECTORIES = frozenset({"chdir", "readdir", "find-first", "find-next"})

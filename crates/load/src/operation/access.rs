@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// Permission to read is checked.
@@ -11,10 +11,6 @@ pub struct Access;
 impl FileOperation for Access {
     fn name(&self) -> &'static str {
         "access"
-    }
-
-    fn group(&self) -> Group {
-        Group::GetAttribute
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// Another directory becomes the current one.
@@ -11,10 +11,6 @@ pub struct Chdir;
 impl FileOperation for Chdir {
     fn name(&self) -> &'static str {
         "chdir"
-    }
-
-    fn group(&self) -> Group {
-        Group::Directory
     }
 
     /// Each begins at the same place, as its path is relative.

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file is closed.
@@ -11,10 +11,6 @@ pub struct Close;
 impl FileOperation for Close {
     fn name(&self) -> &'static str {
         "close"
-    }
-
-    fn group(&self) -> Group {
-        Group::File
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -4,7 +4,7 @@ use headrace_workload::Ask;
 use rustix::fs::OFlags;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::{MODE, WRITING};
 
@@ -14,10 +14,6 @@ pub struct Create;
 impl FileOperation for Create {
     fn name(&self) -> &'static str {
         "create"
-    }
-
-    fn group(&self) -> Group {
-        Group::File
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read::Read;
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read past the page cache.
@@ -12,10 +12,6 @@ pub struct DirectRead;
 impl FileOperation for DirectRead {
     fn name(&self) -> &'static str {
         "direct-read"
-    }
-
-    fn group(&self) -> Group {
-        Group::Read
     }
 
     fn moves_bytes(&self) -> bool {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::write::Write;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written past the page cache.
@@ -12,10 +12,6 @@ pub struct DirectWrite;
 impl FileOperation for DirectWrite {
     fn name(&self) -> &'static str {
         "direct-write"
-    }
-
-    fn group(&self) -> Group {
-        Group::Write
     }
 
     fn moves_bytes(&self) -> bool {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::fs::Mode;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::DIRECTORY;
 
@@ -13,10 +13,6 @@ pub struct FindFirst;
 impl FileOperation for FindFirst {
     fn name(&self) -> &'static str {
         "find-first"
-    }
-
-    fn group(&self) -> Group {
-        Group::Windows
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::fs::Mode;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::DIRECTORY;
 
@@ -13,10 +13,6 @@ pub struct FindNext;
 impl FileOperation for FindNext {
     fn name(&self) -> &'static str {
         "find-next"
-    }
-
-    fn group(&self) -> Group {
-        Group::Windows
     }
 
     /// It follows find-first or another; at the end of the directory it begins anew.

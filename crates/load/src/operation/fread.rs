@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read by the C library.
@@ -12,10 +12,6 @@ pub struct Fread;
 impl FileOperation for Fread {
     fn name(&self) -> &'static str {
         "fread"
-    }
-
-    fn group(&self) -> Group {
-        Group::Read
     }
 
     fn moves_bytes(&self) -> bool {

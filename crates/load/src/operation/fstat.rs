@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// Attributes of an open file are looked up.
@@ -11,10 +11,6 @@ pub struct Fstat;
 impl FileOperation for Fstat {
     fn name(&self) -> &'static str {
         "fstat"
-    }
-
-    fn group(&self) -> Group {
-        Group::FileStat
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// The state of an open file's file system is looked up.
@@ -11,10 +11,6 @@ pub struct Fstatfs;
 impl FileOperation for Fstatfs {
     fn name(&self) -> &'static str {
         "fstatfs"
-    }
-
-    fn group(&self) -> Group {
-        Group::FileStat
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written by the C library.
@@ -12,10 +12,6 @@ pub struct Fwrite;
 impl FileOperation for Fwrite {
     fn name(&self) -> &'static str {
         "fwrite"
-    }
-
-    fn group(&self) -> Group {
-        Group::Write
     }
 
     fn moves_bytes(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// An extended attribute is looked up.
@@ -11,10 +11,6 @@ pub struct Getxattr;
 impl FileOperation for Getxattr {
     fn name(&self) -> &'static str {
         "getxattr"
-    }
-
-    fn group(&self) -> Group {
-        Group::GetAttribute
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file gets another name.
@@ -12,10 +12,6 @@ pub struct Link;
 impl FileOperation for Link {
     fn name(&self) -> &'static str {
         "link"
-    }
-
-    fn group(&self) -> Group {
-        Group::SymbolicLink
     }
 
     /// In an operation mix, renames a file that an earlier operation created; creates one first if

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::{END_OF_FILES, Range, Result};
 
 /// All bytes that a file has.
@@ -17,10 +17,6 @@ pub struct Lock;
 impl FileOperation for Lock {
     fn name(&self) -> &'static str {
         "lock"
-    }
-
-    fn group(&self) -> Group {
-        Group::Windows
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

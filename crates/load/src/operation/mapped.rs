@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 use rustix::io::Errno;
 
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is copied from a mapping of all of it, which is made before the first.
@@ -12,10 +12,6 @@ pub struct MappedRead;
 impl FileOperation for MappedRead {
     fn name(&self) -> &'static str {
         "read"
-    }
-
-    fn group(&self) -> Group {
-        Group::Read
     }
 
     fn moves_bytes(&self) -> bool {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A directory is made.
@@ -12,10 +12,6 @@ pub struct Mkdir;
 impl FileOperation for Mkdir {
     fn name(&self) -> &'static str {
         "mkdir"
-    }
-
-    fn group(&self) -> Group {
-        Group::Directory
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

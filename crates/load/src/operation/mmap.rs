@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is mapped and copied from there, as IOR reads by mapping.
@@ -11,10 +11,6 @@ pub struct Mmap;
 impl FileOperation for Mmap {
     fn name(&self) -> &'static str {
         "mmap"
-    }
-
-    fn group(&self) -> Group {
-        Group::MemoryMapping
     }
 
     fn moves_bytes(&self) -> bool {

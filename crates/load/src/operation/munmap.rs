@@ -3,7 +3,7 @@
 use headrace_spec::DIRECT_UNIT;
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// Unmaps the mapped part of a file.
@@ -12,10 +12,6 @@ pub struct Munmap;
 impl FileOperation for Munmap {
     fn name(&self) -> &'static str {
         "munmap"
-    }
-
-    fn group(&self) -> Group {
-        Group::MemoryMapping
     }
 
     /// Uses the mapping of an earlier mmap; if there is none, maps a page of the file first.

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::{MODE, WRITING};
 
@@ -12,10 +12,6 @@ pub struct Open;
 impl FileOperation for Open {
     fn name(&self) -> &'static str {
         "open"
-    }
-
-    fn group(&self) -> Group {
-        Group::File
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read.
@@ -11,10 +11,6 @@ pub struct Read;
 impl FileOperation for Read {
     fn name(&self) -> &'static str {
         "read"
-    }
-
-    fn group(&self) -> Group {
-        Group::Read
     }
 
     fn moves_bytes(&self) -> bool {

@@ -5,7 +5,7 @@ use headrace_workload::Ask;
 
 use super::read::Read;
 use super::write::Write;
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file is read or written.
@@ -14,10 +14,6 @@ pub struct ReadWrite;
 impl FileOperation for ReadWrite {
     fn name(&self) -> &'static str {
         "read-write"
-    }
-
-    fn group(&self) -> Group {
-        Group::ReadWrite
     }
 
     fn moves_bytes(&self) -> bool {

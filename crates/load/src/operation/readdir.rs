@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// The first part of a directory that is open is listed.
@@ -11,10 +11,6 @@ pub struct Readdir;
 impl FileOperation for Readdir {
     fn name(&self) -> &'static str {
         "readdir"
-    }
-
-    fn group(&self) -> Group {
-        Group::Directory
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

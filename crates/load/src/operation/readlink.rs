@@ -4,7 +4,7 @@ use headrace_workload::Ask;
 use rustix::io::Errno;
 
 use super::symlink::LEADS_TO;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A symbolic link's target is read.
@@ -13,10 +13,6 @@ pub struct Readlink;
 impl FileOperation for Readlink {
     fn name(&self) -> &'static str {
         "readlink"
-    }
-
-    fn group(&self) -> Group {
-        Group::SymbolicLink
     }
 
     /// If no links exist before the run, a link is created beside each requested file before its

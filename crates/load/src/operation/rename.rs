@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file's name is changed.
@@ -12,10 +12,6 @@ pub struct Rename;
 impl FileOperation for Rename {
     fn name(&self) -> &'static str {
         "rename"
-    }
-
-    fn group(&self) -> Group {
-        Group::File
     }
 
     /// A numbered file gets its other name, and its first one again if it is renamed twice. Of

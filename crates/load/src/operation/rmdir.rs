@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// An empty directory is removed.
@@ -12,10 +12,6 @@ pub struct Rmdir;
 impl FileOperation for Rmdir {
     fn name(&self) -> &'static str {
         "rmdir"
-    }
-
-    fn group(&self) -> Group {
-        Group::Directory
     }
 
     /// In an operation mix, removes a directory that an earlier operation created; creates one

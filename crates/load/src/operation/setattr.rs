@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::MODE;
 
@@ -12,10 +12,6 @@ pub struct Setattr;
 impl FileOperation for Setattr {
     fn name(&self) -> &'static str {
         "setattr"
-    }
-
-    fn group(&self) -> Group {
-        Group::SetAttribute
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::attribute::USER_ATTRIBUTE;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A user's extended attribute is set.
@@ -12,10 +12,6 @@ pub struct Setxattr;
 impl FileOperation for Setxattr {
     fn name(&self) -> &'static str {
         "setxattr"
-    }
-
-    fn group(&self) -> Group {
-        Group::SetAttribute
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

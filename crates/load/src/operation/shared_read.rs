@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read::Read;
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is read.
@@ -12,10 +12,6 @@ pub struct SharedRead;
 impl FileOperation for SharedRead {
     fn name(&self) -> &'static str {
         "shared-read"
-    }
-
-    fn group(&self) -> Group {
-        Group::ReadSharing
     }
 
     fn moves_bytes(&self) -> bool {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::read_write::ReadWrite;
-use super::{FileOperation, Group, OpContext, ReadMethod, Target};
+use super::{FileOperation, OpContext, ReadMethod, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is read or written.
@@ -12,10 +12,6 @@ pub struct SharedReadWrite;
 impl FileOperation for SharedReadWrite {
     fn name(&self) -> &'static str {
         "shared-read-write"
-    }
-
-    fn group(&self) -> Group {
-        Group::ReadWriteSharing
     }
 
     fn moves_bytes(&self) -> bool {

@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::write::Write;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file that all processes share is written.
@@ -12,10 +12,6 @@ pub struct SharedWrite;
 impl FileOperation for SharedWrite {
     fn name(&self) -> &'static str {
         "shared-write"
-    }
-
-    fn group(&self) -> Group {
-        Group::WriteSharing
     }
 
     fn moves_bytes(&self) -> bool {

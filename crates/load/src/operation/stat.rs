@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file's attributes are looked up by its name.
@@ -11,10 +11,6 @@ pub struct Stat;
 impl FileOperation for Stat {
     fn name(&self) -> &'static str {
         "stat"
-    }
-
-    fn group(&self) -> Group {
-        Group::FileStat
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// The state of the file system is looked up: free space, among others.
@@ -11,10 +11,6 @@ pub struct Statfs;
 impl FileOperation for Statfs {
     fn name(&self) -> &'static str {
         "statfs"
-    }
-
-    fn group(&self) -> Group {
-        Group::FileStat
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// Target of symbolic links: a sibling name, which need not exist.
@@ -17,10 +17,6 @@ pub struct Symlink;
 impl FileOperation for Symlink {
     fn name(&self) -> &'static str {
         "symlink"
-    }
-
-    fn group(&self) -> Group {
-        Group::SymbolicLink
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

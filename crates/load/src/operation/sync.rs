@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file's written data is brought to stable storage.
@@ -11,10 +11,6 @@ pub struct Sync;
 impl FileOperation for Sync {
     fn name(&self) -> &'static str {
         "sync"
-    }
-
-    fn group(&self) -> Group {
-        Group::Write
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

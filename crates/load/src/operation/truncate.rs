@@ -3,7 +3,7 @@
 use headrace_spec::DIRECT_UNIT;
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file is made shorter, to its first length.
@@ -12,10 +12,6 @@ pub struct Truncate;
 impl FileOperation for Truncate {
     fn name(&self) -> &'static str {
         "truncate"
-    }
-
-    fn group(&self) -> Group {
-        Group::Write
     }
 
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {

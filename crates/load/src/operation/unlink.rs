@@ -3,7 +3,7 @@
 use headrace_workload::Ask;
 
 use super::private_names::Kind;
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A file, or one of its names, is removed.
@@ -12,10 +12,6 @@ pub struct Unlink;
 impl FileOperation for Unlink {
     fn name(&self) -> &'static str {
         "unlink"
-    }
-
-    fn group(&self) -> Group {
-        Group::SymbolicLink
     }
 
     /// In an operation mix, removes a file that an earlier operation created; creates one first if

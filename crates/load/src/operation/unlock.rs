@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A range of a file is unlocked.
@@ -11,10 +11,6 @@ pub struct Unlock;
 impl FileOperation for Unlock {
     fn name(&self) -> &'static str {
         "unlock"
-    }
-
-    fn group(&self) -> Group {
-        Group::Windows
     }
 
     /// Locks a range behind all bytes first. No other process locks it, so preparation never blocks

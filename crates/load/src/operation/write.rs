@@ -2,7 +2,7 @@
 
 use headrace_workload::Ask;
 
-use super::{FileOperation, Group, OpContext, Target};
+use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 
 /// A part of a file is written.
@@ -11,10 +11,6 @@ pub struct Write;
 impl FileOperation for Write {
     fn name(&self) -> &'static str {
         "write"
-    }
-
-    fn group(&self) -> Group {
-        Group::Write
     }
 
     fn moves_bytes(&self) -> bool {

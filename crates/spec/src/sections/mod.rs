@@ -59,16 +59,9 @@ pub use groups::{Group, Groups};
 pub(crate) use host_groups::kinds_fit;
 pub use host_groups::{AlikeClients, AlikeServers, ClientGroup, ServerGroup};
 pub use hosts::{HostCpu, Hosts, SharedBy};
-pub use io_scheduler::{
-    Anticipatory, Bfq, Cfq, Deadline, IoScheduler, IoSchedulerKind, Kyber, MqDeadline,
-    NoIoScheduler, Noop,
-};
+pub use io_scheduler::*;
 pub use lab::Lab;
-pub use layout::{
-    Basic, Component, ComponentPlace, Crush, FailureDomain, FirstServer, FreeSpace, Layout,
-    LayoutKind, Progressive, PythonLayout, ServersPerFile, Strip, Striped, TwoDimensional,
-    VariableStrip,
-};
+pub use layout::*;
 pub use local::Local;
 pub use locks::{ExtentLocks, Locks, NoLocks};
 pub(crate) use machine::volume_exists;
@@ -93,18 +86,11 @@ pub use replication::{ReadFrom, ReplicaSets, ReplicatedBy, Replication};
 pub use rpc::{LimitsPer, Rpc};
 pub use run::Run;
 pub use scenario::{Scenario, SystemKind};
-pub use scheduler::{
-    Choices, Class, ClassOption, ClassOptions, Crrn, Dsfq, Edf, Fifo, KnownLoad, LeastLoaded,
-    Mclock, NoScheduler, Ordered, Orr, Position, PythonClass, PythonScheduler, RoundRobin,
-    Scheduler, SchedulerKind, Sfq, SfqPlus, Tbf, Trr, TwoLevel,
-};
+pub use scheduler::*;
 pub use servers::{MachineServer, ServerKind, Servers, SimpleServer};
 pub use stop::Stop;
 pub use tcp::Tcp;
-pub use topology::{
-    ClientLeaves, FatTree, Graph, GraphLink, GraphSwitch, Grid, LeafSpine, Mesh, Pairs,
-    ServerSwitches, Star, Topology, Torus,
-};
+pub use topology::*;
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers, Gaps,

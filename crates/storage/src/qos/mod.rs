@@ -1,5 +1,5 @@
 //! Schedulers of jobs: who is served next, and when. To add one, write a file
-//! with a type that implements [`Scheduler`] and name it in `factory.rs`.
+//! with a type that implements [`Scheduler`], and name it here and in `make`.
 
 mod batches;
 mod copies;
@@ -7,7 +7,6 @@ mod crrn;
 mod dsfq;
 mod edf;
 mod external_scheduler;
-mod factory;
 mod fifo;
 mod job_class;
 mod least_loaded;
@@ -41,8 +40,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headrace_net::{Discipline, Message, News, Page, Port, Random, Slot, Span, Station, Time, To};
-use headrace_spec::{Groups, Parallel, Position, Scenario, SchedulerKind};
+use headrace_spec::{
+    Groups, Parallel, PerGroup, Position, Scenario, SchedulerKind, Seconds, Weights,
+};
 
+use self::external_scheduler::ExternalScheduler;
 use crate::tokens::{Job, Role};
 
 /// Decides in which order, and how many at a time, jobs go on. The methods
@@ -360,7 +362,7 @@ pub fn build(
             0 => first.take(),
             _ => schedulers.own(position, number_of(copy)),
         };
-        own.or_else(|| factory::make(&spec.kind, schedulers.groups))
+        own.or_else(|| make(&spec.kind, schedulers.groups))
             .unwrap_or_else(|| Box::new(Fifo::new(None)))
     };
     Some(write(page, "scheduler", &context, elsewhere, make))
@@ -468,4 +470,68 @@ fn write(
 /// Returns where the schedulers' news go in, in any copy of the pages around.
 pub fn news_of_copies(ports: &SchedulerPorts) -> Option<To<Job>> {
     ports.news.map(|news| news.by(|_: &Job| 0))
+}
+
+/// A scheduler of a kind; none if the scenario has none. To add a kind, write a
+/// file and name it here and at the head.
+fn make(kind: &SchedulerKind, groups: &Groups) -> Option<Box<dyn Scheduler>> {
+    Some(match kind {
+        SchedulerKind::NoScheduler(_) => return None,
+        SchedulerKind::Fifo(it) => Box::new(Fifo::new(it.depth)),
+        SchedulerKind::RoundRobin(it) => Box::new(RoundRobin::new(it.depth, it.by, it.quantum)),
+        SchedulerKind::Sfq(it) => Box::new(Sfq::new(it.depth, weights(&it.weights, groups))),
+        SchedulerKind::SfqPlus(it) => {
+            Box::new(SfqPlus::new(it.depth.0, weights(&it.weights, groups)))
+        }
+        SchedulerKind::Dsfq(it) => {
+            let interval = Span::from_seconds(it.message_interval.0);
+            Box::new(Dsfq::new(it.depth, weights(&it.weights, groups), interval))
+        }
+        SchedulerKind::Edf(it) => {
+            let latency = |group| latency(&it.deadlines, it.deadline, group);
+            Box::new(Edf::new(it.depth, groups.names().map(latency).collect()))
+        }
+        SchedulerKind::TwoLevel(it) => {
+            let promise = |group| Promise {
+                rate: it.rates.of(group).unwrap_or(it.rate).0,
+                latency: latency(&it.deadlines, it.deadline, group),
+            };
+            let promises: Vec<Promise> = groups.names().map(promise).collect();
+            let period = Span::from_seconds(it.period.0).max(Span(1));
+            Box::new(TwoLevel::new(it.depth, &promises, period))
+        }
+        SchedulerKind::Mclock(it) => {
+            let controls = |group| Controls {
+                reservation: it.reservations.of(group).map_or(0.0, |rate| rate.0),
+                limit: it.limits.of(group).map_or(f64::INFINITY, |rate| rate.0),
+                weight: it.weights.of(group),
+            };
+            Box::new(Mclock::new(
+                it.depth,
+                groups.names().map(controls).collect(),
+            ))
+        }
+        SchedulerKind::Crrn(it) => Box::new(Crrn::new(it.depth, it.quantum)),
+        SchedulerKind::Orr(it) => {
+            Box::new(Orr::new(it.depth, BatchOf::Object, it.quantum, it.ordered))
+        }
+        SchedulerKind::Trr(it) => {
+            Box::new(Orr::new(it.depth, BatchOf::Target, it.quantum, it.ordered))
+        }
+        SchedulerKind::PythonScheduler(it) => Box::new(ExternalScheduler(it.python.to_string())),
+        SchedulerKind::LeastLoaded(it) => Box::new(LeastLoaded::new(it.depth, it.choices, it.load)),
+        SchedulerKind::Tbf(it) => {
+            let rate = |group| it.rates.of(group).unwrap_or(it.rate);
+            let rates: Vec<f64> = groups.names().map(rate).collect();
+            Box::new(Tbf::new(it.depth, it.by, &rates, it.bucket))
+        }
+    })
+}
+
+fn weights(weights: &Weights, groups: &Groups) -> Vec<f64> {
+    groups.names().map(|group| weights.of(group)).collect()
+}
+
+fn latency(deadlines: &PerGroup<Seconds>, all: Seconds, group: &str) -> Span {
+    Span::from_seconds(deadlines.of(group).unwrap_or(all).0)
 }

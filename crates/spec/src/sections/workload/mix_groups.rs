@@ -1,6 +1,5 @@
 //! Groups of operations: Wang 2002, section 3.3.1.
 
-use super::MixedOperation;
 use crate::values::choice;
 
 choice! {
@@ -40,31 +39,5 @@ choice! {
         File = "file",
         /// Locks, and listing a directory in steps.
         Windows = "windows",
-    }
-}
-
-impl MixedOperation {
-    /// The group that it is in.
-    #[must_use]
-    pub fn group(self) -> OperationGroup {
-        use MixedOperation as It;
-        match self {
-            It::Read | It::Fread | It::DirectRead => OperationGroup::Read,
-            It::Write | It::Fwrite | It::DirectWrite | It::Truncate | It::Sync => {
-                OperationGroup::Write
-            }
-            It::ReadWrite => OperationGroup::ReadWrite,
-            It::Mmap | It::Munmap => OperationGroup::MemoryMapping,
-            It::SharedRead => OperationGroup::ReadSharing,
-            It::SharedWrite => OperationGroup::WriteSharing,
-            It::SharedReadWrite => OperationGroup::ReadWriteSharing,
-            It::Stat | It::Fstat | It::Statfs | It::Fstatfs => OperationGroup::FileStat,
-            It::Getxattr | It::Access => OperationGroup::GetAttribute,
-            It::Setattr | It::Setxattr => OperationGroup::SetAttribute,
-            It::Chdir | It::Mkdir | It::Rmdir | It::Readdir => OperationGroup::Directory,
-            It::Symlink | It::Readlink | It::Link | It::Unlink => OperationGroup::SymbolicLink,
-            It::Open | It::Close | It::Create | It::Rename => OperationGroup::File,
-            It::Lock | It::Unlock | It::FindFirst | It::FindNext => OperationGroup::Windows,
-        }
     }
 }

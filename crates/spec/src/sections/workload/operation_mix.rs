@@ -1,11 +1,13 @@
 //! `kind = "operation-mix"`: operations drawn by weight.
 
+use headrace_trace::Operation;
+
 use super::mix_file_sets::{FileSet, FileSets};
 use super::mix_files::FileSizes;
 use super::mix_locality::Locality;
 use super::mix_names::NameSets;
 use super::mix_order::{Bursts, ByOperation, Followers, nothing_follows};
-use super::{Access, Ior, Phase, Sharing, ThinkDistribution};
+use super::{Access, Ior, OperationGroup, Phase, Sharing, ThinkDistribution};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
@@ -14,90 +16,115 @@ use crate::values::{
     table_of_weights, word,
 };
 
-choice! {
-    /// An operation of a mix: those of Wang 2002, section 3.3.1, by the names of the calls.
-    /// A simulation knows fewer: what is said to be one of them costs the same there.
-    pub enum MixedOperation {
-        /// A part of a file is read.
-        Read = "read",
-        /// A part of a file is read by the C library, with its buffer; simulated as `read`.
-        Fread = "fread",
-        /// A part of a file is read past the page cache, in multiples of 4 KiB; simulated as
-        /// `read`.
-        DirectRead = "direct-read",
-        /// A part of a file is written.
-        Write = "write",
-        /// A part of a file is written by the C library, with its buffer; simulated as `write`.
-        Fwrite = "fwrite",
-        /// A part of a file is written past the page cache, in multiples of 4 KiB; simulated as
-        /// `write`.
-        DirectWrite = "direct-write",
-        /// A file gets the length that it had at the start.
-        Truncate = "truncate",
-        /// A file's written data is brought to stable storage.
-        Sync = "sync",
-        /// A part of a file is read or written, each as often: simulated as `read` or `write`.
-        ReadWrite = "read-write",
-        /// A part of a file is mapped and a byte of each page loaded; simulated as `read`.
-        Mmap = "mmap",
-        /// Unmap the mapped part of a file; simulated as `close`.
-        Munmap = "munmap",
-        /// A part of the largest file, which all share, is read; simulated as `read`.
-        SharedRead = "shared-read",
-        /// A part of the largest file, which all share, is written; simulated as `write`.
-        SharedWrite = "shared-write",
-        /// A part of the largest file, which all share, is read or written, each as often:
-        /// simulated as `read` or `write`.
-        SharedReadWrite = "shared-read-write",
-        /// A name is looked up and the file behind it found.
-        Open = "open",
-        /// An open file is closed.
-        Close = "close",
-        /// Attributes or permissions are looked up.
-        Stat = "stat",
-        /// Attributes of an open file are looked up; simulated as `stat`.
-        Fstat = "fstat",
-        /// The state of the file system is looked up.
-        Statfs = "statfs",
-        /// The state of an open file's file system is looked up; simulated as `statfs`.
-        Fstatfs = "fstatfs",
-        /// An extended attribute, such as an access control list, is looked up.
-        Getxattr = "getxattr",
-        /// Permissions are checked; simulated as `stat`.
-        Access = "access",
-        /// Attributes are changed.
-        Setattr = "setattr",
-        /// An extended attribute is set.
-        Setxattr = "setxattr",
-        /// Another directory becomes the current one; simulated as `stat`.
-        Chdir = "chdir",
-        /// A symbolic link's target is read.
-        Readlink = "readlink",
-        /// A part of a directory is listed.
-        Readdir = "readdir",
-        /// A directory is opened and its first part listed; simulated as `readdir`.
-        FindFirst = "find-first",
-        /// The next part of an open directory is listed; simulated as `readdir`.
-        FindNext = "find-next",
-        /// A range of a file is locked.
-        Lock = "lock",
-        /// A range of a file is unlocked.
-        Unlock = "unlock",
-        /// A file is made.
-        Create = "create",
-        /// A file is removed.
-        Unlink = "unlink",
-        /// A file's name is changed.
-        Rename = "rename",
-        /// A file gets another name.
-        Link = "link",
-        /// A directory is made.
-        Mkdir = "mkdir",
-        /// A directory is removed.
-        Rmdir = "rmdir",
-        /// A symbolic link is made.
-        Symlink = "symlink",
-    }
+/// Declares the operations of mixes: word in scenarios, group, and the operation that a simulation
+/// models in its place. To add one, add a line.
+macro_rules! mixed_operations {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal, $group:ident, $modelled:ident;)+) => {
+        choice! {
+            /// An operation of a mix: those of Wang 2002, section 3.3.1, by the names of the calls.
+            /// A simulation knows fewer: what is said to be one of them costs the same there.
+            pub enum MixedOperation {
+                $($(#[doc = $doc])+ $variant = $word),+
+            }
+        }
+
+        impl MixedOperation {
+            /// Returns its group.
+            #[must_use]
+            pub fn group(self) -> OperationGroup {
+                match self { $(MixedOperation::$variant => OperationGroup::$group),+ }
+            }
+
+            /// Returns the operation that a simulation models in its place; for one that reads or
+            /// writes by turns, the first of the two.
+            #[must_use]
+            pub fn simulated_as(self) -> Operation {
+                match self { $(MixedOperation::$variant => Operation::$modelled),+ }
+            }
+        }
+    };
+}
+
+mixed_operations! {
+    /// A part of a file is read.
+    Read = "read", Read, Read;
+    /// A part of a file is read by the C library, with its buffer; simulated as `read`.
+    Fread = "fread", Read, Read;
+    /// A part of a file is read past the page cache, in multiples of 4 KiB; simulated as
+    /// `read`.
+    DirectRead = "direct-read", Read, Read;
+    /// A part of a file is written.
+    Write = "write", Write, Write;
+    /// A part of a file is written by the C library, with its buffer; simulated as `write`.
+    Fwrite = "fwrite", Write, Write;
+    /// A part of a file is written past the page cache, in multiples of 4 KiB; simulated as
+    /// `write`.
+    DirectWrite = "direct-write", Write, Write;
+    /// A file gets the length that it had at the start.
+    Truncate = "truncate", Write, Truncate;
+    /// A file's written data is brought to stable storage.
+    Sync = "sync", Write, Sync;
+    /// A part of a file is read or written, each as often: simulated as `read` or `write`.
+    ReadWrite = "read-write", ReadWrite, Read;
+    /// A part of a file is mapped and a byte of each page loaded; simulated as `read`.
+    Mmap = "mmap", MemoryMapping, Read;
+    /// Unmap the mapped part of a file; simulated as `close`.
+    Munmap = "munmap", MemoryMapping, Close;
+    /// A part of the largest file, which all share, is read; simulated as `read`.
+    SharedRead = "shared-read", ReadSharing, Read;
+    /// A part of the largest file, which all share, is written; simulated as `write`.
+    SharedWrite = "shared-write", WriteSharing, Write;
+    /// A part of the largest file, which all share, is read or written, each as often:
+    /// simulated as `read` or `write`.
+    SharedReadWrite = "shared-read-write", ReadWriteSharing, Read;
+    /// A name is looked up and the file behind it found.
+    Open = "open", File, Open;
+    /// An open file is closed.
+    Close = "close", File, Close;
+    /// Attributes or permissions are looked up.
+    Stat = "stat", FileStat, Stat;
+    /// Attributes of an open file are looked up; simulated as `stat`.
+    Fstat = "fstat", FileStat, Stat;
+    /// The state of the file system is looked up.
+    Statfs = "statfs", FileStat, Statfs;
+    /// The state of an open file's file system is looked up; simulated as `statfs`.
+    Fstatfs = "fstatfs", FileStat, Statfs;
+    /// An extended attribute, such as an access control list, is looked up.
+    Getxattr = "getxattr", GetAttribute, Getxattr;
+    /// Permissions are checked; simulated as `stat`.
+    Access = "access", GetAttribute, Stat;
+    /// Attributes are changed.
+    Setattr = "setattr", SetAttribute, Setattr;
+    /// An extended attribute is set.
+    Setxattr = "setxattr", SetAttribute, Setxattr;
+    /// Another directory becomes the current one; simulated as `stat`.
+    Chdir = "chdir", Directory, Stat;
+    /// A symbolic link's target is read.
+    Readlink = "readlink", SymbolicLink, Readlink;
+    /// A part of a directory is listed.
+    Readdir = "readdir", Directory, Readdir;
+    /// A directory is opened and its first part listed; simulated as `readdir`.
+    FindFirst = "find-first", Windows, Readdir;
+    /// The next part of an open directory is listed; simulated as `readdir`.
+    FindNext = "find-next", Windows, Readdir;
+    /// A range of a file is locked.
+    Lock = "lock", Windows, Lock;
+    /// A range of a file is unlocked.
+    Unlock = "unlock", Windows, Unlock;
+    /// A file is made.
+    Create = "create", File, Create;
+    /// A file is removed.
+    Unlink = "unlink", SymbolicLink, Unlink;
+    /// A file's name is changed.
+    Rename = "rename", File, Rename;
+    /// A file gets another name.
+    Link = "link", SymbolicLink, Link;
+    /// A directory is made.
+    Mkdir = "mkdir", Directory, Mkdir;
+    /// A directory is removed.
+    Rmdir = "rmdir", Directory, Rmdir;
+    /// A symbolic link is made.
+    Symlink = "symlink", SymbolicLink, Symlink;
 }
 
 impl MixedOperation {
