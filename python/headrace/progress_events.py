@@ -11,12 +11,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from headrace.ranks import current
 
+OnStep: TypeAlias = Callable[[int, int, str], object]
+"""Callback before a step: steps done, their number as far as it is known, and the step's name."""
+OnCount: TypeAlias = Callable[[int], object]
+"""Callback with the number of records done, once a batch."""
 VARIABLE = "HEADRACE_PROGRESS_FILE"
 BETWEEN_S = 0.2
 """Seconds between two lines, at least."""

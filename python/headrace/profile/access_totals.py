@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from headrace.progress_events import OnCount
 from headrace.trace import (
     STREAMS,
     DarshanLog,
     DarshanReader,
-    OnProgress,
     Reader,
     RecordCounters,
     data_records,
@@ -99,7 +99,7 @@ class Accesses:
 
 
 def accesses(
-    path: str | Path, format: str | None, small: int, on_progress: OnProgress | None = None
+    path: str | Path, format: str | None, small: int, on_progress: OnCount | None = None
 ) -> Accesses:
     """Read the accesses of a trace or log. `small` is the size in bytes below which a request is
     small. Raises as `open_trace`."""
@@ -171,7 +171,7 @@ def _row(log: DarshanLog, record: RecordCounters, small: int, is_lowest: bool) -
     return row
 
 
-def of_trace(reader: Reader, small: int, on_progress: OnProgress | None = None) -> Accesses:
+def of_trace(reader: Reader, small: int, on_progress: OnCount | None = None) -> Accesses:
     """Accesses from the records of a trace."""
     totals: list[pl.DataFrame] = []
     last: pl.DataFrame | None = None

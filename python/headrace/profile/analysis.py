@@ -1,6 +1,6 @@
 """Evaluate a recording: its figures, phases, verdicts and advice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,11 @@ from headrace.profile.phase_advice import Application, advise_phase
 from headrace.profile.rules import load_rules
 from headrace.profile.verdict import judge, limited_s, overall
 from headrace.profile.workload_fit import fit
+from headrace.progress_events import OnStep
 from headrace.store import StoreFailure
 from headrace.trace import open_trace
 
 STEPS = 5
-OnProgress = Callable[[int, int, str], None]
-"""Gets the steps done, their number, and the name of the next one."""
 PER_CORE = r"^cpu\.\d+\."
 
 
@@ -42,7 +41,7 @@ def analyse(
     rules: Path | None = None,
     advice: bool = True,
     rates: Mapping[str, pl.DataFrame] | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
 ) -> Profile:
     """Return the profile of a recording: phases, verdicts, evidence and advice.
 
@@ -226,7 +225,7 @@ def _add_advice(
     baseline: Baseline | None,
     machine: str | None,
     directory: Path,
-    report: OnProgress,
+    report: OnStep,
 ) -> None:
     """Add the changes of each phase whose predicted gain is large enough."""
     model = "machine file"

@@ -3,9 +3,9 @@
 Not counted: accesses to mapped memory; requests whose offset the trace does not give.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -29,10 +29,9 @@ from headrace.profile.trace_codes import (
     SYNCHRONOUS,
 )
 from headrace.profile.trace_timing import Timing
+from headrace.progress_events import OnCount
 from headrace.trace import BATCH, Batch, Reader, open_trace
 from headrace.trace.batches import skipped_kinds
-
-OnProgress: TypeAlias = Callable[[int], object]
 
 BURST_GAP_S = 0.1
 """Requests further apart belong to different bursts. Declared default: a program that computes for
@@ -45,7 +44,7 @@ def characterise(
     format: str | None = None,
     *,
     burst_gap_s: float = BURST_GAP_S,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> dict[str, Any]:
     """Return the characteristics of a trace as a document (`Characteristics`).
 
@@ -63,7 +62,7 @@ def read_characteristics(
     reader: Reader,
     *,
     burst_gap_s: float = BURST_GAP_S,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Characteristics:
     """Return the characteristics of all that is left of a trace."""
     characteriser = Characteriser(burst_gap_s=burst_gap_s)

@@ -16,7 +16,7 @@ from headrace.document_io import read_toml
 from headrace.fields import convert
 from headrace.profile.access_totals import accesses
 from headrace.profile.trace_figures import figures
-from headrace.trace import OnProgress
+from headrace.progress_events import OnCount
 
 Level: TypeAlias = Literal["warning", "note", "good"]
 LEVELS: tuple[Level, ...] = ("warning", "note", "good")
@@ -111,7 +111,7 @@ def findings(
     *,
     format: str | None = None,
     rules: Rules | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> list[Finding]:
     """Apply the rules to a trace or Darshan log; the most urgent findings first.
 

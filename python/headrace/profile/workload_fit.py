@@ -1,9 +1,9 @@
 """Fit a synthetic workload to a trace, and say how well it fits."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -15,10 +15,8 @@ from headrace.fields import convert
 from headrace.profile.characterise import Characteriser, characterise
 from headrace.profile.characteristics import Characteristics, SizeClass, Steps
 from headrace.profile.workload_candidates import CANDIDATES, Workload
+from headrace.progress_events import OnStep
 from headrace.trace import BATCH, Batch
-
-OnProgress: TypeAlias = Callable[[int, int, str], object]
-"""Callback with the candidates done, their number and the next one's kind."""
 
 SYSTEM = """name = "goodness of fit"
 kind = "local"
@@ -82,7 +80,7 @@ def fit(
     characteristics: Mapping[str, Any] | None = None,
     *,
     format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
 ) -> FittedWorkload:
     """Return the workload that resembles a trace most.
 

@@ -1,19 +1,18 @@
 """Runs side by side, one for each core, with one progress bar."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from headrace._core import RunError, ScenarioError
 from headrace.progress_bar import progress_bar
+from headrace.progress_events import OnStep
 from headrace.simulate.result import Result
 from headrace.simulate.run_threads import RunThreads, completed
 from headrace.simulate.runs import run
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-
-OnProgress: TypeAlias = Callable[[int, int, str], object]
 
 
 class ParallelRuns:
@@ -29,7 +28,7 @@ class ParallelRuns:
         self,
         title: str,
         processes: int | None = None,
-        progress: bool | OnProgress | None = None,
+        progress: bool | OnStep | None = None,
         trust: Trust | None = None,
     ):
         self._trust = trust or Trust()

@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
@@ -24,6 +24,7 @@ from headrace.environment import check as check_environment
 from headrace.fields import WrongField, malformation, to_document
 from headrace.files import atomic_file
 from headrace.histograms import check
+from headrace.progress_events import OnStep
 from headrace.quantities import size
 from headrace.store.catalogue import Store
 from headrace.store.documents import check_values
@@ -63,12 +64,8 @@ SHARE_OF_MEMORY = 4
 """Largest part, as 1 in this many, of the available memory for one entry."""
 
 
-OnProgress = Callable[[int, int, str], object]
-"""Callback before each result: results done, their total, and the next one's name."""
-
-
 def write_archive(
-    store: Store, ids: Sequence[str], path: Path, on_progress: OnProgress | None = None
+    store: Store, ids: Sequence[str], path: Path, on_progress: OnStep | None = None
 ) -> Sequence[str]:
     """Write results with their tables to a file and return their identifiers."""
     whole = list(dict.fromkeys(map(store.find, ids)))
@@ -89,7 +86,7 @@ def write_archive(
 def read_archive(
     store: Store,
     path: Path,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> dict[str, bool]:
     """Import the results in a file; return each identifier, and whether it is new to the store.

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
 
+    from headrace.progress_events import OnStep
     from headrace.store.comparison import Comparison
     from headrace.store.database import Database
-    from headrace.store.integrity import Checked, OnProgress
+    from headrace.store.integrity import Checked
     from headrace.store.listing import Listed, ShownResult, ShownStep
     from headrace.store.queries import Content, Filter
 
@@ -375,7 +376,7 @@ class Store:
         self,
         ids: Sequence[str],
         path: str | PathLike[str],
-        on_progress: "OnProgress | None" = None,
+        on_progress: "OnStep | None" = None,
     ) -> Sequence[str]:
         """Write results with their tables to one file, atomically, for `import_archive`; return
         their identifiers."""
@@ -393,7 +394,7 @@ class Store:
     def import_archive(
         self,
         path: str | PathLike[str],
-        on_progress: "OnProgress | None" = None,
+        on_progress: "OnStep | None" = None,
         labels: Mapping[str, str] | None = None,
     ) -> dict[str, bool]:
         """Import the results in a file of `export`; return each identifier, and whether it is new.
@@ -438,7 +439,7 @@ class Store:
         path, data = read_file(directory, name)
         return checked(data, content.sha256, path)
 
-    def check(self, on_progress: "OnProgress | None" = None) -> "Checked":
+    def check(self, on_progress: "OnStep | None" = None) -> "Checked":
         """Check the catalogue, all documents and all tables, and removes tables that no result
         has."""
         from headrace.store import integrity

@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import sqlalchemy as sa
 
+from headrace.progress_events import OnStep
 from headrace.store import queries, schema
 from headrace.store.checksums import KEPT_APART
 from headrace.store.errors import StoreFailure
@@ -37,11 +38,7 @@ class Checked(NamedTuple):
     """Damage of the catalogue, a document or a table, one line each."""
 
 
-OnProgress = Callable[[int, int, str], object]
-"""Callback with the results checked, their total, and the next one's name."""
-
-
-def check(store: "Store", on_progress: OnProgress | None = None) -> Checked:
+def check(store: "Store", on_progress: OnStep | None = None) -> Checked:
     """Check every row of the catalogue, every document and every table against its digest, and
     remove tables that no result has.
 
@@ -125,7 +122,7 @@ def _without_result(connection: sa.Connection) -> Iterator[str]:
 
 
 def _of_documents(
-    connection: sa.Connection, ids: Sequence[str], on_progress: OnProgress | None
+    connection: sa.Connection, ids: Sequence[str], on_progress: OnStep | None
 ) -> Iterator[str]:
     column = schema.runs.c
     for first in range(0, len(ids), AT_ONCE):
@@ -142,7 +139,7 @@ def _of_tables(
     connection: sa.Connection,
     location: object,
     ids: Sequence[str],
-    on_progress: OnProgress | None,
+    on_progress: OnStep | None,
 ) -> Iterator[str]:
     column = schema.contents.c
     inside = not isinstance(location, Directory)

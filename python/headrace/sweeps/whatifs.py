@@ -25,9 +25,10 @@ from headrace.alternatives import (
 )
 from headrace.document_io import as_sets
 from headrace.intervals import half_width
+from headrace.progress_events import OnStep
 from headrace.quantities import duration
 from headrace.simulate.outcome import Document
-from headrace.simulate.parallel_runs import OnProgress, ParallelRuns
+from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.result import Result
 from headrace.simulate.scenario import Quantified, Scenario
 from headrace.simulate.schedulers import check_trust
@@ -158,7 +159,7 @@ def whatif(
     pairs: int = 0,
     processes: int | None = None,
     on: str = "threads",
-    progress: bool | OnProgress | None = None,
+    progress: bool | OnStep | None = None,
     trust: bool | Trust = False,
 ) -> pl.DataFrame:
     """Change each resource of a scenario in turn, and rank the changes by their gain.
@@ -223,7 +224,7 @@ def study(
     pairs: int = 0,
     processes: int | None = None,
     on: str = "threads",
-    progress: bool | OnProgress | None = None,
+    progress: bool | OnStep | None = None,
     trust: bool | Trust = False,
 ) -> WhatIf:
     """Run a what-if study as `whatif` does, and return its baseline as well.

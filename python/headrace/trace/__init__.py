@@ -14,7 +14,6 @@ __all__ = [
     "DarshanWorkload",
     "Imported",
     "Information",
-    "OnProgress",
     "Reader",
     "RecordCounters",
     "Selection",
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from headrace.trace.trace import (
         Imported,
         Information,
-        OnProgress,
         import_trace,
         open_trace,
         synthesize,
@@ -85,7 +83,6 @@ else:
             "trace": (
                 "Imported",
                 "Information",
-                "OnProgress",
                 "import_trace",
                 "open_trace",
                 "synthesize",

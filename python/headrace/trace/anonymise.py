@@ -9,9 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from headrace.progress_events import OnCount
 from headrace.trace.batches import Reader, SkippedLine, skipped_kinds
 from headrace.trace.edit import Edit
-from headrace.trace.trace import Imported, OnProgress, open_trace, write_trace
+from headrace.trace.trace import Imported, open_trace, write_trace
 
 KEPT = ("", ".", "..")
 """Components of a name that say where it leads, and nothing more."""
@@ -83,7 +84,7 @@ def anonymise_trace(
     keep_extensions: bool = False,
     format: str | None = None,
     target_format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Write a trace with new names. The same key and names give the same new names.
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
+from headrace.progress_events import OnCount
 from headrace.trace.batches import Batch, Reader
 from headrace.trace.edit import Edit, check_timed
-from headrace.trace.trace import Imported, OnProgress, open_trace, write_trace
+from headrace.trace.trace import Imported, open_trace, write_trace
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def cut_trace(
     selection: Selection,
     format: str | None = None,
     target_format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> tuple[Imported, int]:
     """Write the records of a selection; also return the number of records left out.
 

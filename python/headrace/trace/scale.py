@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
+from headrace.progress_events import OnCount
 from headrace.trace.batches import Batch, Reader
 from headrace.trace.edit import Edit, check_timed
-from headrace.trace.trace import Imported, OnProgress, open_trace, write_trace
+from headrace.trace.trace import Imported, open_trace, write_trace
 
 MOST = 2**64 - 1
 PART = 1_000_000
@@ -162,7 +163,7 @@ def scale_trace(
     shared: bool = False,
     format: str | None = None,
     target_format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Write a trace with scaled times and sizes, and copies of its processes.
 

@@ -1,13 +1,13 @@
 """Import, inspect and synthesize traces."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import atomic_file
+from headrace.progress_events import OnCount
 from headrace.trace.batches import (
     BATCH,
     Batch,
@@ -20,9 +20,6 @@ from headrace.trace.darshan import DarshanReader, is_darshan
 from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
 
 PARQUET_BEGINS = b"PAR1"
-
-OnProgress: TypeAlias = Callable[[int], object]
-"""Callback with the number of records done, once a batch."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class Information:
 class _Counted:
     """A reader that counts its records."""
 
-    def __init__(self, reader: Reader, on_progress: OnProgress | None = None) -> None:
+    def __init__(self, reader: Reader, on_progress: OnCount | None = None) -> None:
         self.next_of = reader.next_batch
         self.file_names = reader.file_names
         self.process_names = reader.process_names
@@ -101,7 +98,7 @@ def import_trace(
     target: str | Path,
     format: str | None = None,
     target_format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Read a trace in any format and writes it as Parquet or CSV.
 
@@ -114,7 +111,7 @@ def import_trace(
 
 
 def trace_info(
-    path: str | Path, format: str | None = None, on_progress: OnProgress | None = None
+    path: str | Path, format: str | None = None, on_progress: OnCount | None = None
 ) -> Information:
     """Sum up a trace. `on_progress` is called with the records done so far. Memory does not grow
     with the trace's length."""
@@ -139,7 +136,7 @@ def synthesize(
     random: bool = False,
     think_ns: int = 0,
     seed: int = 0,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Write a synthetic trace in the terms of IOR; sizes are in bytes.
 
@@ -177,7 +174,7 @@ def write_trace(
     reader: Reader,
     target: Path,
     format: str | None = None,
-    on_progress: OnProgress | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Write all that is left of a trace, atomically, in the format of the suffix or the given one.
 

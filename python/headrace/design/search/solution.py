@@ -2,10 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 
@@ -58,11 +57,9 @@ from headrace.design.search.simulation_plan import (
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, Zone
 from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
+from headrace.progress_events import OnStep
 from headrace.quantities import number, quantity
 from headrace.simulate import ParallelRuns
-
-OnProgress: TypeAlias = Callable[[int, int, str], object]
-"""Callback with the steps done, their number as far as it is known, and what comes next."""
 
 BUDGET = 120.0
 """Seconds that a search takes at the most."""
@@ -85,7 +82,7 @@ def solve(
     seed: int = 1,
     everything: bool = False,
     sets: Sequence[str] = (),
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
 ) -> Solution:
     """Search the designs that a catalogue allows for one that meets a worksheet.
 
@@ -141,7 +138,7 @@ class Search:
         budget: float = BUDGET,
         seed: int = 1,
         everything: bool = False,
-        on_progress: OnProgress | None = None,
+        on_progress: OnStep | None = None,
     ) -> None:
         self._loaded, self._bought = worksheet, catalogue
         self._catalogue = catalogue.catalogue

@@ -1,9 +1,8 @@
 """The report of a design: one HTML file, a PDF, and its drawings."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -11,6 +10,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Solution
 from headrace.design.worksheet import Worksheet
 from headrace.files import atomic_file
+from headrace.progress_events import OnStep
 from headrace.report.data_flow import data_flow_svg
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from headrace.report.design_report.charts import Chart
 
 __all__ = ["DesignReportFiles", "content", "write"]
-
-OnProgress: TypeAlias = Callable[[int, int, str], object]
-"""Callback with the steps done, their number and the name of the next one."""
 
 
 FLOW = Picture(
@@ -53,7 +50,7 @@ def write(
     worksheet: Worksheet,
     catalogue: Catalogue,
     directory: Path,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
 ) -> DesignReportFiles:
     """Write `report.html`, `report.pdf` and `figures/*.svg` and `.png` into a directory.
 

@@ -1,12 +1,13 @@
 """The report of a profile: one HTML file, a PDF, and its figures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from headrace.files import atomic_file
+from headrace.progress_events import OnStep
 from headrace.report.document import html, pdf
 from headrace.report.document.content import Picture, Report, foreign
 from headrace.report.profile_report.data import RATES, Document, ProfileData
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ProfileData", "write_report"]
 
-OnProgress: TypeAlias = Callable[[int, int, str], object]
-"""Callback with the steps done, their number and the name of the next one."""
-
 
 def write_report(
     target: Path,
@@ -29,7 +27,7 @@ def write_report(
     processes: pl.DataFrame | None = None,
     baseline: Mapping[str, Document] | None = None,
     *,
-    on_progress: OnProgress | None = None,
+    on_progress: OnStep | None = None,
 ) -> list[Path]:
     """Write `report.html`, `report.pdf` and `figures/*.svg` and `.png` into a directory.
 
