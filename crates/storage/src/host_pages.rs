@@ -1,8 +1,19 @@
-//! Hosts of one kind on several pages, one for those that are alike each.
+//! Hosts of one kind on several pages, one for each group of equal hosts (`servers.group`,
+//! `clients.group`).
 //!
-//! Where all hosts are alike they are the copies of one page, numbered as these. Where they are
-//! not, each page holds some of the numbers, and its ports are joined with those of the others:
-//! from outside they look like one page.
+//! Equal hosts are the copies of one page, numbered as these. Otherwise each page holds some of the
+//! numbers, and its ports are joined with those of the others: from outside they look like one
+//! page. Messages choose a server by its number; the kernel finds page and copy. A scenario without
+//! groups has the same net as one without this module. A request that is striped over n servers
+//! waits for its slowest part, so the throughput is n times the rate of the slowest server.
+//! `tests/models/unlike_hosts.rs` compares this and other closed forms.
+//!
+//! Not modelled: servers of different kinds in one system, and clients of different kinds;
+//! active-active partners among different servers; schedulers on different servers that send each
+//! other messages (DSFQ, and those in Python), except at proxies; `servers.streaming` with
+//! different devices; replacement policies in Python on different servers; clients that keep
+//! attributes, compute between calls, or have pages differently from other clients; collective
+//! calls of clients whose cards differ; client groups where each pair of hosts has a link.
 
 use std::sync::Arc;
 

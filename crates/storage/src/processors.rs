@@ -1,5 +1,5 @@
-//! The processors that send and receive messages: one on each host, or one that
-//! several hosts share.
+//! The processors that send and receive messages: one on each host, or one that several hosts
+//! share.
 //!
 //! ```text
 //!   to send ─▶ [begin sending] ─┐                   ┌─▶ send
@@ -7,10 +7,17 @@
 //!   received ─▶ [begin receiving] ┘                 └─▶ arrived
 //! ```
 //!
-//! Messages take its cores in the order they come, first come, first served. RDMA passes a client's
-//! processor by. Not
-//! modelled: switching between processes, interrupts that push a message aside, caches
-//! that other work has emptied.
+//! A message takes `send`, and its data `send_rate`, on a core of the sending host. After the
+//! network it takes `receive` and `receive_rate` on a core of the receiving host. These are the
+//! overheads and gaps of LogGP (Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995). Service is
+//! first come, first served. RDMA bypasses a client's processor.
+//!
+//! A data server's time for a job (`serve_read`, `serve_write`) is added to the requesting message.
+//! Its time for an access to storage (`access`) is added to the message with the data. The cores of
+//! `servers.machine.cpu` are separate.
+//!
+//! Not modelled: other computation of processes; context switches; interrupts; caches that other
+//! work has emptied; the moment between two messages at which a server computes.
 
 use headrace_net::{Fcfs, Node, Page, Port, Random, Span, To};
 use headrace_spec::{HostCpu, Parallel, Rate, SharedBy};

@@ -8,6 +8,11 @@
 //! In a mixed phase each transfer is a read with the probability `read_share`,
 //! else a write (fio's rwmixread). In order, reads and writes share one position,
 //! so that each transfer's place is touched once; fio keeps one for each.
+//!
+//! All draws depend on the seed, the process, the phase and the number of the transfer alone. A
+//! benchmark and its simulation thus make the same transfers, on every system.
+//!
+//! Not modelled: IOR's reordering of ranks between phases (`-C`, `-Z`); verification of data.
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Access, Ior, Order, Phase, Repeat, ThinkDistribution};

@@ -6,8 +6,8 @@
 //! whose name contains "01" is looked up. Each process lists the directory of one process; a
 //! directory that all share is listed by the first. Each looks up the files of one process.
 //!
-//! Not modelled: a tree of directories (mdtest's depth and branching factor); opening and
-//! closing the files that are read; a process of `find` that takes work from another.
+//! Not modelled: a tree of directories (mdtest's depth and branching factor); opening and closing
+//! the files that are read; a process of `find` that takes work from another.
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{Directory, Mdtest, MixedOperation, NamePhase};

@@ -7,7 +7,7 @@
 //! Names that are made, renamed and removed are others, as many as there are files; behind
 //! them are the directories and symbolic links that are there before the run.
 //!
-//! Not modelled: which names are there (a name may be removed twice).
+//! Not modelled: which names exist (a name may be removed twice).
 
 mod choice;
 mod files;

@@ -11,7 +11,8 @@
 //! 3 of Hindman 2011, appendix E, holds the buffer's mutex. A thread whose next
 //! buffer is not ready sleeps and is woken by the thread that makes it ready.
 //!
-//! Not modelled: the time to lock, sleep and wake; more than one thread a stage.
+//! Not modelled: the time to lock, sleep and wake; more than one thread a stage; positions out of
+//! order; files of different buffers in the C library.
 
 use std::collections::VecDeque;
 

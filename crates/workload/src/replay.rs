@@ -9,10 +9,14 @@
 //! A process that receives from another blocks until the sender has sent. In the gaps between its
 //! records a process computes or waits. Requests at recorded times wait for nothing.
 //!
-//! Left out, and counted: what only changes a process's own state, transfers of no bytes, and
-//! `sync_file_range`, which waits for nothing. Counted as simulated in part: the range
-//! of an allocation, a truncation at an open, the other name of a link, and the failure of calls
-//! on names.
+//! Operations that only change a process's own state are left out, and counted.
+//!
+//! Not modelled: the processor time between requests in a `closed` replay (`paced` has it);
+//! dependences between processes other than pipes, sockets, starts and ends of processes; requests
+//! that overlap within one process; write-back and eviction of the cached pages that a direct
+//! request meets; `sync_file_range`, which waits for nothing, and transfers of no bytes, both
+//! counted; the range of an allocation, a truncation at an open, the other name of a link, and the
+//! failure of calls on names, all counted.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};

@@ -6,9 +6,11 @@
 //!                                       ─▶ (read ─▶ write) … ─▶ close copy ─▶ close
 //! ```
 //!
-//! These are the calls of cp -r of GNU coreutils 9.1 that are about files, as strace shows
-//! them with --reflink=never. Left out: looking directories up, advice, and the read at the
-//! end of each file that finds nothing more.
+//! These are the calls of `cp -r --reflink=never` of GNU coreutils 9.1 that are about files, as
+//! strace shows them. File sizes are spread evenly over the directories.
+//!
+//! Not modelled: lookups of directories; copying within the kernel (`copy_file_range`); the last
+//! read of a file, which returns nothing; trees of more than one level.
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{MixedOperation, TreeCopy};

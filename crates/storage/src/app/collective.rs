@@ -2,15 +2,23 @@
 //! adio/common/ad_write_coll.c and ad_aggregate.c).
 //!
 //! Once all processes have entered a call, its bytes are divided among the aggregators in equal
-//! contiguous parts that end at stripes. Each aggregator collects its part from the others and
-//! writes it in requests of one buffer. Then all meet at the next call. For reads the exchange is
-//! the other way; it is counted before the aggregator's request too, which makes no difference to
-//! when the next call begins.
+//! contiguous parts that end at stripes (`ADIOI_Calc_file_domains`). Each aggregator collects its
+//! part from the others and writes it in requests of one buffer. Then all processes meet at the
+//! next call. For reads the exchange goes the other way. It is counted before the aggregator's
+//! request too, which makes no difference to when the next call begins.
 //!
 //! The exchange takes a latency and the transfer time of the busiest client's card, without other
-//! traffic. All processes wait for it. Not modelled: messages of the exchange in the network
-//! itself, and so what else is on its way there; the processor time of copying; holes in what a
-//! call writes, which ROMIO fills by reading first (here an aggregator writes around them).
+//! traffic. All processes wait for it. It is in the simulated time and, except for the first call,
+//! in the throughput. The requests of a result are those of the aggregators, so their latency does
+//! not contain it.
+//!
+//! Collective calls save requests. Their gain is small where requests cost nothing. Small calls
+//! even lose: blocks within one stripe have one aggregator, and all other processes wait.
+//!
+//! Not modelled: messages of the exchange in the network, and so other traffic there; the processor
+//! time of packing; reads before writes where a call leaves holes, which an aggregator writes
+//! around here; ROMIO's own assignment of stripes to aggregators on Lustre; independent calls,
+//! which ROMIO uses for calls that are not interleaved.
 
 use std::collections::VecDeque;
 

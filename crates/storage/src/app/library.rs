@@ -6,7 +6,7 @@
 //! system call (glibc, libio/fileops.c: _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a
 //! bufferful are reported as one.
 //!
-//! Not modelled: positions that are not in order, which empty the buffer.
+//! Not modelled: positions out of order, which empty the buffer; asynchronous calls.
 
 use headrace_net::Span;
 use headrace_spec::{Bytes, Interface, Ior, Scenario, Workload};

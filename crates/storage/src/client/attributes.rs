@@ -1,17 +1,33 @@
-//! Attribute cache of a client, with timeouts.
+//! Attribute cache of a client, with timeouts, as in Linux's NFS client.
 //!
-//! As Linux's NFS client: what the server said is believed for a time. If the server is
-//! asked after it and nothing has changed, the time doubles, up to a bound; if something
-//! has, it is the shortest again (fs/nfs/inode.c, nfs_attribute_timeout and
-//! nfs_update_inode). Answers to reads and writes bring attributes too, and a client's own
-//! changes do not count as changes to it (RFC 1813, section 2.6, weak cache consistency).
+//! Attributes are valid for a time. The next call after that revalidates them. If nothing has
+//! changed, the time doubles, up to a bound; otherwise it is the shortest again (fs/nfs/inode.c,
+//! nfs_attribute_timeout and nfs_update_inode). With Linux's times, a file checked every second is
+//! revalidated after 3, 9, 21, 45 and 93 seconds, then once a minute. Answers to reads and writes
+//! bring attributes too, and a client's own changes do not count as changes to it (RFC 1813,
+//! section 2.6, weak cache consistency).
 //!
-//! A name is believed as long as its directory. A lookup brings the attributes of both
-//! (RFC 1813, section 3.3.3).
+//! A name is valid as long as its directory. A lookup brings the attributes of both (RFC 1813,
+//! section 3.3.3).
 //!
-//! Not modelled: a second question where both a directory and a file in it are to be
-//! asked about; that a change is seen before its writer has the answer; parts of
-//! directories' lists; names that are known not to be there; READDIRPLUS.
+//! `open` always revalidates (close-to-open consistency), unless `close_to_open` is off. A close
+//! then sends written data to stable storage (WRITE and COMMIT). Cached data is read without a
+//! message while the attributes are valid. If another client has changed the file since, its clean
+//! cached data is dropped.
+//!
+//! | mount or export option | field |
+//! | --- | --- |
+//! | `acregmin`, `acregmax` | `file_min`, `file_max` |
+//! | `acdirmin`, `acdirmax` | `directory_min`, `directory_max` |
+//! | `nocto` | `close_to_open = false` |
+//! | `noac` | all four times 0; for its synchronous writes, `workload.io.synchronous` |
+//! | `sync` of the mount | `workload.io.synchronous` |
+//! | `sync` of the export | a simple server stores each write at once; else at the COMMIT |
+//!
+//! Not modelled: a second request where both a directory and a file in it must be revalidated;
+//! visibility of a change before its writer has the answer; parts of directories' lists; negative
+//! lookups, and READDIRPLUS; a COMMIT apart from close and `fsync`; the export option `async`, with
+//! which a COMMIT stores nothing; delegations of NFS version 4.
 
 use std::collections::BTreeMap;
 

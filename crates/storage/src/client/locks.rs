@@ -1,5 +1,5 @@
-//! A client's locks: a request waits until the client has locks on all its bytes, and
-//! keeps them from being given up until it is done.
+//! A client's locks. A request waits until the client has locks on all its bytes, and they are not
+//! released until it is done.
 //!
 //! ```text
 //!   mapped ─▶ [lock] ─ held ─▶ locked ─▶ …cache or servers… ─▶ done ─▶ [unlock] ─▶ complete
@@ -10,13 +10,12 @@
 //!                             └─ locks to give up ─▶ …cache… ─▶ [give up] ─▶ send
 //! ```
 //!
-//! A request asks for one lock after the other, by the number of their targets, so that
-//! no two wait for each other. As in Lustre (lustre/osc/osc_request.c, osc_enqueue_base)
-//! each asks for its own if no lock that the client has is good for it, and a lock to
-//! write is good for reading.
+//! A request asks for one lock after the other, by the number of their targets, so that two
+//! requests never wait for each other. As in Lustre (lustre/osc/osc_request.c, osc_enqueue_base)
+//! each asks for its own if no lock that the client has is good for it, and a lock to write is good
+//! for reading.
 //!
-//! Not modelled: locks that are given up because they have not been used, locks asked for
-//! ahead, locks of a file that is removed.
+//! Not modelled: release of locks that are unused; locks requested ahead; locks of a removed file.
 
 use std::collections::BTreeMap;
 

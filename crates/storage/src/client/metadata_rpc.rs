@@ -1,12 +1,13 @@
-//! Metadata requests of a client: one to the server that knows a name, or one to each server.
+//! Metadata requests of a client: one to the server that knows a name, or one to each server. An
+//! operation waits for the slowest server.
 //!
 //! If names are on all servers (GlusterFS), the client asks the one that a hash selects, and all of
-//! them before it creates a name, since another may have it (cluster/distribute with
+//! them before it creates a name, since another one may have it (cluster/distribute with
 //! lookup-unhashed). If each server has a part or a copy, the client always asks all
 //! (cluster/stripe, cluster/replicate).
 //!
-//! Not modelled: that the one which the hash names is asked before all of them; a server
-//! that has nothing of the name takes as long to look it up as one that has.
+//! Not modelled: the order in which the server that the hash names is asked before all others; a
+//! faster lookup on a server that has nothing of the name.
 
 use headrace_net::{Firing, Node, To};
 use headrace_spec::{Lookups, Parallel};

@@ -1,6 +1,5 @@
-//! A client: finds where a request's data is, splits the request into one job
-//! a server, and puts the request together again. Requests that wait for an answer or for
-//! their jobs lie in bags.
+//! A client: finds where the data of a request is, splits the request into one job a server, and
+//! collects the answers. It takes no time itself.
 //!
 //! ```text
 //!   request ─▶ [map] ─ known ─▶ [split] ─ jobs ─▶ send
@@ -9,8 +8,8 @@
 //!                └─ an answer ─▶ [split] or, for names, complete
 //! ```
 //!
-//! With a cache of its own (`clients.machine`), what is known where goes to the
-//! cache, and what the cache asks of the servers is split:
+//! With a cache of its own (`clients.machine`), located requests go to the cache, and what the
+//! cache asks of the servers is split:
 //!
 //! ```text
 //!   request ─▶ [map] ─ known ─▶ machine ─▶ complete
@@ -18,15 +17,21 @@
 //!                    send ◀─ [split]  [collect] ◀─ received
 //! ```
 //!
-//! Jobs for one server may stand in a line on the client ([`in_flight`]).
+//! | stage | field | module |
+//! | --- | --- | --- |
+//! | page cache above the servers | `clients.machine` | `localfs/client_page_cache.rs` |
+//! | attributes valid for a time, as in NFS | `clients.machine.attributes` | [`attributes`] |
+//! | opportunistic locks, as in CIFS | `clients.machine.attributes` | [`oplocks`] |
+//! | locks on bytes of files, as in Lustre | `locks` | [`locks`] |
+//! | queue of jobs for each server or target | `clients.rpc.in_flight` | [`in_flight`] |
+//! | choice of a copy | `replication.read_from` | `nearest_replica` |
 //!
-//! Without attributes that are kept for a time ([`attributes`]) or opportunistic locks
-//! ([`oplocks`]), what a client has cached stays valid whoever writes.
+//! Without attributes or locks, cached data stays valid after other clients' writes, and no client
+//! flushes data for other readers. Names go to the metadata servers, with and without a cache. A
+//! removed file leaves the cache of the client that removed it.
 //!
-//! With locks on parts of files a request waits for them once its data has been found
-//! ([`locks`]).
-//!
-//! Not modelled: the questions by which clients learn how large a file is.
+//! Not modelled: the requests by which clients learn the size of a file; the processor time of a
+//! client without a `clients.machine`; clients of two systems together.
 
 mod attributes;
 mod cached_client;

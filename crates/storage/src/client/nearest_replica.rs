@@ -1,8 +1,8 @@
 //! Selects the nearest copy for a client: the one reached over the fewest links between switches.
-//! HDFS reads from the same host, else from the same rack, else from any (Shvachko et al., MSST
-//! 2010, section III.A; HDFS Architecture Guide, "Replica Selection").
+//! HDFS reads from the same host, then the same rack, then any (Shvachko et al., MSST 2010, section
+//! III.A; HDFS Architecture Guide).
 //!
-//! Not modelled: clients on the servers' hosts.
+//! Not modelled: clients on the servers' hosts; the load of servers and links.
 
 use std::sync::Arc;
 

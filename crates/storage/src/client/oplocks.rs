@@ -1,14 +1,18 @@
-//! Opportunistic locks of CIFS: who may cache a file.
+//! Opportunistic locks of CIFS: the clients that may cache a file.
 //!
-//! A client that opens a file alone may cache its data and attributes. When another client opens
-//! it, the server breaks the lock: the holder writes back dirty data and acknowledges, and only
-//! then is the other one answered (\[MS-CIFS\], sections 3.2.5.42 and 3.3.4.2). From then on, and
-//! as long as nobody writes, both may cache what they read (level II, section 3.2.4.18). Once
-//! somebody writes, nobody caches anything of it, until all have closed it.
-//!
-//! A client that closes a file notifies the server, unless it holds the file alone: then it keeps
-//! the file open, in case a program opens it again, until the lock is broken (a batch lock, section
-//! 3.2.4.18). What a client has cached of a file it drops when it opens it anew.
+//! - **Exclusive.** A client that has opened a file alone may cache its data and attributes. It
+//!   needs no message to stat the file or to reopen it.
+//! - **Break.** When another client opens the file, the server breaks the lock. The holder writes
+//!   back dirty data and acknowledges. Only then is the other client answered (\[MS-CIFS\],
+//!   sections 3.2.5.42 and 3.3.4.2).
+//! - **Level II.** From then on both clients may cache what they read (section 3.2.4.18).
+//! - **Write.** When one of them writes, no client caches the file any longer, until all have
+//!   closed it. Every read, write and stat is a message.
+//! - **Close.** A client that closes a file notifies the server. If it holds the file alone, it
+//!   keeps the file open instead, in case a program reopens it, until the lock is broken (a batch
+//!   lock, section 3.2.4.18). A client drops its old cached data when it reopens the file. A close
+//!   sends dirty data to the server (Linux, fs/smb/client/file.c, `cifs_flush`); only `fsync` makes
+//!   the server store it.
 //!
 //! The request that has to wait goes to the holder and back:
 //!
@@ -18,10 +22,11 @@
 //!          of the opener       of the holder                      of the opener
 //! ```
 //!
-//! Not modelled: what the break and its acknowledgement take on the wire but a latency each; the
-//! break of level II, which nobody waits for; a write that is in progress when the lock is broken;
-//! that a client has its lock back if the others have closed the file. A file that is read or
-//! written and not opened before stays open.
+//! A file that is read or written and not opened before stays open.
+//!
+//! Not modelled: time of the break and its acknowledgement beyond a latency each; the break of
+//! level II, for which no client waits; a write in progress when the lock is broken; a lock that
+//! returns while others still have the file open; byte-range locks.
 
 use std::collections::BTreeMap;
 

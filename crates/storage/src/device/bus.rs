@@ -4,8 +4,7 @@
 //! the devices worked, through buffers of their own: a transfer is let go when all
 //! that came before it has passed, at once if that has.
 //!
-//! Not modelled: the order in which a bus is given to its devices, commands apart
-//! from their data.
+//! Not modelled: the arbitration of a bus; commands apart from their data; several buses in a row.
 
 use headrace_net::{Discipline, Node, Page, Slot, Span, Station};
 use headrace_spec::Bus;

@@ -3,7 +3,7 @@
 //! A load-dependent station (Baskett et al. 1975): a closed system of it and think times has a
 //! product form.
 //!
-//! Not modelled: seeks, caches on the device, a dependence on the sizes of the other requests.
+//! Not modelled: seeks; caches on the device; a dependence on the sizes of the other requests.
 
 use headrace_net::{LoadSharing, Node, Page, Random, Work};
 use headrace_spec::{ConcurrentDevice, RatesByConcurrency};

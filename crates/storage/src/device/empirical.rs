@@ -1,7 +1,8 @@
-//! Service times that are drawn from an empirical distribution.
+//! Service times that are drawn from an empirical distribution, for at most `queue_depth` transfers
+//! at once. With Poisson arrivals the mean latency is that of Pollaczek and Khinchine.
 //!
-//! Not modelled: the dependence of a time on the address, on the size unless a rate is given, or
-//! on the time before it.
+//! Not modelled: the dependence of a time on the address; a dependence on the size, unless a rate
+//! is given; a dependence on the time before.
 
 use headrace_net::{Fcfs, Node, Page, Random, Span};
 use headrace_spec::{EmpiricalDevice, ServiceTimes};

@@ -1,5 +1,16 @@
-//! Block devices: what serves [`Transfer`]s. To add one, write a file with a
-//! function that makes its station and name it in [`build`].
+//! Block devices, which serve [`Transfer`]s. To add one, write a file with a function that makes
+//! its station and name it in [`build`].
+//!
+//! | `kind` | file | order and time of service |
+//! | --- | --- | --- |
+//! | `simple` | `simple.rs` | one after the other, a fixed time and bytes at a rate |
+//! | `shared` | `shared.rs` | all at once, an equal part of the rate each |
+//! | `concurrent` | `concurrent.rs` | all at once, a rate that depends on their number |
+//! | `empirical` | `empirical.rs` | times drawn from a list |
+//! | `disk` | `disk/` | seeks, rotation, zones, buffer |
+//! | `solid-state` | `solid_state/` | dies, channels, translation layer, write cache |
+//! | `throttled` | `throttled.rs` | Linux's blk-throttle before a device with a rate |
+//! | `raid` | `raid/` | an array of any other kind |
 
 mod bus;
 mod concurrent;

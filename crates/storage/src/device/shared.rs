@@ -4,7 +4,7 @@
 //! average, whatever the distribution of service times (Kleinrock 1976, Queueing Systems II,
 //! section 4.4).
 //!
-//! Not modelled: seeks, rotation, caches on the device.
+//! Not modelled: seeks and rotation; caches on the device.
 
 use headrace_net::{Node, Page, Random, Sharing, Span};
 use headrace_spec::SharedDevice;

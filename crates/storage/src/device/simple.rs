@@ -1,7 +1,7 @@
 //! A queue with a rate: one transfer after the other, each for a fixed time and
 //! its bytes at the rate of its operation.
 //!
-//! Not modelled: seeks, rotation, caches on the device, the order of requests.
+//! Not modelled: seeks and rotation; caches on the device; the order of requests; faults.
 
 use headrace_net::{Fcfs, Node, Page, Random, Span};
 use headrace_spec::SimpleDevice;

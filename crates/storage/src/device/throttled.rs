@@ -1,5 +1,4 @@
-//! A virtual disk: limits on bytes and operations a second, in front of a
-//! device with a rate.
+//! A virtual disk: limits on bytes and operations a second, in front of a device with a rate.
 //!
 //! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. What a limit allows
 //! is counted from the begin of a window, over the time since then rounded up to whole slices. Each
@@ -26,7 +25,7 @@
 //! It counts as busy while the device works, while a transfer waits for a limit, and while a limit
 //! is exhausted.
 //!
-//! Not modelled: hierarchies of groups; bytes of the second in line being paid
+//! Not modelled: hierarchies of groups; bytes of the second transfer in line, which are charged
 //! while the first waits for its operations.
 
 use std::collections::VecDeque;

@@ -1,21 +1,20 @@
 //! Outstanding requests of a client. The client re-sends requests that are not answered in time,
 //! possibly to another server.
 //!
-//! - An attempt that is not answered for `recovery.timeout` is given up if its server is
-//!   away or has been since; one that is slow is not, as it answers pings. The server
-//!   then counts as failed: all that the client had asked of it is given up with it, and
-//!   nothing more is sent there but a ping every `recovery.retry`.
-//! - What a failed server would have to do goes to another with a copy of the data, or
-//!   waits. The answer to a ping ends that.
-//! - A client that hears from a server that has been away since knows that its
-//!   connection was reset: what it had asked before is sent again at once.
+//! - An attempt that is not answered for `recovery.timeout` is aborted if its server is away or has
+//!   been since. A slow server answers pings. The server then counts as failed: all requests of the
+//!   client at it are aborted, and only a ping is sent there every `recovery.retry`.
+//! - What a failed server would have to do goes to another with a copy of the data, or waits. The
+//!   answer to a ping ends that.
+//! - A client that hears from a server that has been away since knows that its connection was
+//!   reset: what it had asked before is sent again at once.
 //!
 //! Sources: Lustre 1.8 (ptlrpc: obd_timeout, RECONNECT_INTERVAL), GlusterFS 3.1
 //! (protocol/client: ping-timeout bails out all calls; cluster/replicate goes on with the
 //! children that are up), nfs(5) (timeo, retrans, hard).
 //!
-//! Not modelled: adaptive timeouts, back-off of later tries, TCP's own timers; a ping has
-//! the size of an empty message.
+//! Not modelled: adaptive timeouts; back-off of later tries; TCP's own timers; the size of a ping,
+//! which is an empty message.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,12 +1,12 @@
-//! A server's door to its network: what lets messages in and out while it is there.
+//! A server's door to its network: lets messages in and out while the server is there.
 //!
 //! ```text
 //!   received ─▶ [come in] ─▶ jobs          ping ─▶ send
 //!   answers ─▶ [go out] ─▶ send
 //! ```
 //!
-//! Not modelled: that locks are not given while a server is away, and that clients tell it
-//! of theirs when it is back.
+//! Not modelled: locks that are not granted while a server is away, and that clients report when it
+//! is back.
 
 use headrace_net::Page;
 use headrace_trace::Operation;

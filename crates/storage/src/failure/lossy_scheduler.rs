@@ -1,5 +1,5 @@
-//! A scheduler in the network whose jobs may be lost: what clients have given up it waits
-//! for no longer.
+//! A scheduler in the network whose jobs may be lost: it waits no longer for jobs that clients have
+//! aborted.
 //!
 //! ```text
 //!   submit ─▶ scheduler ─▶ [send on] ─▶ dispatched
@@ -9,8 +9,8 @@
 //!   returned ◀─ [give back] ◀─ scheduler
 //! ```
 //!
-//! Not modelled: messages by which it learns that. It sees at once what its clients see,
-//! as their connections end at it.
+//! Not modelled: messages by which it learns that: it sees at once what its clients see, as their
+//! connections end at it.
 
 use std::collections::BTreeSet;
 

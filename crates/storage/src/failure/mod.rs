@@ -1,6 +1,6 @@
-//! Servers that fail, what clients do about it, and how redundancy comes back.
+//! Servers that fail, the reaction of clients, and the return of redundancy.
 //!
-//! Nothing of it is in the net of a scenario without a `[[failure]]`. With one:
+//! The net of a scenario without a `[[failure]]` contains nothing of it. With one:
 //!
 //! ```text
 //!   client: jobs ─▶ [try] ─▶ network ─▶ server: (door) ─▶ jobs …
@@ -9,14 +9,52 @@
 //!   (due) ─▶ [happen]: a server goes or comes ······┘
 //! ```
 //!
-//! While a server is away its door lets nothing in or out, and when it is back nothing
-//! out that came in before. What clients know lies in a store with what there is to
-//! know of servers, since both ends need some of it.
+//! While a server is away, its door lets no message in or out. After its return, answers to earlier
+//! messages do not leave. A store has the knowledge of clients beside the state of servers, since
+//! both ends need some of it.
 //!
-//! Not modelled: what a server has in progress when it fails goes on to its devices, and only its
-//! answers are lost; the time of the recovery that clients and a server that is back have in
-//! common, but as a part of `failure.until`; the replay of what clients still have of the memory
-//! that a server lost.
+//! # A failed server
+//!
+//! The failure destroys the contents of its memory: the page cache, acknowledged dirty data in it
+//! (`forgotten_bytes` of a result), and the jobs in service, which are never answered. The contents
+//! of its devices survive. On a machine, so do transfers already at the device, and data that
+//! `fsync`, a synchronous daemon, the flusher or a commit in ordered mode has written. A data
+//! server that is also a metadata server fails as both.
+//!
+//! # Clients
+//!
+//! 1. A client declares a server failed after `recovery.timeout` without an answer, if the server
+//!    is down or was down since the request was sent. A slow server answers keep-alives, and is not
+//!    declared failed.
+//! 2. The client then aborts all its other requests at this server, and sends it no more. Reads go
+//!    to another copy. Writes by the client complete with the remaining copies. Writes along a
+//!    chain bypass the server. All others wait on the client.
+//! 3. The client probes the server every `recovery.retry`. When a probe is answered, the waiting
+//!    requests are sent. A request fails when a try is due after `recovery.retries` unanswered
+//!    ones.
+//! 4. If a server was down since its last answer, the client detects a new connection, and resends
+//!    its earlier requests at once.
+//!
+//! A request lost in a failure of 1 s is thus delayed by the timeout. Later requests to the same
+//! server wait only for the next answered probe. A scheduler in the network sees aborted requests
+//! at once; probes bypass it.
+//!
+//! # Standby and failover
+//!
+//! `metadata.takeover` adds a standby to each metadata server, with access to the same devices and
+//! empty memory. `servers.failover` does so for data servers: an idle machine (`active-passive`),
+//! or the other server of a pair (`active-active`). The partner serves the targets of both with its
+//! one card, scheduler, daemon and page cache. The devices are those of the failed server, and its
+//! pending transfers precede the partner's. Targets stay at the partner for the rest of the run
+//! (Lustre Operations Manual, "Understanding Failover in a Lustre File System").
+//!
+//! Not modelled: failures of clients and networks; requests in service at the failure still pass
+//! the server's queues and devices, and only their answers are lost; retransmission by TCP of
+//! messages to a failed server; detection of a failure that is shorter than the timeout; adaptive
+//! timeouts and back-off; the common recovery of a server and its clients, which `failure.until`
+//! includes; clients that resend data which the server has lost (Lustre's replay, NFS' COMMIT);
+//! clients that try one machine after the other; lookups at another brick while a brick with names
+//! is away.
 
 mod attempts;
 mod availability_gate;

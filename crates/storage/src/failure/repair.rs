@@ -1,4 +1,4 @@
-//! Copies that failures have cost, and who makes them anew.
+//! Copies that failures have cost, and the servers that restore them.
 //!
 //! Data that a server missed, and all its data once it counts as dead, is split into pieces. Each
 //! piece has a source server, the least loaded of those with a sound copy, and one that gets it. A
@@ -8,9 +8,16 @@
 //! FSNamesystem.java (ReplicationMonitor, chooseSourceDatanode); Shvachko et al., MSST
 //! 2010, section III.C.
 //!
-//! Not modelled: checksums that are compared before copying, the crawl by which a
-//! self-heal daemon finds files, the limit of blocks in a heartbeat, who reads from the
-//! new copies; a part that is written while it is copied is copied once.
+//! `self-heal` copies the data that a server missed, after its return. With `re-replication` a
+//! server that is down for `after` counts as dead, and all its data is copied to servers without
+//! it, each block to a server drawn by a hash. Until a part has been copied, it is read from
+//! servers that have it. The run continues after its last request until the repair is complete, as
+//! far as possible. Lost data is not restored.
+//!
+//! Not modelled: checksums that are compared before copying; the crawl by which a self-heal daemon
+//! finds files; the limit of blocks in a heartbeat; reads from copies on new servers, and their
+//! removal after the server's return; a part that is written while it is copied: it is copied once;
+//! parts that a server held, other than IOR's files and written data.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Waiting for the next read of the process just served: `anticipatory`.
+//! `anticipatory`: waits for the next read of the process just served.
 //!
 //! After block/as-iosched.c (Linux 2.6.32, the last) and S. Iyer, P. Druschel:
 //! Anticipatory scheduling: a disk scheduling framework to overcome deceptive
@@ -15,9 +15,8 @@
 //! - the process thinks longer than that in the mean,
 //! - a synchronous request has expired.
 //!
-//! Not modelled: processes that end (and the statistics of whether they do),
-//! cooperating processes, tuning the number of writes of a batch to the time
-//! that it takes (a batch of writes ends by time alone).
+//! Not modelled: processes that end, and the statistics of whether they do; cooperating processes;
+//! tuning of a batch of writes to its time (it ends by time alone).
 
 use headrace_net::{Span, Time};
 use headrace_spec::Anticipatory as Spec;

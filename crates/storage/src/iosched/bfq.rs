@@ -1,4 +1,4 @@
-//! Budgets of bytes for processes by weight: `bfq`, budget fair queueing.
+//! `bfq`, budget fair queueing: budgets of bytes for processes by weight.
 //!
 //! After P. Valente, F. Checconi: High throughput disk scheduling with fair bandwidth distribution,
 //! IEEE Transactions on Computers 59(9), 2010, and block/bfq-iosched.c with block/bfq-wf2q.c (Linux
@@ -17,10 +17,9 @@
 //! is never idled for. A queue's weight comes from its level of priority; one that was
 //! empty interrupts another of less weight if it would be next.
 //!
-//! Not modelled: raised weights of interactive and soft real-time processes
-//! (low_latency), groups, the measured peak rate (`max_budget` is fixed), merging
-//! of cooperating queues, injection, bursts, processes punished for slowness by
-//! anything but the time-out.
+//! Not modelled: raised weights of interactive and soft real-time processes (`low_latency`);
+//! groups; the measured peak rate (`max_budget` is fixed); merging of cooperating queues; injection
+//! and bursts; slow processes, other than by the time-out.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! Time slices for processes in turn: `cfq`, complete fair queueing.
+//! `cfq`, complete fair queueing: time slices for processes in turn.
 //!
 //! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue for its synchronous
 //! requests; all others are in one queue for each priority. The queue in service owns the device
@@ -14,11 +14,11 @@
 //! queue waits, one request each in turn, and all others preempt them. The device never idles for
 //! them.
 //!
-//! Not modelled: groups and their weights, the separate turns of processes that seek (they are in turn with all others, and
-//! nothing is idled for them), shorter slices where many are in line
-//! (target_latency), the slow start of asynchronous requests after synchronous
-//! ones, cooperating processes, that nothing is idled for on solid-state drives
-//! with command queueing (give `slice_idle = "0 s"`).
+//! Not modelled: groups and their weights; the separate turns of processes that seek: they are in
+//! turn with all others, without idling; shorter slices where many processes wait
+//! (`target_latency`); the slow start of asynchronous requests after synchronous ones; cooperating
+//! processes; solid-state drives with command queueing, where the kernel does not idle (`slice_idle
+//! = "0 s"` has the effect).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,4 @@
-//! Requests by address, reads before writes, none too late: `deadline` and
-//! `mq-deadline`.
+//! `deadline` and `mq-deadline`: requests by address, reads before writes, within deadlines.
 //!
 //! After block/deadline-iosched.c (Linux 4.20) and block/mq-deadline.c (Linux
 //! 6.6). Requests of one direction go in batches of at most `fifo_batch` by
@@ -13,9 +12,9 @@
 //! while requests of a higher one wait or are at the device, unless it has waited
 //! `prio_aging_expire`. Batches are counted over all classes.
 //!
-//! Not modelled: the limit of asynchronous requests of `mq-deadline`, zoned devices. `deadline` goes on with the request that
-//! was next when the last one left; here it is the next by address, even if it
-//! came later, as in `mq-deadline`.
+//! Not modelled: the limit of asynchronous requests of `mq-deadline`; zoned devices; the place
+//! where `deadline` continues: at the request that was next when the last one left, here at the
+//! next by address.
 
 use headrace_net::{Span, Time};
 use headrace_spec::{Deadline as Spec, IoClass, MqDeadline};

@@ -1,4 +1,4 @@
-//! Tokens for reads and writes by their latency: `kyber`.
+//! `kyber`: tokens for reads and writes by their latency.
 //!
 //! After block/kyber-iosched.c (Linux 4.20 and later). Reads and writes are domains of their own,
 //! served in turn in batches of 16 reads and 8 writes by order of arrival. A request needs a token
@@ -8,8 +8,8 @@
 //! device, each domain's tokens are multiplied by its 99th percentile of total latency over the
 //! target. A domain over target gets more tokens even if the device is not the cause.
 //!
-//! Not modelled: one queue for each processor, discards and flushes as domains
-//! (flushes pass by), the limit of asynchronous requests (three quarters of all).
+//! Not modelled: one queue for each processor; discards and flushes as domains (flushes bypass the
+//! scheduler); the limit of asynchronous requests (three quarters of all).
 
 use headrace_net::{Span, Time};
 use headrace_spec::Kyber as Spec;

@@ -1,4 +1,4 @@
-//! First in, first out: the schedulers `none` and `noop`.
+//! `none` and `noop`: first in, first out.
 //!
 //! `none` is the absence of a scheduler in the multi-queue block layer
 //! (block/blk-mq-sched.c, Linux 5.15): a request goes along with one of the last
@@ -6,8 +6,8 @@
 //! 2.6–4.20) lets a request go along behind any that waits, found there by a
 //! hash of their ends.
 //!
-//! Not modelled: one queue for each processor and each hardware queue (requests
-//! leave in the order they came over all).
+//! Not modelled: one queue for each processor and each hardware queue: requests leave in their
+//! order of arrival over all.
 
 use super::requests::{List, Request, RequestId, Requests, Tree};
 use super::{IoScheduler, Merging, Next};

@@ -1,6 +1,26 @@
-//! I/O schedulers: the queue of a block device, which merges and orders what
-//! goes to it. To add one, write a file with a type that implements
-//! [`IoScheduler`] and name it in [`scheduler`].
+//! I/O schedulers: the queue of a block device, which merges and orders requests to it.
+//!
+//! With `kind = "none"` and no `depth` there is no queue. Otherwise at most `depth` requests are at
+//! the device, and waiting requests are merged and ordered (`queue.rs`). To add one, write a file
+//! with a type that implements [`IoScheduler`] and name it in [`scheduler`].
+//!
+//! Priorities (ionice(1)) apply to requests that a process waits for: reads, direct and synchronous
+//! writes, the data of an `fsync`. Writes of the flusher and the journal have "best-effort 4",
+//! whichever process dirtied the data. All transfers of a simple server count as one process; on a
+//! machine each daemon thread is one.
+//!
+//! | scheduler | classes | levels |
+//! | --- | --- | --- |
+//! | `cfq` | higher ones first; idle when no other has requests | slices of 180 to 40 ms |
+//! | `bfq` | higher ones first; idle at least once in 200 ms | weights of 80 to 10 |
+//! | `mq-deadline` | higher ones first; lower ones after 10 s | none |
+//! | others | none | none |
+//!
+//! Schedulers that do not idle serve a read after the write at the device, with any priority.
+//! Priorities matter for slices and budgets.
+//!
+//! Not modelled: the processor time of a scheduler; a queue for each processor; the priority 3 of
+//! ext4's journal; priorities from a process's nice value.
 
 mod anticipatory;
 mod bfq;

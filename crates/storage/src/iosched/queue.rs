@@ -1,5 +1,5 @@
-//! The queue of a block device: plugging, merging, the limit of requests, and
-//! how many are at the device at once. A scheduler decides the order.
+//! The queue of a block device: plugging, merging, the limit of requests, and the number at the
+//! device. A scheduler decides the order.
 //!
 //! After Linux's block layer:
 //!
@@ -19,9 +19,9 @@
 //! - Forced writes (FUA) are never merged (REQ_NOMERGE_FLAGS), nor are requests of
 //!   different priorities (blk_rq_merge_ok, attempt_merge).
 //!
-//! Not modelled: processor time, splitting of transfers larger than the largest
-//! request, the limit of segments, processes that stop submitting while there
-//! are too many requests, requeueing, I/O polling.
+//! Not modelled: processor time; splitting of transfers larger than the largest request; the limit
+//! of segments; processes that stop submitting while there are too many requests; requeueing and
+//! I/O polling.
 
 use std::collections::HashMap;
 

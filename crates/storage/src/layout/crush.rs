@@ -1,13 +1,15 @@
-//! CRUSH: the servers of an object by a hash, so that anybody computes them and few objects move
-//! when servers come or go (Weil, Brandt, Miller, Maltzahn: SC 2006).
+//! CRUSH: the servers of an object by a hash (Weil, Brandt, Miller, Maltzahn: SC 2006). Every
+//! client computes them, and few objects move when servers come or go.
 //!
 //! The tree is a root, racks, servers and their devices. Each bucket is of type straw2: every item
 //! draws a straw of ln(u) / weight, where u is a hash of the object and the item, and the longest
-//! wins. An item thus wins in proportion to its weight, whatever other items there are. A copy
-//! whose domain is taken already draws again, at most 50 times (Ceph: `choose_total_tries`).
+//! wins. An item thus wins in proportion to its weight, with any other items. A new server among n
+//! of equal weight gets 1/(n + 1) of the objects, and no others move. With as many copies as
+//! domains, each domain has one of every object, and weights act within domains only. A copy whose
+//! domain is taken already draws again, at most 50 times (Ceph: `choose_total_tries`).
 //!
-//! Not modelled: Ceph's hash function and its table of logarithms, so that shares are Ceph's and
-//! single objects are elsewhere; weights of devices; buckets of other types; servers that are out.
+//! Not modelled: Ceph's hash function and its table of logarithms: shares are Ceph's, and single
+//! objects are elsewhere; weights of devices; buckets of other types; servers that are out.
 
 use headrace_net::Random;
 use headrace_spec::{Crush as Spec, FailureDomain, Parallel};

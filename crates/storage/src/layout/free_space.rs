@@ -1,17 +1,17 @@
 //! Targets for new files by their free space (Lustre's QOS allocator).
 //!
 //! While all targets have about the same free space they are taken in turn, as with
-//! [`FirstServer::Balance`](headrace_spec::FirstServer::Balance). Else each stripe draws a target
-//! with a probability in proportion to its weight: its free space less a penalty. A target and
-//! its server get a penalty when they are chosen, which each later choice lowers (Lustre 2.5,
+//! [`FirstServer::Balance`](headrace_spec::FirstServer::Balance). Otherwise each stripe draws a
+//! target with a probability in proportion to its weight: its free space less a penalty. A target
+//! and its server get a penalty when they are chosen, which each later choice lowers (Lustre 2.5,
 //! lustre/lod/lod_qos.c: `lod_qos_calc_ppo`, `lod_qos_calc_weight`, `lod_qos_used`,
 //! `lod_alloc_qos`).
 //!
 //! Free space falls by what writes add to files. Lustre's metadata server learns that after
 //! `qos_maxage`, 5 s; here at once.
 //!
-//! Not modelled: targets that fill up: they get no new files and all that is written; space that
-//! removed files free; free inodes; penalties that decay with time.
+//! Not modelled: targets that fill up: a full one gets no new files, and accepts every write; space
+//! that removed files free; free inodes; penalties that decay with time.
 
 use headrace_net::Random;
 use headrace_spec::FreeSpace as Spec;

@@ -1,4 +1,31 @@
 //! Layout of files: the target and server of each byte.
+//!
+//! Stripe k of a file, `unit` bytes, is on the file's first target plus k modulo the number of its
+//! targets. The parts of a request on one server are one job, unless `packet` divides them. Targets
+//! are numbered in turn: the first of every server, then the second. Each kind is a file:
+//!
+//! | `layout.kind` | file | after |
+//! | --- | --- | --- |
+//! | `striped`, `basic` | `stripes.rs` | OrangeFS, simple_stripe and basic_dist |
+//! | `two-dimensional`, `variable-strip` | `pattern.rs` | OrangeFS, twod_stripe and varstrip_dist |
+//! | `progressive` | `progressive.rs` | Lustre, `lfs setstripe -E` |
+//! | `free-space` | `free_space.rs` | Lustre, lod_qos.c |
+//! | `crush` | `crush.rs`, `replicated_blocks.rs` | Ceph |
+//! | `python` | `file_placement.rs` | the user's own class |
+//!
+//! The files of a workload are in one directory, and `workload.layout` is the layout of that
+//! directory (`layouts.rs`). A pool is a named set of servers with all their targets; the numbers
+//! of a layout then count within the pool. Files are numbered by process. With several files per
+//! process, `first = "round-robin"` may start all processes on one server, and `"balance"` depends
+//! on time instead.
+//!
+//! With copies, the layout spreads files over sets of targets, all on different servers
+//! (`replica_placement.rs`).
+//!
+//! Not modelled: layouts of single files; targets that fill up; growth of a file's layout;
+//! redundancy other than whole copies; servers that join or leave during a run, and the data that
+//! moves then; locks on data on a metadata server, its limit of RPCs in flight, and failures of the
+//! server that holds it; pools together with replication.
 
 mod crush;
 mod file_placement;

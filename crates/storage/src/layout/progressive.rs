@@ -1,8 +1,8 @@
 //! Components one after the other, each with stripes of its own (Lustre: progressive file
 //! layouts).
 //!
-//! Not modelled: layouts that a file gets when it is first written beyond a component; what one
-//! target holds of several components is one object, the components one after the other.
+//! Not modelled: components that get their targets only when they are first written (layout
+//! intent); separate objects of the components that one target holds: they are one object.
 
 use headrace_spec::Progressive as Spec;
 

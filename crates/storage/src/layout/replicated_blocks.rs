@@ -1,13 +1,15 @@
-//! Placement of blocks by CRUSH ([`super::crush`]) or the rules of HDFS. By these, the first server is drawn from all (the writer is on
-//! none of them), the second from other racks, the third from the rack of the second. Further ones
-//! are drawn from the rest, at most (copies - 1) / racks + 2 per rack (Hadoop 0.20,
-//! ReplicationTargetChooser.java; Shvachko et al., MSST 2010, section III.B).
+//! Placement of blocks by CRUSH or by the rules of HDFS.
 //!
 //! A block's servers are drawn anew for each block, and the same whenever they are asked
 //! for.
 //!
-//! Not modelled: clients on data nodes, which keep the first copy; how full or busy
-//! servers are.
+//! By the rules of HDFS, the first server is drawn from all, since the writer is on none of them.
+//! The second is drawn from other racks, the third from the rack of the second. Further ones are
+//! drawn from the rest, at most (copies - 1) / racks + 2 per rack (Hadoop 0.20,
+//! ReplicationTargetChooser.java; Shvachko et al., MSST 2010, section III.B). One of three copies
+//! thus crosses racks, and a lost rack leaves one copy.
+//!
+//! Not modelled: clients on data nodes, which store the first copy; space and load of servers.
 
 use headrace_net::Random;
 use headrace_spec::Parallel;

@@ -2,11 +2,15 @@
 //!
 //! The device is divided into groups. A file's number selects the group of its first block, which
 //! spreads files (Linux, fs/ext4/ialloc.c and mballoc.c). Further blocks continue at the end of the
-//! file, or in the next group when one is full. A file that was there before the run is given its
-//! place when it is first used, in pieces of 8 MiB in order. With `fragments` above 1 each group's
-//! part of a file is cut into that number of pieces, with as much room between them.
+//! file, or in the next group when one is full. A file that was there before the run gets its place
+//! when it is first used, in pieces of 8 MiB in order. With `fragments` above 1 each group's part
+//! of a file is cut into that number of pieces, with as much room between them.
 //!
-//! Not modelled: the use of freed space again, reservations between writers.
+//! With `mapping = "indirect"` (ext2, ext3), a block of pointers for each 4 MiB is read before its
+//! data and written with it. With `"extents"` (ext4, XFS) there are no such blocks. `delayed`
+//! chooses blocks at write-back.
+//!
+//! Not modelled: reuse of freed space; reservations between writers; a file system that fills up.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,6 +7,15 @@
 //! It is the page of a local file system ([`super::machine`]) with the servers in
 //! place of an I/O queue and a device: no journal, no placement, no blocks of its
 //! own.
+//!
+//! All clients know the size of every file. Pages are read, sent and dropped whole; sizes of
+//! requests, stripes, blocks and limits need not be multiples of a page. A write returns when the
+//! cache has its data, so its rate is that of copies in the clients' memories.
+//!
+//! Not modelled: Lustre's own read-ahead, whose window grows by 1 MiB where Linux's doubles; grants
+//! and checksums; the processor time of network and requests; GlusterFS' io-cache and quick-read,
+//! and its timeout of 1 s for attributes; bulk writes of servers that bypass the page cache of
+//! their machine.
 
 use headrace_net::{Page, Port};
 use headrace_spec::ClientMachine;

@@ -10,9 +10,9 @@
 //!
 //! The module `last_level_cache` tracks the data in the last cache level.
 //!
-//! Not modelled: which of the process's buffers the caches hold; one that reads into changing
-//! buffers finds nothing cached however small they are; copies of several cores at once, which share
-//! the path to memory.
+//! Not modelled: the process's buffers in the caches: a process that reads into changing buffers
+//! finds nothing cached however small they are; copies of several cores at once, which share the
+//! path to memory; the translation buffer; interrupts and preemption.
 
 use headrace_net::Span;
 use headrace_spec::{Bytes, Copying, Seconds};

@@ -1,10 +1,10 @@
-//! A machine fails: what it has in memory alone is lost.
+//! A machine fails: the contents of its memory are lost.
 //!
 //! The journal's transactions that were committed are there again (journal replay); of the
 //! file system's own structures nothing is lost that takes time to make anew.
 //!
-//! Not modelled: calls that are in progress go on, with what they bring into the cache; the time to
-//! replay the journal, or to check a file system without one (`failure.until` includes it).
+//! Not modelled: the end of calls in progress: they go on, and fill the cache; the time to replay
+//! the journal, or to check a file system without one (`failure.until` includes it).
 
 use super::volume::Step;
 

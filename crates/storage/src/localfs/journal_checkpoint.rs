@@ -1,4 +1,4 @@
-//! A journal without room: who would change something makes some first.
+//! A journal without room: a call that would change data makes some first.
 //!
 //! jbd2 (Linux 6.18, fs/jbd2/transaction.c: `add_transaction_credits`; fs/jbd2/checkpoint.c:
 //! `__jbd2_log_wait_for_space`, `jbd2_log_do_checkpoint`, `jbd2_cleanup_journal_tail`): as long as
@@ -14,8 +14,8 @@
 //! here a call of the kernel's own does it for all.
 //!
 //! Not modelled: the order in which blocks were changed first, in which the kernel writes them
-//! (here: by place); metadata that the flusher has written back before; calls that change
-//! nothing but sizes or blocks past the page cache, which wait for no room.
+//! (here: by place); metadata that the flusher has written back before; calls that change nothing
+//! but sizes or blocks past the page cache, which wait for no room.
 
 use headrace_net::{Span, Time};
 use headrace_spec::{IoPriority, JournalMode};

@@ -1,5 +1,8 @@
-//! Commits of the journal, each a call of the kernel's own: see the module
-//! `journal` for what they write and in which order.
+//! Commits of the journal, each a call of the kernel's own: module `journal` has their contents and
+//! order.
+//!
+//! A descriptor and its blocks, at most 500, are one transfer in all modes. All blocks of a
+//! transaction are sent at the start of its commit.
 
 use headrace_net::{Span, Time};
 use headrace_spec::{IoPriority, JournalMode};

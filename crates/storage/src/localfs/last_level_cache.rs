@@ -22,8 +22,9 @@
 //!
 //! The part that is there is reckoned with, not drawn: no call finds a list or does not.
 //!
-//! Not modelled: what else drives pages and lists out; what a file that was just made leaves there;
-//! that a list in this level takes 1 to 5 ns a head, where one in the second level takes none.
+//! Not modelled: other contents and losses of the caches, such as data of a file that was just
+//! created; a list in this level, which takes 1 to 5 ns a head where one in the second level takes
+//! none; a last level that belongs to the processor, not to a volume.
 
 use std::collections::BTreeMap;
 

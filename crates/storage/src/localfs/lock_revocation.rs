@@ -1,8 +1,8 @@
-//! A client's lock is given up: what is dirty under it goes to the servers, and then
-//! nothing of it is cached any more (Lustre: lustre/osc/osc_lock.c, osc_ldlm_blocking_ast).
+//! A client releases a lock: dirty data under it goes to the servers, and then nothing of it is
+//! cached (Lustre: lustre/osc/osc_lock.c, osc_ldlm_blocking_ast).
 //!
-//! Not modelled: that only what lies under the lock is waited for where the flusher has
-//! some of the file out.
+//! Not modelled: the wait for data under the lock alone: a client waits for all transfers of the
+//! file by its flusher.
 
 use headrace_net::Time;
 

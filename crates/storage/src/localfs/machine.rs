@@ -13,8 +13,8 @@
 //!   request ─▶ [mount point] ─▶ volume ×n ─▶ (processor) ─▶ [return] ─▶ volume ×n
 //! ```
 //!
-//! Not modelled: volumes that share the page cache as they need it (each that a
-//! workload uses has an equal part); the dirty limits are common.
+//! Not modelled: volumes that share the page cache on demand: each that a workload uses has an
+//! equal part. The dirty limits are common.
 
 use headrace_net::{Fcfs, Inputs, Node, Page, Port, Random, Store, To, Token, TransitionBuilder};
 use headrace_spec::{Cpu, JournalMode, Machine};

@@ -1,9 +1,26 @@
 //! The local file system: below processes, or below the daemon of a data server.
 //!
-//! [`machine`] is the whole of it: processor, page cache, read-ahead, write-back,
-//! journal, placement, I/O queue and device. [`PageCache`] is the simple page cache
-//! of servers without a machine: their files lie one after the other on the device,
-//! as in PFSsim (Liu et al. 2011, §4.4).
+//! [`machine`] is the whole of it: processor, page cache, read-ahead, write-back, journal,
+//! placement, I/O queue and device. [`PageCache`] is the simple page cache of servers without a
+//! machine: their files lie one after the other on the device, as in PFSsim (Liu et al. 2011,
+//! §4.4).
+//!
+//! | part | files |
+//! | --- | --- |
+//! | calls | `calls.rs`, `volume.rs`, `read_calls.rs`, `write_calls.rs`, `sync_calls.rs` |
+//! | processor | `cpu_cost.rs`, `copy_time.rs`, `last_level_cache.rs` |
+//! | page cache, read-ahead | `active_inactive_lru.rs`, `read_ahead.rs` |
+//! | write-back | `flusher.rs`, `balance.rs` |
+//! | journal | `journal.rs`, `journal_commit.rs`, `journal_checkpoint.rs` |
+//! | placement | `block_allocator.rs` |
+//! | above servers | `client_page_cache.rs`, `server_dirty_data.rs`, `lock_revocation.rs` |
+//!
+//! A run begins with an empty journal. The state of each part is a store of the net, and callers
+//! wait in the page of the part that they wait for.
+//!
+//! Not modelled: new places for overwritten records of ZFS (copy on write), its intent log,
+//! checksums, compression, RAID-Z and the ghost lists of its ARC; memory mapped by several
+//! processes; swap.
 
 mod active_inactive_lru;
 mod balance;

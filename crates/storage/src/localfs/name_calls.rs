@@ -1,8 +1,8 @@
 //! Calls on names and attributes: processor time, and blocks of metadata for the
 //! journal.
 //!
-//! Not modelled: reading directories and inodes that are not cached, locks of
-//! directories, the tree of names (each file is in a directory of its group).
+//! Not modelled: reading directories and inodes that are not cached; locks of directories; the tree
+//! of names (each file is in a directory of its group).
 
 use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;

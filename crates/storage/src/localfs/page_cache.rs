@@ -1,12 +1,15 @@
-//! A page cache with write-back, by extent: with least-recently-used replacement its cost
-//! follows the requests, not their pages, and what it holds is page for page what a list of
-//! single pages would hold. Other policies decide page by page
-//! ([`crate::replacement`]).
+//! A page cache of a simple server, with write-back, by extent.
 //!
 //! Liu et al. 2011 (PFSsim, §4.4, §5): pages of 4 KiB, least recently used
 //! replacement, write-back once the dirty data passes a limit.
 //!
-//! Not modelled: read-ahead, the kernel's two lists, periodic write-back.
+//! With least-recently-used replacement its cost follows the requests, not their pages. A test
+//! compares its contents with a list of single pages. Other policies decide page by page
+//! ([`crate::replacement`]). Adjacent dirty data is joined up to 4 MiB (Linux,
+//! `MIN_WRITEBACK_PAGES`).
+//!
+//! Not modelled: read-ahead; the kernel's two lists; periodic write-back; reading the rest of a
+//! partly written page.
 
 use headrace_spec::{Memory, Replacement};
 

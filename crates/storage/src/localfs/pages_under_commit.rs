@@ -1,4 +1,4 @@
-//! Data on its way into the journal: who would write it again waits until it is there.
+//! Data in transit into the journal: a caller that would write it again waits until it is there.
 //!
 //! With `data=journal`, a commit writes the page itself, not a copy. Until the device has it, no
 //! caller may change it (Linux 6.18, fs/jbd2/transaction.c: `do_get_write_access` waits for
@@ -7,9 +7,9 @@
 //! and its record. Counted: of 300 writes of 256 KiB at random places the last thirty waited up to
 //! 7.7 ms each while a commit sent 10,900 blocks.
 //!
-//! Not modelled: the commit hands its blocks over as fast as its thread prepares them, here all
-//! at once; who writes one that it has not handed over has it copied for the commit and goes on.
-//! Blocks of metadata, which are kept from writers in the same way.
+//! Not modelled: the time in which the commit's thread prepares its blocks: here it sends all at
+//! once; blocks that a commit has not sent yet, which are copied when a caller writes them; blocks
+//! of metadata, which writers must wait for in the same way.
 
 use super::extents::Range;
 use super::journal::{BLOCK, TAGS, Transaction};

@@ -13,8 +13,8 @@
 //! begins where the cached pages after the mark end, and grows from their number. A
 //! file that is cached causes no misses and so no read-ahead.
 //!
-//! Not modelled: windows that end where large folios do, hints (posix_fadvise,
-//! madvise), the window around a page that a mapping misses.
+//! Not modelled: windows that end where large folios do; hints (posix_fadvise, madvise); the window
+//! around a page that a mapping misses.
 
 use super::call::Call;
 

@@ -6,9 +6,9 @@
 //! (page_mkwrite). Further stores take no fault until it has been written back, which maps it for
 //! reading again.
 //!
-//! Not modelled of stores: fault handling that reads around a page rather than ahead; pages that
-//! are dirty by a write call and not mapped; the length of the file, which ftruncate(2) sets before
-//! it is mapped, grows with the stores.
+//! Not modelled: fault handling of stores that reads around a page rather than ahead; pages that
+//! are dirty by a write call and not mapped; the length of a mapped file, which ftruncate(2) sets
+//! and which grows with the stores here.
 
 use std::collections::BTreeSet;
 

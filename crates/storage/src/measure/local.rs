@@ -1,10 +1,17 @@
 //! Bottlenecks of machines with local file systems.
 //!
-//! The device of a local file system is busy with much that no process waits for, so it is the
-//! processes' time that tells: each call is on the processor or waits for it, is throttled because
-//! too much is dirty, or waits for the device, for a commit of the journal, or for dirty pages to
-//! be written. Those who wait lie in bags by what they wait for; the rest of a request's time is
-//! the processor's.
+//! The device of a local file system does much work that no process waits for. The bottleneck
+//! therefore follows from the processes' time. A call is on the processor or waits for it, is
+//! throttled because too much is dirty, or waits for the device, for a commit of the journal, or
+//! for dirty pages to be written. Waiting calls lie in bags by what they wait for; the rest of a
+//! request's time is the processor's.
+//!
+//! The state with most time is the bottleneck. If it is the processor and its cores are not all
+//! busy, single processes with one core each are the limit. The bound on the gain is the smaller of
+//! 1 / (1 − share) and 1 / utilisation of the busiest other station.
+//!
+//! Not modelled: which of several workloads is throttled; chains of threads that wait for each
+//! other (only time inside calls counts).
 
 use headrace_net::NodeReport;
 

@@ -1,22 +1,25 @@
-//! Message protocols of data and metadata: the layer between a host's jobs and its messages. Jobs
-//! with one message each way need none.
+//! Message protocols of data and metadata: the layer between a host's jobs and its messages.
 //!
-//! A job that is too large for that is asked for first, and its data goes in buffers
-//! (OrangeFS: src/client/sysint/sys-io.sm, src/io/flow/flowproto-bmi-trove):
+//! With `messages.kind = "whole"` a job is one message each way, and needs nothing of this module.
+//! With `"rendezvous"` a job that fits with its header into `eager_limit` is sent so too. A larger
+//! job is negotiated first, and its data goes in buffers (OrangeFS: src/client/sysint/sys-io.sm,
+//! src/io/flow/flowproto-bmi-trove):
 //!
 //! ```text
 //!   read:  request ─▶   ◀─ ready   ◀─ data ◀─ data …
 //!   write: request ─▶   ◀─ ready   data ─▶ data ─▶ …   ◀─ done
 //! ```
 //!
-//! A limited number of a job's buffers is in flight. The receiver of data frees one when it has
-//! stored it, and announces it with an empty packet, as TCP opens its window. Those take no
-//! processor time.
+//! A read thus has at least three messages instead of two, a write at least four. Each part of the
+//! data is one job for the server's scheduler, daemon and file system. At most `buffers` of a job's
+//! buffers are in flight. The receiver of a stored buffer releases it with an empty packet, as TCP
+//! opens its window. That packet takes no processor time. Data of several servers leaves a client
+//! buffer by buffer in the order of the servers' answers.
 //!
 //! With RDMA ([`rdma`]) the server moves the data itself.
 //!
-//! Not modelled: that the server's answer to a read and its first data can share a
-//! packet.
+//! Not modelled: messages that share a packet, such as the server's answer to a read and its first
+//! data; flow protocols other than buffers that are sent as soon as there is room.
 
 mod client;
 mod rdma;

@@ -1,4 +1,4 @@
-//! RDMA: a data server reads and writes the clients' memory.
+//! RDMA: a data server reads and writes the clients' memory (RFC 8166; Lustre, lnet/klnds/o2iblnd).
 //!
 //! ```text
 //!   read:  request ─▶   ◀─ data ◀─ data …   ◀─ done
@@ -7,9 +7,14 @@
 //!
 //! The client's card answers RDMA Reads and stores data that is written to its memory. Its
 //! processor sends the request and receives the answer. A job ends at its client when all data and
-//! the answer have arrived. Small jobs go as one message each way.
+//! the answer have arrived. A read alone takes two one-way latencies, a write four. Jobs up to
+//! `inline_limit` go as one message each way.
 //!
-//! Not modelled: registration of memory, limits of a card on RDMA Reads in progress, completions
+//! The server's processor takes `send` to start each operation, and `receive` at the end of an RDMA
+//! Read. The rates of `hosts.cpu` do not apply, because no byte is copied. Data is moved in
+//! operations of `buffer` bytes, at most `buffers` at a time.
+//!
+//! Not modelled: registration of memory; limits of a card on RDMA Reads in progress; completions
 //! that are signalled by polling or interrupts.
 
 use std::collections::BTreeMap;

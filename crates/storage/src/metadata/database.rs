@@ -1,16 +1,16 @@
 //! Entries of metadata on a device: some are in memory, changes go to a log.
 //!
-//! An operation on an entry that is not in memory waits for the device to read it. Changes wait for
-//! a write to the end of the log which the device confirms from its medium; those that come while
-//! one is in progress go together in the next (group commit, as of jbd2 in Linux and of the
-//! coalescing of PVFS2's database syncs). Without `synchronous` they are written too, but nobody
-//! waits.
+//! An operation on an uncached entry waits for the device to read it. Files that exist before the
+//! run are not cached. Changes wait for a write to the end of the log which the device confirms
+//! from its medium. Changes that arrive during a write go together in the next (group commit, as of
+//! jbd2 in Linux and of the coalescing of PVFS2's database syncs). Without `synchronous` they are
+//! written too, but no operation waits.
 //!
-//! Data of files that lies on the metadata server is read if it is not in memory, and written before
-//! the answer.
+//! Data of files on the metadata server is read if it is not in memory, and written before the
+//! answer.
 //!
-//! Not modelled: entries go from the log to their place in idle time only, that is,
-//! for nothing; the log never ends.
+//! Not modelled: entries that go from the log to their place, which happens in idle time only; the
+//! end of the log; a limit of pending changes without `synchronous`.
 
 use headrace_net::{Firing, Node, Page, Port, Slot, Store};
 use headrace_spec::Database as Spec;

@@ -1,4 +1,4 @@
-//! A metadata server: answers where files are, and does what changes names.
+//! A metadata server: answers where files are, and executes operations on names.
 //!
 //! ```text
 //!   receive ─▶ (processor) ─▶ [look up] ─ known, changes nothing ─▶ [answer] ─▶ send
@@ -6,11 +6,28 @@
 //!                                └─▶ (waiting) ─▶ (device) ─▶ [stored] ─┘
 //! ```
 //!
-//! Without a database all is in memory, and what has been processed is answered. Data of files that
-//! lies here (data on metadata: `layout.component.on`) is read and written in the same way, and
-//! brought by the answer to an open.
+//! An operation is one message to a metadata server and one back. `metadata.threads` threads serve
+//! operations first come, first served, each for its time in `metadata.times`. Without a database
+//! all is in memory, and processed operations are answered. Data of files that lies here
+//! (`layout.component.on`) is read and written in the same way, and the answer to an open brings
+//! it.
 //!
-//! Not modelled: locks, the tree of names, messages between metadata servers.
+//! | `metadata.distribution` | server of a file |
+//! | --- | --- |
+//! | `file` | by a hash of its name: directories and load are spread over all, as in Lustre's DNE |
+//! | `directory` | by its directory; directories are assigned to servers in turn |
+//! | `subtree` | by the longest path that `metadata.subtree` names, as in Ceph's `ceph.dir.pin` |
+//!
+//! There is no tree of names. A directory stands for its whole subtree, and a workload in one
+//! directory uses one server only. With `metadata.lookups`, other servers are asked too. An
+//! operation then waits for the slowest one, so small files cost more with more servers.
+//!
+//! On data servers (`metadata.on`), names and data share the card and the processor for messages.
+//! On simple ones they also share the daemon.
+//!
+//! Not modelled: locks, and so waits for the lock of a directory; the tree of names, and the cost
+//! of a path's length; messages between metadata servers: an operation on two of them costs as much
+//! as on one.
 
 mod database;
 

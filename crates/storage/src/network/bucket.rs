@@ -1,5 +1,10 @@
-//! A token bucket: what may pass at the full rate of a link, as far as it has saved
-//! up for it (Linux, net/sched/sch_tbf.c: `tc qdisc add … tbf rate … burst …`).
+//! A token bucket of a card (`burst`; Linux, net/sched/sch_tbf.c). Bytes pass at the full rate of
+//! the link while there are tokens, and then at the rate of the tokens.
+//!
+//! A burst hides latency: synchronous requests lose no throughput while gaps are shorter than the
+//! burst over the card's bandwidth.
+//!
+//! Not modelled: the queue limit of `tbf`; a peak rate other than `network.bandwidth`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,20 +1,28 @@
-//! The grain of flows: every message with file data is a flow through all links of
-//! its path at once, and all flows share the links max-min fair. Messages from one host to
-//! another go one after the other, as on a connection: a request of many jobs reaches its
-//! server job by job, and the server's device works while the rest is on its way.
+//! The grain of flows. A message with file data is a flow through all links of its path at once.
+//! All flows share the links max-min fair.
 //!
 //! ```text
 //!   submit ─▶ [send] ─ data ─▶ (flows) ─▶ [arrive] ····▶ host
 //!                └─ none ····························▶ host
 //! ```
 //!
-//! A message arrives when its last byte has left plus the latency of the path. One
-//! without file data, a request or an acknowledgement, takes the latency and its
-//! own transmission on the slowest link of its path, and nothing of anybody's
-//! bandwidth.
+//! Rates are max-min fair: none can grow except at the cost of one that is no larger (Bertsekas and
+//! Gallager 1992, §6.5.2). They are recomputed whenever a flow arrives or departs.
+//! `network.interval` recomputes them less often; the bandwidth of a finished flow is then unused
+//! until the next time. Flows of equal rate that end together are one event. If nearly all flows
+//! share a resource, every arrival affects all of them, and the interval bounds the cost.
 //!
-//! Not modelled: queues in switches, loss and what TCP does about it, several
-//! connections between two hosts, the time in which rates adapt.
+//! Messages from one host to another go one after the other, as on a connection. A write of several
+//! jobs thus reaches its server job by job, and the server's device works while the rest is in
+//! transit.
+//!
+//! A message arrives when its last byte has left plus the latency of the path. One without file
+//! data, a request or an acknowledgement, takes the latency and its transmission on the slowest
+//! link of its path. It uses no bandwidth of others.
+//!
+//! Not modelled: queues in switches; loss, and TCP's reaction to it; the order of messages of
+//! different hosts on one card; several connections between two hosts; the time in which rates
+//! adapt; the bandwidth of messages without file data.
 
 use std::sync::Arc;
 

@@ -1,4 +1,16 @@
-//! One direction of a link, or one side of a network card.
+//! One direction of a link, or one side of a network card: messages in order of arrival, at its
+//! bandwidth.
+//!
+//! A message with d bytes of file data has d + `message` bytes. Its packets have at most `mtu` −
+//! `header` bytes, each with `header` and `framing` added. Messages share no packets.
+//!
+//! A link is cut-through at the grain of packets: a message moves on when its first packet has been
+//! sent. Two links of equal speed in a row thus cost one transmission, one more packet time, and
+//! the latency. The receiving side delivers a whole message, no earlier than the arrival of the
+//! sender's last bit.
+//!
+//! Not modelled: interleaving of messages packet by packet (a smaller `layout.packet` comes
+//! closer); full queues and loss; TCP's windows.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

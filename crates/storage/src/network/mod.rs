@@ -1,10 +1,58 @@
 //! Networks: what carries jobs between clients and servers.
 //!
-//! A network is written in two steps: each host's page gets its attachment
-//! (a card, its ends of links, or nothing), and the page around the hosts joins them.
-//! At the grain of messages every card or link is a station of its own (`star`,
-//! `pairs`); at the others the network is a whole (`flow`, `packet`, `credits`), with the links
-//! that `fabric` says.
+//! A network is written in two steps. Each host's page gets its attachment (a card, its ends of
+//! links, or nothing), and the page around the hosts joins them. At the grain of messages every
+//! card or link is a station of its own (`star`, `pairs`). At the others the network is one station
+//! (`flow`, `packet`, `credits`), with the links of `fabric`.
+//!
+//! | `network.grain` | unit in transit | queueing |
+//! | --- | --- | --- |
+//! | `message` | a whole message | first come, first served at every card |
+//! | `flow` | a message with file data, over its path | none: all share each link max-min fair |
+//! | `packet` | TCP segments, one packet each | at every port; lost where a queue is full |
+//! | `packet` with credits | packets of messages | at every link, until the receiver has room |
+//!
+//! # Agreement
+//!
+//! The tests in `tests/models/networks` check the grains against each other and against known
+//! answers.
+//!
+//! - One message alone takes its bytes over the slowest link, and the latency. With messages it
+//!   takes a packet's time more, for the second card.
+//! - Equal transfers that start together at one port end when all their bytes have passed it, at
+//!   every grain to 1 %, if no packet is lost.
+//! - With random losses, a long transfer gets 1.31 MSS / (RTT √p), to 10 % (Mathis et al., CCR
+//!   1997, table 1).
+//! - With credits, a buffer of a round trip's bytes carries the full rate, and a smaller one
+//!   carries buffer / round trip, to 1 %.
+//!
+//! # Differences
+//!
+//! - **Order.** With messages, a card serves one message after the other, so the first of two takes
+//!   half as long. With flows and packets both share the card. Means differ, but the end of the
+//!   last does not.
+//! - **Lockstep.** With perfectly equal sharing, clients that visit servers in the same order stay
+//!   together once they meet. All of them then queue at one server while the others idle. Four
+//!   clients that write 64 KiB to one of four servers in turn take up to four times as long with
+//!   flows as with messages. Bursts of real cards break this up. Messages suit many small
+//!   synchronous requests, flows few large ones.
+//! - **Loss.** Only packets without credits are lost. Where many servers answer one client
+//!   together, throughput collapses at that grain only (incast: Phanishayee et al., FAST 2008). If
+//!   the end of an answer is lost, no acknowledgement reports it, and the port idles until the
+//!   server's timer expires.
+//! - **Start.** Slow start takes a round trip for each doubling of `tcp.initial_window`. The other
+//!   grains start at full rate.
+//!
+//! # Several devices behind a card
+//!
+//! With `servers.targets`, layouts spread files over the devices of each server, and a page cache
+//! is divided equally among them. With `servers.streaming`, a simple device is a part of the paths
+//! of flows, so data is written while it arrives. Without it, a job is received completely and then
+//! written. This is right for jobs that are small compared with the server's concurrent work, and
+//! twice too slow for one large job alone.
+//!
+//! Not modelled: failures of links and switches; a page cache that the devices of a server share on
+//! demand.
 
 mod bucket;
 mod credits;

@@ -1,11 +1,12 @@
-//! Pairs: every client has a link of its own to every server. For bandwidths
-//! that were measured between one client and one server at a time, as those of
-//! Liu et al. 2011 (PFSsim, §5).
+//! Pairs: every client has a separate link to every server. It suits bandwidths that were measured
+//! between one client and one server at a time (Liu et al. 2011, PFSsim, §5).
 //!
 //! ```text
 //!   client: server link ×m: (up) ─▶ server        metadata link ×k: (up) ─▶
 //!                         ◀─ (down) ◀─                            ◀─ (down)
 //! ```
+//!
+//! Not modelled: the card that the links of one host share.
 
 use headrace_net::{Node, Page, Port, Span};
 use headrace_spec::{Duplex, Parallel};

@@ -1,10 +1,11 @@
-//! Star: every host has one card, and all cards meet in one switch that never
-//! blocks.
+//! Star: every host has one card, and all cards meet in one switch that never blocks.
 //!
 //! ```text
 //!   client: (card sending) ─▶ [switch] ─▶ server: (card receiving) ─▶
 //!           ◀─ (card receiving) ◀──────────────── (card sending)
 //! ```
+//!
+//! Not modelled: congestion inside the switch; its buffers; several switches.
 
 use headrace_net::{Node, Page, Port, Span, To};
 use headrace_spec::{Card, Duplex, Network, Parallel};

@@ -1,10 +1,11 @@
-//! The servers that may serve a job in the place of the one that it is for.
+//! The servers that may serve a job instead of its own.
 //!
 //! Only a read can go elsewhere, to a server with a copy of what it reads. A write goes to every
 //! server with a copy already, and data without copies is on one server alone.
 //!
-//! Not modelled: writes of new data to a server that the layout does not name, which would need
-//! a record of where each part of a file went.
+//! A choice of servers for writes would need a record of where each part of a file went.
+//!
+//! Not modelled: writes of new data to a server that the layout does not name.
 
 use headrace_spec::{Parallel, Position};
 use headrace_trace::Operation;

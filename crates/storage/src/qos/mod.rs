@@ -1,5 +1,39 @@
-//! Schedulers of jobs: who is served next, and when. To add one, write a file
-//! with a type that implements [`Scheduler`], and name it here and in `make`.
+//! Schedulers of jobs: which job goes to a server next, and when.
+//!
+//! A scheduler is called when a job arrives, when a dispatched job is done, when another
+//! scheduler's message arrives, and at times that it requested. It dispatches jobs and sends
+//! messages, which take `message_latency` and no bandwidth. These are the methods of PFSsim's
+//! scheduler class (Liu et al. 2011, §4.2).
+//!
+//! | `position` | number | jobs that it sees |
+//! | --- | --- | --- |
+//! | `client` | one on each client, before its card | those of the client |
+//! | `gateway` | one for all data servers, where jobs enter the network | all |
+//! | `proxy` | one for each data server, where jobs enter the network | those of the server |
+//! | `server` | one behind the card of each data server | those that have arrived there |
+//! | `metadata` | one behind the card of each metadata server | opens and names, without bytes |
+//!
+//! A job passes the schedulers on its way in the order of the table. A gateway or proxy has the
+//! same meaning at every grain of the network. A job that it dispatches takes the client's and the
+//! server's links, and the latency of both ways, before it counts as finished. With a depth of 1, n
+//! jobs of a device time d take n (2 L + d) at a latency L.
+//!
+//! A scheduler can change the order only of jobs that wait for it. Nearly all have a `depth`, the
+//! number of jobs dispatched concurrently. Small depths enforce the order, large depths use the
+//! servers fully. Shares by weight at each server are not shares over all servers; DSFQ ([`Dsfq`])
+//! gives these. Its schedulers inform all others, so its messages grow with the square of their
+//! number unless `message_interval` limits them.
+//!
+//! # A scheduler of your own
+//!
+//! Implement [`Scheduler`], and pass a function that creates one as `schedulers` in
+//! [`Options`](crate::Options). It gets the position and the number, and returns none for the
+//! scenario's own. `examples/own_scheduler.rs` is a whole one. To add a kind, write a file with a
+//! type that implements [`Scheduler`] and name it here and in `make`; its fields are a file in
+//! `crates/spec/src/sections/scheduler`.
+//!
+//! Not modelled: the time of a scheduler's decision; a host of a gateway's own, with links of its
+//! own.
 
 mod batches;
 mod copies;

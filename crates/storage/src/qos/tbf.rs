@@ -1,10 +1,11 @@
-//! Lustre's token bucket filter, TBF.
+//! Lustre's token bucket filter, TBF: a rate in jobs a second for each class.
 //!
-//! Qian et al. 2017 ("A configurable rule based classful token bucket filter
-//! network request scheduler for the Lustre file system", SC 2017); Lustre,
-//! ptlrpc/nrs_tbf.c: each class has a queue and a bucket, which begins full; a job
-//! takes a token; of the classes with a token and a job, that whose token was due
-//! first goes next. Not modelled: rules that change, and their order.
+//! Qian et al. 2017 ("A configurable rule based classful token bucket filter network request
+//! scheduler for the Lustre file system", SC 2017); Lustre, ptlrpc/nrs_tbf.c: each class has a
+//! queue and a bucket, which begins full. A job takes a token. Among the classes with a token and a
+//! job, that whose token was due first goes next.
+//!
+//! Not modelled: rules that change, and their order.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};

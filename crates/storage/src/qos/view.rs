@@ -1,4 +1,4 @@
-//! The state of the data servers as schedulers know it: sampled at intervals, and of some age
+//! The state of the data servers as schedulers know it: sampled at intervals, and of a given age
 //! when they learn it.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! the dirty and cached bytes of its memory. Nothing of it exists unless a scheduler has a
 //! `view_period`.
 //!
-//! Not modelled: messages that carry the reports; they use no bandwidth and no processor time.
+//! Not modelled: messages that carry the reports, which use no bandwidth and no processor time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

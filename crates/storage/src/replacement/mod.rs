@@ -3,6 +3,16 @@
 //! A policy keeps the order of the pages, and a cache keeps the pages: what is dirty, and where it
 //! goes. To add a policy, write a file with a type that implements [`ReplacementPolicy`] and name
 //! it in [`policy`]. A policy in Python is one that the caller of a run supplies.
+//!
+//! A read or write of a cached page counts as a use. A dirty page leaves as a clean one does, and
+//! is written then. Policies decide page by page, so a simulation takes longer with small pages.
+//! Only least recently used is stored by extent.
+//!
+//! Tests compare hit ratios of LRU and FIFO with Che's approximation for Zipf popularity (Che, Tung
+//! and Wang 2002; Fricker, Robert and Roberts 2012), and for small caches with exact values (King
+//! 1971). No policy has more hits than Belady's optimum.
+//!
+//! Not modelled: latency or processor time of a policy; pinned pages; larger units than pages.
 
 mod arc;
 mod clock;

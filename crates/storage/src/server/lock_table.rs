@@ -1,13 +1,13 @@
-//! The locks of one object: who has some and who waits for one.
+//! The locks of one object: clients that have some, and clients that wait for one.
 //!
 //! As the server's part of Lustre's lock manager (lustre/ldlm/ldlm_extent.c): a lock that
 //! conflicts with none that are granted or wait before it is granted at once, larger than
 //! it was asked for; otherwise whoever has what it conflicts with is called back, and it
 //! waits in line.
 //!
-//! Not modelled: locks that the server takes for the client when too many wait
-//! (`contended_locks` in ldlm_check_contention), glimpses of a file's size, locks that
-//! clients give up because they have too many.
+//! Not modelled: locks that the server takes for the client when too many wait (`contended_locks`
+//! in ldlm_check_contention); glimpses of a file's size; locks that clients release because they
+//! have too many.
 
 use headrace_spec::ExtentLocks;
 

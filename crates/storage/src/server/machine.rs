@@ -6,18 +6,21 @@
 //!                                            └───── (threads) ◀────┘
 //! ```
 //!
-//! A thread has its job from the first instruction to the end of its call, which may
-//! sleep in the file system, and only then takes the next: so do the threads of
-//! nfsd, which serve one call each (Linux, fs/nfsd/nfssvc.c: nfsd), and so does
-//! PVFS2, which lets TroveMaxConcurrentIO (16) operations be in the file system at
-//! once, a thread each (alt-aio). What the daemon itself does for a job is processor
-//! time of the thread's, on the machine's cores.
+//! A thread has its job from the first instruction to the end of its call, which may sleep in the
+//! file system, and only then takes the next. The threads of nfsd serve one call each in the same
+//! way (Linux, fs/nfsd/nfssvc.c: nfsd). PVFS2 lets TroveMaxConcurrentIO (16) operations be in the
+//! file system at once, a thread each (alt-aio). The daemon's own work for a job is processor time
+//! of the thread, on the machine's cores.
 //!
 //! Read-ahead is the open file's, which threads share: PVFS2 keeps descriptors by
 //! file, nfsd a cache of open files. I/O schedulers see threads as processes.
 //!
-//! Not modelled: copying between network and daemon other than in `time_per_job`,
-//! the order in which threads are woken (they take turns), the daemon's own files.
+//! Behind a network of known latency, one such server takes the file system's time plus that
+//! latency, to the picosecond. A test checks this.
+//!
+//! Not modelled: copies between network and daemon, except in `time_per_job`; the order in which
+//! threads are woken (they take turns); the daemon's own files; removing and truncating files on
+//! data servers.
 
 use headrace_net::{Account, Page, Port, Time};
 use headrace_spec::{Daemon, Machine};

@@ -1,4 +1,5 @@
-//! The devices of a server that its partner reaches too, and serves in its place.
+//! The devices of a server that its partner reaches too, and serves in its place (active-active
+//! failover).
 //!
 //! ```text
 //!   submit ─▶ [own or partner's] ─▶ (devices) ─▶ [whose] ─▶ done
@@ -9,7 +10,8 @@
 //! There is one of each device, whoever asks it: what a server had in progress when it failed is
 //! still before its partner's transfers.
 //!
-//! Not modelled: the paths between machines and devices, which take no time.
+//! Not modelled: the paths between machines and devices, which take no time; targets that return to
+//! their original server, and a partner that fails too.
 
 use headrace_net::{Node, Page, Port, To};
 

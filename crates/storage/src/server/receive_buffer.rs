@@ -11,7 +11,7 @@
 //! section 7.3.1: PVFS goes through a linked list). A job leaves its list when it is
 //! answered.
 //!
-//! Not modelled: a limit of what the lists hold; that processors do other work.
+//! Not modelled: a limit of the lists' size; the processor that traverses them.
 
 use headrace_net::{Discipline, Line, Page, Slot, Span, Station};
 use headrace_spec::Parallel;

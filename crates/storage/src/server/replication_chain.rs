@@ -1,5 +1,5 @@
-//! Copies from server to server: what a server does with a write that the next one
-//! needs too.
+//! Copies from server to server (`replication.by = "chain"`): a server stores a write, and forwards
+//! it to the next server with a copy.
 //!
 //! ```text
 //!   received ─▶ [take in] ─ own part ─▶ jobs        served ─▶ [give back]
@@ -12,6 +12,13 @@
 //! pipeline of messages: with HDFS' packets of 64 KiB (`clients.rpc.size`) as HDFS' does
 //! (Shvachko et al., MSST 2010, section II.C), with messages of a whole block one server
 //! after the other.
+//!
+//! Requests that start together at the grain of flows also arrive and are forwarded together, so
+//! chains overlap badly there.
+//!
+//! Not modelled: locks, versions and checksums that make copies equal; limits of a server's memory
+//! for messages that it forwards; schedulers at a gateway or at proxies, which do not see messages
+//! between servers.
 
 use headrace_net::{Firing, Node, Page, Slot};
 use headrace_spec::Parallel;

@@ -1,5 +1,5 @@
-//! A data server whose device is a part of the network's paths: data passes it while
-//! it is on its way, so that nothing of it is left to do here.
+//! A data server whose device is a part of the network's paths: data passes the device while it is
+//! in transit.
 //!
 //! ```text
 //!   received ─▶ (daemon) ─▶ [reply] ─▶ send
@@ -7,8 +7,8 @@
 //!
 //! A write has passed the device when it is here; a read passes it on its way back.
 //!
-//! Not modelled: anything of the device but a rate for reading and one for writing,
-//! each its own: reads and writes at the same time do not slow each other.
+//! Not modelled: the device, except for a rate of reading and one of writing, which do not slow
+//! each other.
 
 use headrace_net::{Fcfs, Page, Span};
 use headrace_spec::Parallel;

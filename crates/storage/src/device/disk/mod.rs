@@ -17,10 +17,14 @@
 //! A sync is a barrier, like FLUSH CACHE in ATA. It waits for earlier commands and all dirty data,
 //! and later commands wait for it.
 //!
-//! Not modelled: reading a track from its middle (zero-latency access), that
-//! dirty data and read-ahead share the buffer's room, the way of a command's
-//! last sector over the interface where that is faster than the medium, the
-//! pause before an idle disk writes dirty data, spare sectors and faults.
+//! Zones have equally many cylinders, and a rate that falls evenly from `outer_rate` to
+//! `inner_rate`. The angle at time 0 is drawn at random. A random read of a drive with one zone
+//! takes overhead, average seek, half a revolution and transfer.
+//!
+//! Not modelled: reading a track from its middle (zero-latency access); dirty data and read-ahead
+//! that share the buffer; transfer of a command's last sector over the interface where that is
+//! faster than the medium; the pause before an idle disk writes dirty data; spare sectors and
+//! faults.
 
 mod buffer;
 mod geometry;

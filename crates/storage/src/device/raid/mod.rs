@@ -1,22 +1,24 @@
-//! An array of equal devices.
+//! An array of equal devices: levels 0, 1, 5, 6 (left-symmetric, as Linux's md) and 10.
 //!
 //! ```text
 //!   hardware:  (scheduler) ─▶ (cache) ─▶ members
 //!   software:  members, with a scheduler before each
 //! ```
 //!
-//! Writing with parity reads what the new parity needs, by read-modify-write or
-//! by reconstruction, whichever reads less, and then writes; full stripes are
-//! written at once. Mirrors are read where fewer parts are out, and among equals
-//! where the last address was nearest (as Linux's drivers/md/raid1.c does).
+//! A write with parity reads the data that the new parity needs, by read-modify-write or by
+//! reconstruction, whichever reads less, and then writes. Full stripes are written at once. A small
+//! write is 4 transfers with one parity (Patterson, Gibson, Katz 1988), 6 with two, or fewer by
+//! reconstruction. Mirrors are read where fewer parts are out, and among equals where the last
+//! address was nearest (as Linux's drivers/md/raid1.c does).
 //!
 //! A failed disk is rebuilt chunk by chunk: the survivors are read, the spare is
 //! written. Where that is done the spare is read as any other, and where it has
 //! begun it is written too (drivers/md/md.c, recovery_offset).
 //!
-//! Not modelled: locks of stripes that are written twice at once, the
-//! processor's time for parity, bitmaps, rebuilding slower while others wait,
-//! threads of the array's own (its reads and writes are the asking process's).
+//! Not modelled: locks of stripes that are written twice at once; the processor's time for parity;
+//! bitmaps; a rebuild that slows down while other requests wait; threads of the array's own: its
+//! reads and writes are those of the requesting process; a controller's read-ahead, and reads that
+//! its cache answers in part.
 
 mod cache;
 mod controller;

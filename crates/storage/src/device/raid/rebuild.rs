@@ -3,6 +3,11 @@
 //! ```text
 //!   (rebuild) ─▶ [rebuild next] ─▶ (disk ×n) ─▶ [collect] ─▶ (rebuild)
 //! ```
+//!
+//! `chunks` buffers process the failed disk in units of `chunk`, among the transfers of others.
+//! Chunks start no faster than `rate`. A buffer rests 1/`share` − 1 of the time of its last chunk.
+//! An idle array takes capacity / `rate`. Arrivals at the station `rebuild` are chunks, plus each
+//! buffer's last, which finds none left.
 
 use headrace_net::{Infinite, Node, Page, Random, Span, Store, Time};
 use headrace_spec::Rebuild;

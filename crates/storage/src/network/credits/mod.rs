@@ -1,6 +1,6 @@
-//! The grain of packets with credits, as on InfiniBand: a sender has to hold credits for the
-//! receiver's buffer before it sends a packet, and no packet is lost (InfiniBand Architecture
-//! Specification volume 1, section 7.9).
+//! The grain of packets with credits, as on InfiniBand (Architecture Specification volume 1,
+//! section 7.9). A sender must hold credits for the receiver's buffer before it sends a packet. No
+//! packet is lost.
 //!
 //! ```text
 //!   host ─▶ card ═▶ buffer ─▶ link ═▶ buffer ─▶ link ═▶ host
@@ -17,9 +17,14 @@
 //! Two hosts exchange messages through a queue pair each way, which sends one message after the
 //! other. A host serves its queue pairs in turn, by the packet.
 //!
-//! Not modelled: acknowledgements and retransmission of reliable connections, bandwidth of flow
-//! control packets, weights and priorities of lanes (VL arbitration tables), congestion control
-//! (annex A10), adaptive routing.
+//! With `credits.cut_through`, a packet competes for its next link when its headers are at a
+//! switch, otherwise when it has arrived completely. Packets can wait for each other's credits in a
+//! circle, and then forever. No topology permits that: trees and meshes have no circles, packets
+//! change lanes in a torus, and a graph whose shortest paths have circles is refused.
+//!
+//! Not modelled: acknowledgements and retransmission of reliable connections; bandwidth of flow
+//! control packets; weights and priorities of lanes (VL arbitration tables); congestion control
+//! (annex A10); adaptive routing.
 
 mod link;
 

@@ -10,6 +10,17 @@
 //! lanes from the link between the last switch of a ring and the first on (Dally and Seitz,
 //! "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions
 //! on Computers 1987, on k-ary n-cubes). Therefore no packets wait for each other in a circle.
+//!
+//! OpenSM's routing `torus-2QoS` chooses one of two lanes for a whole dimension instead, by whether
+//! the path crosses that link (torus-2QoS(8)).
+//!
+//! | of N hosts, one on each of k × k … switches | torus | mesh |
+//! | --- | --- | --- |
+//! | mean distance in a dimension, k even | k/4 | (k − 1/k)/3 |
+//! | paths on the fullest link, uniform traffic | N (k − 1/k)/8, k odd | N k/4, k even |
+//!
+//! Tests check these figures (Dally and Towles, Principles and Practices of Interconnection
+//! Networks, 2004, sections 3.3 and 5.2).
 
 use headrace_spec::{Grid, Rate, ServerSwitches};
 use smallvec::SmallVec;

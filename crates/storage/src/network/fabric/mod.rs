@@ -1,9 +1,17 @@
 //! Fabrics: the links of a whole network, and the path that a message takes.
 //!
-//! Used where the network is modelled as a whole: at the grain of flows and of
-//! packets. Hosts are numbered clients first, then data servers, then metadata
-//! servers. To add a topology, write a file with a function that adds its links and
-//! returns its [`Routes`], and name it in [`Fabric::new`].
+//! Used where the network is modelled as a whole: at the grain of flows and of packets. Hosts are
+//! numbered clients first, then data servers, then metadata servers. To add a topology, write a
+//! file with a function that adds its links and returns its [`Routes`], and name it in
+//! [`Fabric::new`].
+//!
+//! Among equally short paths, a hash of the two hosts and the run's seed chooses one, as in
+//! switches (equal-cost multi-path, RFC 2992). Each direction chooses separately, and all messages
+//! from one host to another use one path. Uplinks therefore fill unevenly, and a run with another
+//! seed differs.
+//!
+//! Not modelled: failing links; routing other than by shortest path and hash (in tori and meshes:
+//! by dimension order); half duplex between switches.
 
 mod fat_tree;
 mod graph;

@@ -1,14 +1,16 @@
-//! The grain of packets: messages are streams of TCP segments between hosts, each in
-//! a packet that is stored and forwarded at every switch, waits in a queue of limited
-//! length at every port and is lost where that is full. A link can corrupt a packet, which its
-//! receiver drops (`network.error_rate`).
+//! The grain of packets: messages are streams of TCP segments, each in a packet. A packet is stored
+//! and forwarded at every switch. It waits in a queue of limited length at every port, and is lost
+//! where that is full. A link can corrupt a packet, which its receiver drops
+//! (`network.error_rate`).
 //!
-//! Every pair of hosts has a connection each way, open from the start, that carries
-//! its messages in order. The latency of a path is passed in equal parts on its
-//! links. A host's own queue has no limit: TCP's window sees to it.
+//! Every pair of hosts has a connection each way, open from the start, that carries its messages in
+//! order. The latency of a path is passed in equal parts on its links. A host's own queue has no
+//! limit, because TCP's window bounds it. Every segment is acknowledged at once by a separate
+//! packet, which can be lost too. The omissions of a connection are those of [`sender`]. Links with
+//! credits are [`super::credits`].
 //!
-//! Not modelled: what [`sender`] says, connecting and closing, shared buffers of
-//! switches, priorities, lossless Ethernet. Links with credits are [`super::credits`].
+//! Not modelled: the omissions of the sender of a connection; connecting and closing; shared
+//! buffers of switches; priorities; lossless Ethernet.
 
 mod connection;
 mod counts;

@@ -6,8 +6,8 @@
 //! new measures a round trip, by the timestamps of RFC 7323: so a timeout that was
 //! doubled is forgotten as soon as what was sent again has come.
 //!
-//! Not modelled: selective acknowledgements (RFC 2018), limited transmit (RFC 3042),
-//! CUBIC (RFC 9438), pacing, congestion notification.
+//! Not modelled: selective acknowledgements (RFC 2018); delayed acknowledgements; limited transmit
+//! (RFC 3042); CUBIC (RFC 9438); pacing; congestion notification.
 
 use headrace_net::{Span, Time};
 
