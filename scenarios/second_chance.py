@@ -1,4 +1,4 @@
-"""A replacement policy of one's own: second chance. See docs/explanation/caches.md."""
+"""A replacement policy of one's own: second chance. See docs/how-to/own-code.md."""
 
 from collections import OrderedDict
 

@@ -1,4 +1,4 @@
-"""A scheduler of one's own: the shortest job first. See docs/explanation/schedulers.md."""
+"""A scheduler of one's own: the shortest job first. See docs/how-to/own-code.md."""
 
 import heapq
 

@@ -233,7 +233,7 @@ def test_papers_of_other_repositories_are_not_executed(folder: Path) -> None:
 
 
 def test_the_shipped_scheduler_runs_with_trust(folder: Path) -> None:
-    """The example of docs/explanation/schedulers.md."""
+    """The example of docs/tutorials/own-scheduler.md."""
     file = ROOT / "scenarios" / "schedulers-two-groups.toml"
     own = ("--set", "scheduler.python=shortest:ShortestFirst")
     begun = time.monotonic()

@@ -38,7 +38,7 @@ section! {
         /// Page that is evicted from a full cache.
         replacement: Replacement = default("lru", "the usual model of the Linux page cache") aka ["policy"],
         /// A module or file in Python and a replacement policy in it, a subclass of
-        /// `headrace.ReplacementPolicy` (docs/explanation/caches.md); with
+        /// `headrace.ReplacementPolicy` (docs/how-to/own-code.md); with
         /// `replacement = "python"`.
         python: Option<PythonClass> = optional("the policy is one of Headrace's") aka ["class"],
         /// Folder of the file, relative to the scenario file's folder. A module is searched for

@@ -10,7 +10,7 @@ use crate::values::{Bytes, FilePath};
 
 section! {
     /// A placement of one's own: a subclass of `headrace.Placement` in Python, which gives the
-    /// strips of each file (docs/explanation/layouts.md).
+    /// strips of each file (docs/how-to/own-code.md).
     pub struct PythonLayout {
         /// The module or the file, and the class.
         python: PythonClass = required("my_placement:MyPlacement") aka ["class"],

@@ -13,7 +13,7 @@ use crate::values::FilePath;
 
 section! {
     /// A scheduler of one's own: a subclass of `headrace.Scheduler` in Python
-    /// (docs/explanation/schedulers.md).
+    /// (docs/how-to/own-code.md).
     pub struct PythonScheduler {
         /// The module or the file, and the class. With this field, `kind` need not be given.
         python: PythonClass = required("my_scheduler:MyScheduler") aka ["class"],
