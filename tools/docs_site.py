@@ -3,7 +3,8 @@
 - The nav of the scenario reference, whose pages are generated (crates/spec).
 - The command reference, from the commands' own help.
 - The notebooks, with their outputs.
-- Files of the repository that pages link to: Markdown as pages, all others as they are.
+- Files of the repository that pages link to: Markdown as pages, Rust as pages of rustdoc if it ran,
+  all others as they are.
 """
 
 import os
@@ -92,6 +93,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         elif path.is_dir():
             # A folder has no page: name it.
             return match.group(0)
+        elif rustdoc := rustdoc_page(path):
+            to = rustdoc
         else:
             to = _uri(path)
             if files.get_file_from_path(to) is None:
@@ -100,6 +103,26 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts = CODE.split(markdown)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
+
+
+def rustdoc_page(source: Path) -> str | None:
+    """Return the page of a Rust file on the site, or of its source if its module is private.
+
+    Args:
+        source: The file, such as crates/net/src/lib.rs.
+
+    Returns:
+        None if rustdoc wrote neither.
+    """
+    parts = source.relative_to(ROOT).parts
+    if source.suffix != ".rs" or parts[0] != "crates" or parts[2:3] != ("src",):
+        return None
+    crate, modules = f"headrace_{parts[1]}", Path(*parts[3:])
+    module = modules.parent if modules.stem in ("lib", "mod") else modules.with_suffix("")
+    pages = Path(crate, module, "index.html"), Path("src", crate, f"{modules}.html")
+    return next(
+        (f"reference/rust/{page.as_posix()}" for page in pages if (RUSTDOC / page).exists()), None
+    )
 
 
 def command_reference() -> str:

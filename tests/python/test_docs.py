@@ -148,3 +148,32 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         fetched += re.findall(r'<link[^>]*stylesheet[^>]*href="https?:[^"]+', text)
         assert fetched == [], page
     assert (tmp_path / "search" / "search_index.js").exists()
+
+
+def test_rust_files_have_the_pages_that_rustdoc_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("material")
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import docs_site
+
+    monkeypatch.setattr(docs_site, "RUSTDOC", tmp_path)
+    for page in (
+        "headrace_net/index.html",
+        "headrace_storage/localfs/index.html",
+        "src/headrace_storage/client/oplocks.rs.html",
+    ):
+        (tmp_path / page).parent.mkdir(parents=True)
+        (tmp_path / page).touch()
+    expected = {
+        "crates/net/src/lib.rs": "reference/rust/headrace_net/index.html",
+        "crates/storage/src/localfs/mod.rs": "reference/rust/headrace_storage/localfs/index.html",
+        "crates/storage/src/client/oplocks.rs": (
+            "reference/rust/src/headrace_storage/client/oplocks.rs.html"
+        ),
+        "crates/storage/src/device/simple.rs": None,
+        "crates/storage/examples/own_scheduler.rs": None,
+        "scenarios/nfs.toml": None,
+    }
+    pages = {name: docs_site.rustdoc_page(ROOT / name) for name in expected}
+    assert pages == expected
