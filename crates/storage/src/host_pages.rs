@@ -10,10 +10,10 @@
 //!
 //! Not modelled: servers of different kinds in one system, and clients of different kinds;
 //! active-active partners among different servers; schedulers on different servers that send each
-//! other messages (DSFQ, and those in Python), except at proxies; `servers.streaming` with
-//! different devices; replacement policies in Python on different servers; clients that keep
-//! attributes, compute between calls, or have pages differently from other clients; collective
-//! calls of clients whose cards differ; client groups where each pair of hosts has a link.
+//! other messages, or are in Python, except at proxies; `servers.streaming` with different devices;
+//! replacement policies in Python on different servers; clients that keep attributes, compute
+//! between calls, or have pages differently from other clients; collective calls of clients whose
+//! cards differ; client groups where each pair of hosts has a link.
 
 use std::sync::Arc;
 

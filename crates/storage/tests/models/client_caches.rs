@@ -681,7 +681,7 @@ proptest! {
         slots in 1_u32..20,
     ) {
         // Written through, requests that share a card reach their device later
-        // (docs/explanation/clients.md).
+        // (client/in_flight.rs).
         prop_assume!(dirty_limit > 0 || !matches!(more, More::Slots(_) | More::NetworkRate(_)));
         let run_with = |factor: u32| {
             let sets = [
