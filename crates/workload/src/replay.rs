@@ -1,15 +1,40 @@
 //! Replays a recorded trace: each process's requests in their order.
 //!
-//! The trace is read as the run goes on. A record waits in memory only while
-//! its process is behind others; nothing else grows with the trace.
+//! The trace is read as the run goes on. A record waits in memory only while its process is behind
+//! others; nothing else grows with the trace. Each process of the trace is a process of the run,
+//! and processes are assigned to the clients of the workload's group in turn.
 //!
-//! Reads and writes have the open flags O_DIRECT and O_SYNC of the last open of their file by their
-//! process, else by any process, or of their own record. A rename moves a file to its other name.
+//! | field of a record | use |
+//! | --- | --- |
+//! | `time` | `timed`: the start; `paced`: the gap |
+//! | `duration` | `paced`: the gap; durations of the replay are simulated |
+//! | `size` | bytes of a read or write |
+//! | `other` | a renamed file keeps its blocks and pages; the new name of a link is another file |
+//! | `direct` | the read or write bypasses the page cache |
+//! | `synchronous` | the write waits as with O_SYNC, with `data-only` as with O_DSYNC |
+//! | `failed` | transfers, truncations and allocations are left out; other calls succeed |
+//! | `data-only` | a local file system commits its journal only for a new size or new blocks |
+//! | `truncate` | a file with data keeps its blocks |
+//! | `untimed` | `timed` and `paced` are refused |
+//!
+//! `direct` and `synchronous` are those of the record itself, and of the last open of its file by
+//! its process, else by any. `flags = "ignored"` takes `workload.io` alone. With `timed` a request
+//! starts at its recorded time times `scale` plus `shift`, or when its process is free if that is
+//! later. Operations that only change a process's own state, and everything that is simulated in
+//! part, are counted.
 //!
 //! A process that receives from another blocks until the sender has sent. In the gaps between its
 //! records a process computes or waits. Requests at recorded times wait for nothing.
 //!
-//! Operations that only change a process's own state are left out, and counted.
+//! Machines and clients with a page cache have the files that are there before the run. An open
+//! that may create a file creates it only if the file is not there.
+//!
+//! | the trace | size before the run |
+//! | --- | --- |
+//! | has a `stat` before it changes the file, or of more bytes than it wrote | that length |
+//! | reads the file before it creates or empties it | the last byte that it reads |
+//! | opens the file and writes to it, without these | the largest offset, counted |
+//! | creates or empties the file first | none |
 //!
 //! Not modelled: the processor time between requests in a `closed` replay (`paced` has it);
 //! dependences between processes other than pipes, sockets, starts and ends of processes; requests

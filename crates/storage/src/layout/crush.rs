@@ -8,6 +8,8 @@
 //! domains, each domain has one of every object, and weights act within domains only. A copy whose
 //! domain is taken already draws again, at most 50 times (Ceph: `choose_total_tries`).
 //!
+//! Objects need simple servers.
+//!
 //! Not modelled: Ceph's hash function and its table of logarithms: shares are Ceph's, and single
 //! objects are elsewhere; weights of devices; buckets of other types; servers that are out.
 

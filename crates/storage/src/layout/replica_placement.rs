@@ -2,6 +2,15 @@
 //!
 //! A layout spreads files over places. Without copies a place is a target. With N copies
 //! it is a set of N targets, all on different servers.
+//!
+//! | `sets` | sets |
+//! | --- | --- |
+//! | `neighbours` | consecutive servers, as GlusterFS' bricks; a multiple of the copies |
+//! | `random` | drawn for each file; without a multiple, each file leaves some servers out |
+//! | `blocks` | drawn for each block of `layout.unit` (`replicated_blocks.rs`), as in HDFS |
+//!
+//! `layout.servers` counts sets, and `layout.first` chooses among them. With several targets a
+//! server, targets take the place of servers.
 
 use headrace_net::Random;
 use headrace_spec::{Parallel, ReadFrom, ReplicaSets};

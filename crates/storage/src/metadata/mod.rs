@@ -23,7 +23,7 @@
 //! operation then waits for the slowest one, so small files cost more with more servers.
 //!
 //! On data servers (`metadata.on`), names and data share the card and the processor for messages.
-//! On simple ones they also share the daemon.
+//! On simple ones they also share the daemon, on machines the threads of names are separate.
 //!
 //! Not modelled: locks, and so waits for the lock of a directory; the tree of names, and the cost
 //! of a path's length; messages between metadata servers: an operation on two of them costs as much

@@ -51,6 +51,13 @@
 //! written. This is right for jobs that are small compared with the server's concurrent work, and
 //! twice too slow for one large job alone.
 //!
+//! # Latencies and rates
+//!
+//! `network.latency` is that of a whole path. `network.switch.latency` adds to it for each switch,
+//! except with `pairs`. Rates and latencies of single links need the grains of flows or packets.
+//! Rates inside switches need flows, or packets without credits. `network.duplex = "half"` applies
+//! to cards.
+//!
 //! Not modelled: failures of links and switches; a page cache that the devices of a server share on
 //! demand.
 

@@ -4,6 +4,9 @@
 //! A new page goes into the queue A1in. When it leaves it, its number is remembered in A1out. A
 //! page that comes back while it is remembered goes into Am, which is least recently used. Pages
 //! that are used once, as by a scan, pass through A1in and leave Am as it is.
+//!
+//! A1in has a quarter of the cache, and A1out remembers as many numbers as half of it (section
+//! 3.2).
 
 use super::lists::Lists;
 use super::{CachedPage, ReplacementPolicy};

@@ -16,6 +16,10 @@
 //! Requests that start together at the grain of flows also arrive and are forwarded together, so
 //! chains overlap badly there.
 //!
+//! Chains need a network between servers (not `pairs`), full duplex, whole messages, and servers
+//! without `servers.streaming`. Schedulers at servers see forwarded messages as jobs of the writing
+//! client.
+//!
 //! Not modelled: locks, versions and checksums that make copies equal; limits of a server's memory
 //! for messages that it forwards; schedulers at a gateway or at proxies, which do not see messages
 //! between servers.
