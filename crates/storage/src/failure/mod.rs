@@ -48,13 +48,15 @@
 //! pending transfers precede the partner's. Targets stay at the partner for the rest of the run
 //! (Lustre Operations Manual, "Understanding Failover in a Lustre File System").
 //!
-//! Not modelled: failures of clients and networks; requests in service at the failure still pass
-//! the server's queues and devices, and only their answers are lost; retransmission by TCP of
-//! messages to a failed server; detection of a failure that is shorter than the timeout; adaptive
-//! timeouts and back-off; the common recovery of a server and its clients, which `failure.until`
-//! includes; clients that resend data which the server has lost (Lustre's replay, NFS' COMMIT);
-//! clients that try one machine after the other; lookups at another brick while a brick with names
-//! is away.
+//! # Omissions
+//!
+//! Not modelled: failures of clients and networks; the end of requests in service at the failure:
+//! they still pass the server's queues and devices, and only their answers are lost; retransmission
+//! by TCP of messages to a failed server; detection of a failure that is shorter than the timeout;
+//! adaptive timeouts and back-off; the common recovery of a server and its clients, which
+//! `failure.until` includes; clients that resend data which the server has lost (Lustre's replay,
+//! NFS' COMMIT); clients that try one machine after the other; lookups at another brick while a
+//! brick with names is away.
 
 mod attempts;
 mod availability_gate;

@@ -58,6 +58,8 @@
 //! Rates inside switches need flows, or packets without credits. `network.duplex = "half"` applies
 //! to cards.
 //!
+//! # Omissions
+//!
 //! Not modelled: failures of links and switches; a page cache that the devices of a server share on
 //! demand.
 

@@ -32,6 +32,8 @@
 //! type that implements [`Scheduler`] and name it here and in `make`; its fields are a file in
 //! `crates/spec/src/sections/scheduler`.
 //!
+//! # Omissions
+//!
 //! Not modelled: the time of a scheduler's decision; a host of a gateway's own, with links of its
 //! own.
 

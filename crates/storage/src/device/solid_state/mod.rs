@@ -36,6 +36,8 @@
 //! Sources: Tom's Hardware, 13 August 2014, page 5, and series specification 330566-005US, page 1
 //! (P3700); specification as printed by Ubergizmo, 2014 (850 PRO).
 //!
+//! # Omissions
+//!
 //! Not modelled: planes; suspended programs; wear and its levelling; read retries; reads of
 //! randomly written data from other dies; reads answered by the write cache; the channel's part in
 //! cleaning, and cleaning while idle; an order of commands other than by die.

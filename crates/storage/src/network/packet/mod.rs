@@ -23,6 +23,8 @@
 //! 2009). The number of servers at which throughput falls depends on the queue, the initial window,
 //! and the omitted details of TCP.
 //!
+//! # Omissions
+//!
 //! Not modelled: the omissions of the sender of a connection; connecting and closing; shared
 //! buffers of switches; priorities; lossless Ethernet.
 
