@@ -145,8 +145,8 @@ def _command(command: Any, path: str, parent: Any, lines: list[str]) -> None:
     # Typer writes required arguments as {NAME}.
     usage = re.sub(r"\{(\w+)\}", r"\1", usage)
     lines += ["```text", f"{path} {usage}", "```", ""]
-    rows = [_row(parameter, context) for parameter in command.get_params(context)]
-    rows = [row for row in rows if row is not None and not row.startswith("| `--help`")]
+    every = [_row(parameter, context) for parameter in command.get_params(context)]
+    rows = [row for row in every if row is not None and not row.startswith("| `--help`")]
     if rows:
         lines += ["| argument or option | meaning |", "| --- | --- |", *rows, ""]
     inner = getattr(command, "commands", {})

@@ -21,10 +21,10 @@ def with_tables(text: str, tables: Mapping[str, Iterable[str]], tool: str, page:
     for name, rows in tables.items():
         start, end = f"<!-- {name}: {tool} -->", f"<!-- end of {name} -->"
         body = "\n".join([start, "", "\n".join(rows).rstrip(), "", end])
-        pattern = re.escape(start) + ".*?" + re.escape(end)
-        text, count = re.subn(pattern, lambda _, body=body: body, text, flags=re.DOTALL)
-        if count != 1:
+        parts = re.split(re.escape(start) + ".*?" + re.escape(end), text, flags=re.DOTALL)
+        if len(parts) != 2:
             raise ValueError(f"{page}: expected one {start} with {end}")
+        text = body.join(parts)
     return text
 
 

@@ -154,7 +154,6 @@ def test_rust_files_have_the_pages_that_rustdoc_wrote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("material")
-    monkeypatch.syspath_prepend(ROOT / "tools")
     import docs_site
 
     monkeypatch.setattr(docs_site, "RUSTDOC", tmp_path)

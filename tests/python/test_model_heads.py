@@ -4,12 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import model_heads
 import pytest
 
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-import model_heads
 
 
 def test_the_page_of_models_is_up_to_date() -> None:
