@@ -1,5 +1,5 @@
-//! Block devices, which serve [`Transfer`]s. To add one, write a file with a function that makes
-//! its station and name it in [`build`].
+//! Block devices, which serve [`Transfer`](crate::tokens::Transfer)s. To add one, write a file
+//! with a function that makes its station and name it in [`build`].
 //!
 //! | `kind` | file | order and time of service |
 //! | --- | --- | --- |
