@@ -4,6 +4,7 @@ python tools/design_tables.py           # after a change of rules.toml or data_c
 python tools/design_tables.py --check   # exit status 1 if a page differs
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,21 +68,21 @@ def rule_rows(table: RuleTable, aspect: Aspect) -> Iterator[str]:
     """Yield the table of an aspect's rules."""
     yield f"### {aspect.title[0].upper()}{aspect.title[1:]}"
     yield ""
-    yield "| rule | for | against | weight | conditions | reason | source |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| rule | choice | conditions | source |"
+    yield "| --- | --- | --- | --- |"
     for it in table.of(aspect.name):
+        signed = (("+", it.recommend), ("−", it.reject))
+        choices = [f"{sign}{it.weight:g} {', '.join(values)}" for sign, values in signed if values]
         conditions = "; ".join(map(condition_text, it.when.values())) or "always"
-        cells = [
-            f"`{it.id}`",
-            ", ".join(it.recommend),
-            ", ".join(it.reject),
-            f"{it.weight:g}",
-            conditions,
-            it.text,
-            it.source,
-        ]
+        cells = (f"`{it.id}`", "; ".join(choices), conditions, short_source(it.source))
         yield f"| {' | '.join(cells)} |"
     yield ""
+
+
+def short_source(source: str) -> str:
+    """Return a source with the thesis that most rules come from as a letter."""
+    short = re.sub(r"Hindman 2011, (sections? )?", "H ", source)
+    return re.sub(r"(?<=\d) and (?=\d|[A-D]\b)", ", ", short)
 
 
 def fact_rows() -> Iterator[str]:
