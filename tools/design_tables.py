@@ -71,7 +71,7 @@ def rule_rows(table: RuleTable, aspect: Aspect) -> Iterator[str]:
     yield "| rule | choice | conditions | source |"
     yield "| --- | --- | --- | --- |"
     for it in table.of(aspect.name):
-        signed = (("+", it.recommend), ("−", it.reject))
+        signed = (("+", it.recommend), ("\N{MINUS SIGN}", it.reject))
         choices = [f"{sign}{it.weight:g} {', '.join(values)}" for sign, values in signed if values]
         conditions = "; ".join(map(condition_text, it.when.values())) or "always"
         cells = (f"`{it.id}`", "; ".join(choices), conditions, short_source(it.source))
