@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conftest import Command
 from headrace.design.array_level import array_of
 from headrace.design.catalogue import ShelfModel
-from headrace.design.facility import facility, facility_violations, missing_weights, racks_for
+from headrace.design.facility import facility, facility_violations, racks_for
 from headrace.design.figure import by_key
 from headrace.design.inventory import parts
 from headrace.design.power import Load, Supply, power_figures, ups_power
@@ -75,7 +75,8 @@ def test_metadata_servers_gateways_and_switches_count() -> None:
 
 def test_a_weight_needs_all_weights() -> None:
     assert "weight" not in by_key(facility(DESIGN, Facility()))
-    assert missing_weights(DESIGN) == ("disk nearline-4tb", "node 2u12")
+    missing = {it.entry for it in parts(DESIGN) if it.weight is None}
+    assert missing == {"disk nearline-4tb", "node 2u12"}
     found = by_key(facility(WEIGHED, Facility()))
     assert found["weight"].value == pytest.approx(0.7 * 50 + 25 * 5 + 10)
     assert found["weight-per-rack"].value == pytest.approx(125 + found["weight"].value)

@@ -8,15 +8,7 @@ import httpx
 import pytest
 
 from conftest import ROOT
-from headrace.web.access.permissions import (
-    PRIVILEGES,
-    Action,
-    Kind,
-    NotAllowed,
-    Role,
-    privilege_table,
-    require,
-)
+from headrace.web.access.permissions import PRIVILEGES, Action, Kind, NotAllowed, Role, require
 from headrace.web.access.users import User, UserFile
 from web_scenarios import SHORT
 from web_site import RunningSite, running_site
@@ -224,4 +216,11 @@ def test_a_refusal_names_the_roles() -> None:
 
 def test_the_documented_table_is_the_one_in_force() -> None:
     page = (ROOT / "docs/how-to/serve-a-team.md").read_text(encoding="utf-8")
-    assert privilege_table() in page
+    lines = [
+        "| object | action | " + " | ".join(Role) + " |",
+        "| --- | --- |" + " --- |" * len(Role),
+    ]
+    for (kind, action), roles in PRIVILEGES.items():
+        cells = " | ".join("yes" if role in roles else "no" for role in Role)
+        lines.append(f"| {kind} | {action} | {cells} |")
+    assert "\n".join(lines) + "\n" in page

@@ -194,11 +194,6 @@ def _weight(found: Sequence[Part], racks: Figure) -> list[Figure]:
     return [total, each]
 
 
-def missing_weights(design: Design) -> tuple[str, ...]:
-    """Return the entries of the catalogue that lack a weight."""
-    return tuple(dict.fromkeys(it.entry for it in parts(design) if it.weight is None))
-
-
 def facility_limits(facility: Facility) -> tuple[tuple[str, float | None, str], ...]:
     """Return the limits of a facility: field of the worksheet, limit, key of the limited figure.
 

@@ -81,10 +81,6 @@ class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
         """Price of all purchases, each in the money of its day."""
         return sum(it.price for it in self.purchases)
 
-    def units_at(self, year: float) -> int:
-        """Return the units that stand after a number of years."""
-        return sum(it.units for it in self.purchases if it.year <= year + 1e-9)
-
 
 def need_at(need: CapacityNeed, year: float) -> float:
     """Return the usable bytes that users need after a number of years, without a reserve."""

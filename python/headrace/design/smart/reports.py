@@ -126,15 +126,6 @@ def _documents(text: str) -> Iterator[object]:
             place = -1 if after is None else after.start()
 
 
-def read_report(text: str, where: str) -> Report:
-    """Return the report of one disk.
-
-    Raises:
-        DamagedReport: The text is not JSON, or has no SMART data of a disk.
-    """
-    return _report_of(next(_documents(text), ValueError(NO_OBJECT)), where)
-
-
 def _report_of(document: object, where: str) -> Report:
     if isinstance(document, Exception):
         reason = " ".join(malformation(document).split())

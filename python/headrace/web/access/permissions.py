@@ -85,15 +85,3 @@ def require(user: User, action: Action, kind: Kind, owner: str | None = None) ->
     of = f" of {owner}" if owner is not None else ""
     roles = " or ".join(sorted(PRIVILEGES[kind, action], reverse=True))
     raise NotAllowed(f"only {roles} may {action} the {kind}{of}")
-
-
-def privilege_table() -> str:
-    """Return the privileges as a table in Markdown."""
-    lines = [
-        "| object | action | " + " | ".join(Role) + " |",
-        "| --- | --- |" + " --- |" * len(Role),
-    ]
-    for (kind, action), roles in PRIVILEGES.items():
-        cells = " | ".join("yes" if role in roles else "no" for role in Role)
-        lines.append(f"| {kind} | {action} | {cells} |")
-    return "\n".join(lines) + "\n"
