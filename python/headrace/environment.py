@@ -24,35 +24,36 @@ class Environment(TypedDict, total=False):
     absent."""
 
     started: str
-    """Start time in UTC, such as 2026-11-22T13:17:28.123456Z."""
+    """Start time in UTC, such as 2026-11-22T13:17:28.123456Z; of the first of several runs."""
     host: str
+    """Name of the host; under MPI of the first rank's."""
     client_hosts: int
+    """Number of hosts that the ranks are on."""
     kernel: str
+    """Operating system and release."""
     processor: str
     processors: int
+    """Processors that the process may use."""
     memory_bytes: int
     directory: str
+    """The directory that was measured, links resolved."""
     file_system: str
     mount_point: str
     mount_source: str
     mount_options: str
+    """As in `/proc/self/mountinfo`; options of mount and file system together."""
     device: str
+    """The block device below it; absent for `tmpfs` and remote file systems."""
     device_model: str
+    """Model of the whole device; of a loop device its file."""
     device_kind: str
+    """`NVMe SSD`, `hard disk`, `virtio disk` and the like."""
     device_bytes: int
 
 
-TEXTS = (
-    *("host", "kernel", "processor", "directory", "file_system"),
-    *("mount_point", "mount_source", "mount_options", "device", "device_model", "device_kind"),
-)
-COUNTS = ("client_hosts", "processors", "memory_bytes", "device_bytes")
-KEYS = (
-    *("host", "client_hosts", "kernel", "processor", "processors", "memory_bytes", "directory"),
-    *("file_system", "mount_point", "mount_source", "mount_options"),
-    *("device", "device_model", "device_kind", "device_bytes"),
-)
+KEYS = tuple(key for key in Environment.__annotations__ if key != "started")
 """All but `started`, in the order in which they are shown."""
+COUNTS = ("client_hosts", "processors", "memory_bytes", "device_bytes")
 SECTOR = 512
 """Bytes: /sys/block/*/size counts in these, whatever the device's sectors are."""
 KINDS = {
@@ -211,7 +212,7 @@ def local_time(timestamp: str) -> str:
 
 def check(where: str, value: Any) -> None:
     """Raise WrongField if an environment in a document from outside is damaged."""
-    optional = dict.fromkeys(TEXTS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))
+    optional = dict.fromkeys(KEYS, or_null(text)) | dict.fromkeys(COUNTS, or_null(amount))
     if value is None:
         return
     an_object({}, optional | {"started": _moment})(where, value)

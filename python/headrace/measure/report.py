@@ -42,7 +42,8 @@ class PlanText(msgspec.Struct, frozen=True):
 
 
 class Stop(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a measurement ended."""
+    """Why a benchmark ended: `workload`, `time`, `requests` or `done`; `interrupted`, `failed` with
+    the `error`; `unfinished` in a file that was saved after a step."""
 
     reason: str
     error: str | None = None
@@ -63,14 +64,13 @@ class Load(msgspec.Struct, frozen=True):
 
 
 class Unfinished(msgspec.Struct, frozen=True):
-    """Requests that were due before the end and never issued."""
+    """Requests that were due before the end and never issued; `operations` has their counts. `mean`
+    and `max` are seconds from the intended start to the end; None without requests."""
 
     count: int
     mean: float | None
-    """Time from the intended start to the end of the run, in seconds; None without requests."""
     max: float | None
     operations: dict[str, int]
-    """Counts by operation."""
 
 
 class Waits(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ class Coordination(msgspec.Struct, frozen=True):
 
 
 class Sharing(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Operations that several processes began at the same moment."""
+    """Operations that several processes began at the same moment, and their cost on many hosts."""
 
     rounds: int
     broken_off: int
@@ -97,7 +97,7 @@ class Sharing(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FileSet(msgspec.Struct, frozen=True):
-    """Files that a group of operations has to itself."""
+    """Files that a group of operations has to itself, at the start."""
 
     workload: int
     group: str
@@ -106,10 +106,9 @@ class FileSet(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """Operations that were left out."""
+    """Operations that were left out, as in a simulation's result."""
 
     by: str
-    """Component that left them out."""
     what: str
     reason: str
     count: int
@@ -159,7 +158,8 @@ class Catalogued(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupFigures(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Counts, rates and latencies of a group of operations."""
+    """Counts, rates and latencies of a group of operations, from merged histograms. A phase is from
+    the first start to the last end of any of them."""
 
     operations: list[str]
     count: int
@@ -196,26 +196,30 @@ class ClassifiedReads(msgspec.Struct, frozen=True):
 
 
 class Files(msgspec.Struct, frozen=True):
-    """The files of a benchmark's directory."""
+    """The files of a benchmark's directory at the end."""
 
     count: int
     bytes: int
 
 
 class CounterMeans(msgspec.Struct, frozen=True):
-    """Means of processor and device counters. Columns are explained in
-    `headrace.measure.counters`."""
+    """Means of processor and device counters; `cpu_…` are shares of all processors' time. Columns
+    are explained in `headrace.measure.counters`."""
 
     device: str | None
+    """Block device below the directory, the counters of which are for any program."""
     processors: int | float
-    """A mean of repetitions may be a fraction."""
+    """Processors of the host; a mean of repetitions may be a fraction."""
     cpu_user: float
     cpu_system: float
     cpu_iowait: float
     cpu_steal: float
     cpu_own: float
+    """That of the benchmark itself."""
     device_busy: float | None
+    """Share of the time in which the device had work, without flushes."""
     device_flushing: float | None
+    """Sum of the times of its flushes, over the time; None before Linux 5.5."""
     device_read_bytes_per_s: float | None
     device_write_bytes_per_s: float | None
     device_reads_per_s: float | None
@@ -226,7 +230,7 @@ class CacheFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     """Page-cache hit rate of reads, and the bytes that it follows from."""
 
     hit_rate: float | None
-    """None where it is unknown; `note` then gives the reason."""
+    """Share of the bytes read that was in memory when requested; None with the reason in `note`."""
     note: str | UnsetType = UNSET
     asked_bytes: int | UnsetType | None = UNSET
     hit_bytes: int | UnsetType | None = UNSET
@@ -274,6 +278,7 @@ class EngineReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     measured_seconds: float
     """Time from the common start of the processes to the end of the last one."""
     prepare_seconds: float
+    """Time to create the files that had to exist."""
     processes: int
     stop: Stop
     load: Load | None = None
@@ -292,13 +297,15 @@ class EngineReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     latency: dict[str, Latency]
     """Service times by operation, and of `all`."""
     latency_from_intended: dict[str, Latency] = {}
-    """Response times, where operations have an intended start."""
+    """Response times, where operations have an intended start; unfinished requests included."""
 
 
 class Report(EngineReport, kw_only=True, omit_defaults=True):
-    """The document of a measurement, or of several repetitions."""
+    """The document of a measurement, or of several repetitions: then rates are means; counts, bytes
+    and times are sums; files are those of one repetition."""
 
     calls: str
+    """`posix`, `io-uring` or `null`; absent in documents of earlier versions."""
     files: Files
     counters: CounterMeans
     cache: CacheFigures
@@ -314,7 +321,8 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
     repetitions: list[dict[str, Any]] | None = None
     """Document of each repetition, without the fields that all share."""
     intervals: dict[str, Any] | None = None
-    """Half-widths of the 95 % confidence intervals of the means, in the shape of the document."""
+    """Half-widths of the 95 % confidence intervals of the means, by Student's t, in the shape of
+    the document; empty with fewer than 3 repetitions."""
 
     @classmethod
     def of_engine(cls, engine: EngineReport, **more: Any) -> Self:

@@ -33,7 +33,8 @@ SCHEMAS = {
 
 @dataclass
 class Step:
-    """A step of a sweep: the figures of its measurement, or of the merged repetitions."""
+    """A step of a sweep: the figures of its measurement, or of the merged repetitions. The document
+    has its own figures in a `SweepStep`."""
 
     name: str
     report: Report
@@ -42,19 +43,15 @@ class Step:
     client_hosts: int | None = None
     oversubscribed: bool | None = None
     operations_per_second: float | None = None
-    """Operations of all processes a second, in a client sweep."""
     speedup: float | None = None
-    """Ratio of the operations a second to those of the first step."""
     efficiency: float | None = None
-    """Speedup per process."""
     half_widths: dict[str, float | None] = field(default_factory=dict)
     """Half-widths of the confidence intervals of a client sweep's own figures."""
     digest: str = ""
     """Digest of the step's settings."""
     partial: bool = False
-    """True if the step ended early."""
     keeps_up: bool | None = None
-    """True if the step met the criteria of a load sweep; None in a client sweep."""
+    """None in a client sweep."""
 
     @property
     def load(self) -> Load:
@@ -145,25 +142,35 @@ class SavedStep(msgspec.Struct):
 
 
 class SweepStep(Report, kw_only=True):
-    """A step as a sweep's document has it."""
+    """A step as a sweep's document has it. From three repetitions on, `intervals` also has its own
+    rates, times, speedup and efficiency."""
 
     name: str
+    """Name in tables and the store: `400/s`, `processes 4` or `400/s on 2 hosts`."""
     requested_per_second: float | None = None
     offered_per_second: float | None = None
+    """Rate of intended starts as drawn."""
     achieved_per_second: float | None = None
     response: Latency | None = None
+    """Response times of all operations."""
     service: Latency | None = None
+    """Service times of all operations."""
     client_hosts: int | None = None
     oversubscribed: bool | None = None
     operations_per_second: float | None = None
+    """With numbers of processes: operations of all of them."""
     speedup: float | None = None
+    """Ratio of the operations a second to those of the first step."""
     efficiency: float | None = None
+    """Speedup over the ratio of the processes to those of the first step."""
     partial: bool = False
+    """True if the step was interrupted, or an operation failed."""
     keeps_up: bool | None = None
+    """True if the load was sustained."""
 
 
 class LoadPoint(msgspec.Struct, frozen=True):
-    """A point of the curve of load and response time."""
+    """A point of the curve of load and response time; None where no step shows it."""
 
     requested_per_second: float
     achieved_per_second: float
@@ -179,13 +186,14 @@ class Curve(msgspec.Struct, kw_only=True):
     cut_off: LoadPoint | None = None
     achieved_at_most_per_second: float | None = None
     overall_response_s: float | None = None
+    """Overall response time; None if no load was sustained."""
 
 
 class Curves(Curve, kw_only=True):
     """The findings of a sweep, or of one of its repetitions."""
 
     curves: list[Curve] = []
-    """Findings of each number of client hosts."""
+    """Findings of each number of client hosts, in ascending order; a sweep has none of its own."""
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -199,17 +207,21 @@ class SweepDocument(Curves, kw_only=True):
     """A sweep's document."""
 
     of: str
+    """`loads`, `client-hosts` or `clients`."""
     scenario: ScenarioText
     place: dict[str, str]
     calls: str = "posix"
     cores: int
+    """Processors that the benchmark may use."""
     criteria: Limits
     steps: list[SweepStep]
+    """In order of load."""
     stop: Stop
     ranks: int
     warnings: list[ResultWarning]
     wanted_repeats: int = 1
     repetitions: list[Curves] = []
+    """Findings of each complete sweep of several."""
 
     def curve(self, client_hosts: int | None) -> "SweepDocument":
         """Return the load sweep on a number of client hosts."""

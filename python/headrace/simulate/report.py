@@ -5,12 +5,7 @@ that counts may have decimals. The document that is printed and saved stays as t
 it; these types read it.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
-
-from headrace.fields import convert
 
 
 class ScenarioText(msgspec.Struct):
@@ -27,41 +22,47 @@ class Precision(msgspec.Struct):
     wanted: float
     """Half the width of the confidence interval over the mean, as `run.stop.precision` has it."""
     got: float | None
-    """The same as reached; None with too few requests."""
+    """The same as reached; None with fewer than 512 requests."""
     confidence: float
     """Probability that the interval holds."""
     reached: bool
+    """True if `got` is at most `wanted` and nothing drifts."""
     drifts: str | None = None
-    """Quantity that still drifted at the end, so that the interval is meaningless."""
+    """Path of the figure or level that still drifted at the end, so that no interval holds."""
 
 
 class Stop(msgspec.Struct):
     """End of a run."""
 
     reason: str | None
-    """None if replications ended for different reasons."""
+    """`workload`: every request was done; `time`, `requests` or `precision`: that condition of
+    `run.stop` held; None if replications ended for different reasons."""
     precision: Precision | None = None
 
 
 class Rates(msgspec.Struct):
-    """How often an operation was done."""
+    """How often an operation was done, and the bytes that it moved."""
 
     count: float
     bytes: float
     active_seconds: float
+    """Duration of its phases within the measured time; overlapping phases count once."""
     per_second: float | None = None
     """Operations a second of the active time; None if they took no time."""
     failed: float = 0.0
+    """Requests that failed; they are in no other figure."""
     into: str | None = None
-    """Memory that took the bytes of writes before they returned."""
+    """`client caches` where writes return when those have the data; absent if all bypass them."""
 
 
 class SyncedWrites(msgspec.Struct):
-    """Writes and syncs together."""
+    """Writes and syncs together, as IOR's `-e` and fio's `end_fsync` count. Closes that send data
+    to the servers (NFS, CIFS) count as syncs."""
 
     throughput: float
     """Bytes a second of the time in which either was active."""
     bytes: float | None = None
+    active_seconds: float | None = None
 
 
 class Unwritten(msgspec.Struct):
@@ -73,7 +74,7 @@ class Unwritten(msgspec.Struct):
 
 
 class Latency(msgspec.Struct):
-    """Time that requests took; None where none was done."""
+    """Time that requests took, in seconds; None without any. Percentiles are within 0.1 %."""
 
     count: float
     mean: float | None = None
@@ -84,25 +85,32 @@ class Latency(msgspec.Struct):
 
 
 class Unfinished(msgspec.Struct):
-    """Requests that were due before the end and were not done."""
+    """Requests with an intended start before the end of the run that were not done by then."""
 
     count: float
     in_flight: float | None = None
     """Those that had been issued."""
     mean: float | None = None
-    """From the intended start to the end of the run."""
+    """From the intended start to the end of the run: a lower bound of the latency, in seconds."""
     max: float | None = None
+    operations: dict[str, float] = {}
 
 
 class Share(msgspec.Struct):
-    """A group's share of throughput, over windows in which all groups had requests in progress."""
+    """A group's share of the bytes moved, mean and standard deviation over windows. A window counts
+    if bytes were moved and every group had a request in progress throughout."""
 
     mean: float | None
     sd: float | None = None
+    window_s: float | None = None
+    """Length of a window: `run.window`, or one that gives 100 to 200 windows in the run."""
+    from_s: float | None = None
+    to_s: float | None = None
+    windows: float | None = None
 
 
 class GroupReport(msgspec.Struct):
-    """Figures of a group of clients."""
+    """Figures of a group of clients, of its requests alone."""
 
     throughput: dict[str, float | None]
     """Bytes a second of the active time, by operation; None if it took no time."""
@@ -110,22 +118,24 @@ class GroupReport(msgspec.Struct):
     latency: dict[str, Latency]
     """By operation, and over `all`."""
     share: Share | None = None
+    clients: float | None = None
 
 
 class Station(msgspec.Struct):
-    """A station, its copies merged."""
+    """A station, its copies merged: those of a folded page."""
 
     station: str
+    """Page path and name, such as `system/server/device`."""
     discipline: str
     copies: float
     servers: float | None
-    """Servers of one copy; None if unbounded."""
+    """Servers of one copy; None if unbounded, as for a scheduler."""
     utilisation: float
-    """Busy share of the time, mean over the copies."""
+    """Busy share of all servers' time, mean over the copies."""
     most_utilisation: float
     """The same of the busiest copy."""
     queue: float
-    """Mean number waiting in one copy."""
+    """Mean number waiting in one copy, without those in service."""
     service: float | None
     """Mean service time of completed visits, in seconds; None without any."""
     residence: float | None
@@ -133,14 +143,15 @@ class Station(msgspec.Struct):
     visits: float
     """Completed visits."""
     unfinished: float = 0
-    """Visits that were not over at the end."""
+    """Visits that were not over at the end: waiting, in service, or blocked behind it."""
     busiest: str | None = None
+    """Name of the busiest copy; only of links of a network that is modelled as a whole."""
     lost: float | None = None
-    """Packets that found its queue full."""
+    """Packets that found its queue full; only of links, with `network.grain = "packet"`."""
 
 
 class Server(msgspec.Struct):
-    """A data server."""
+    """A data server, by its number from 0. A network that is modelled as a whole has its card."""
 
     server: float
     utilisation: float
@@ -148,9 +159,9 @@ class Server(msgspec.Struct):
     queue: float
     """Mean number of jobs that wait at its stations."""
     in_progress: float
-    """Mean number of jobs on it, waiting or served."""
+    """Mean number of jobs on it, waiting or served, without those at its card."""
     requests: float
-    """Jobs that it answered."""
+    """Jobs that it answered: a request makes one or more for each server."""
     read_bytes: float
     written_bytes: float
     throughput: float
@@ -164,7 +175,7 @@ class Server(msgspec.Struct):
 
 
 class StationCopy(msgspec.Struct):
-    """One copy of a station of a data server."""
+    """One copy of a station of a data server, with the figures of `stations`."""
 
     station: str
     server: float
@@ -184,12 +195,13 @@ class Cache(msgspec.Struct):
     cache: str
     copies: float
     hits: float
-    """Pages or entries that were asked for and cached since an earlier use."""
+    """Pages, entries or requests that were asked for and cached since an earlier use."""
     misses: float
     hit_bytes: float
+    """Whole pages; 0 if the cache holds no data."""
     miss_bytes: float
     evictions: float
-    """Pages or entries that left for others."""
+    """Pages, stripes or entries that left for others."""
     evicted_bytes: float
     evicted_dirty_bytes: float
     """Of `evicted_bytes`, those that had to be written first."""
@@ -206,21 +218,26 @@ class BreakdownEntry(msgspec.Struct):
     """Time that requests spend in a place."""
 
     place: str
+    """Page path and name."""
     share: float
     """Share of the time that requests were in progress."""
     seconds: float
     """Contribution to the mean latency."""
     waiting: float
-    """The part of `seconds` spent waiting."""
+    """The part of `seconds` spent waiting: all of it in a place that is no station; on a link
+    without the time in transit."""
 
 
 class Packets(msgspec.Struct):
-    """Packet counts of a network that is modelled by packets."""
+    """Packet counts, acknowledgements among them, with `network.grain = "packet"`."""
 
     sent: float
     lost: float
+    """Those that found a queue full, on any link of their path."""
     sent_again: float
+    """Retransmitted segments."""
     timeouts: float
+    """Expired retransmission timers."""
     corrupted: float = 0
     """Packets that a link corrupted."""
     without_credits: float | None = None
@@ -228,20 +245,25 @@ class Packets(msgspec.Struct):
 
 
 class Repair(msgspec.Struct):
-    """Repair of the copies that a failed server had."""
+    """Repair of the copies that a failed server had, with `replication.repair`."""
 
     copied_bytes: float
     whole_s: float | None
+    """When it was complete; None if it was not, had nothing to copy, or the server failed again."""
+    began_s: float | None = None
 
 
 class Outage(msgspec.Struct):
-    """A failure of a server. Times are from the start of the run."""
+    """A failure of a server. Times are from the start of the run; None: the event did not occur."""
 
     at_s: float
     until_s: float | None
     noticed_s: float | None
     """When the first client declared the server failed."""
     forgotten_bytes: float
+    """Data acknowledged as written that was in its memory only."""
+    taken_over_by: int | None = None
+    """Data server that serves its targets from `until_s` on."""
     server: int | None = None
     metadata: int | None = None
     """Number of a metadata server; None for a data server."""
@@ -252,13 +274,26 @@ class Bottleneck(msgspec.Struct):
     """The resource that limits the system."""
 
     sentence: str
+    """All this as text."""
     station: str | None = None
+    """The busiest station, if saturated; else that of the place where requests spend most time."""
+    utilisation: float | None = None
+    """Of that station, mean over its copies; 0 for a place."""
+    saturated: bool | None = None
+    """True if its busiest copy is busy for at least 0.9 of the time."""
+    next: str | None = None
+    """The next bottleneck."""
+    share: float | None = None
+    """Share of the latency that it causes; absent where requests have arrival times."""
+    most_gain: float | None = None
+    """Upper bound of the gain in throughput if the station took no time; absent if none."""
 
 
 class Replication(msgspec.Struct):
-    """One replication."""
+    """One replication, with some of the figures of a result."""
 
     seed: int
+    """`run.seed` of the first; of the others a hash of it and their number, below 2^53."""
     simulated_seconds: float
 
 
@@ -267,13 +302,7 @@ class Warned(msgspec.Struct):
 
     message: str
     condition: str = ""
-    """Subject, as a keyword; empty in files of earlier versions."""
-
-
-class MeanShare(msgspec.Struct):
-    """Half-width of a group's mean share."""
-
-    mean: float | None = None
+    """Identifier; empty in files of earlier versions."""
 
 
 class LatencyWidths(msgspec.Struct):
@@ -297,12 +326,12 @@ class HalfWidths(msgspec.Struct):
     throughput: dict[str, float | None] = {}
     operations: dict[str, RateWidth] = {}
     latency: dict[str, LatencyWidths] = {}
-    share: MeanShare | None = None
+    share: Share | None = None
     groups: "dict[str, HalfWidths]" = {}
 
 
 class Replay(msgspec.Struct):
-    """Reads and writes of a replayed trace by the open flags that the replay keeps."""
+    """Reads and writes of a whole replayed trace by the open flags that the replay keeps."""
 
     workload: int
     """Number of the workload."""
@@ -318,10 +347,15 @@ class LeftOut(msgspec.Struct, frozen=True):
     """Operations that were left out."""
 
     by: str
-    """Component that left them out."""
+    """Component: `trace reader`, `replay`, `model` (done, and modelled in part), `engine` (a call
+    that fails here) or `workload.space` (done at an offset within the space)."""
     what: str
+    """The operation, or the kind of line in the trace."""
     reason: str
     count: float
+    """Occurrences, over all repetitions."""
+    bytes: float | None = None
+    """Bytes that they would have moved."""
 
 
 class Report(msgspec.Struct):
@@ -330,41 +364,40 @@ class Report(msgspec.Struct):
     scenario: ScenarioText
     seed: int
     simulated_seconds: float
+    """Simulated time at the end of the run, warm-up included."""
     throughput: dict[str, float | None]
+    """Bytes a second of the active time, by operation that moves bytes; None if that is 0."""
     operations: dict[str, Rates]
     latency: dict[str, Latency]
+    """By operation, and over `all`, from the actual start."""
     groups: dict[str, GroupReport]
+    """In the order of `clients.groups`."""
     stations: list[Station]
+    """In the order of the net."""
     breakdown: list[BreakdownEntry]
     """Most time first."""
     bottleneck: Bottleneck
     caches: list[Cache] = []
     wall_seconds: float | None = None
+    """Real time of the simulation alone."""
     events: float | None = None
-    """Firings and events."""
+    """Firings of transitions and events of stations."""
     stop: Stop | None = None
-    """None in files of earlier versions."""
     version: str | None = None
     synced_writes: SyncedWrites | None = None
     replays: list[Replay] = []
-    """Reads and writes of replayed traces by their open flags."""
     unwritten: Unwritten | None = None
     latency_from_intended: dict[str, Latency] = {}
+    """The same from the intended start, unfinished requests included; only if one was late."""
     unfinished: Unfinished | None = None
     servers: list[Server] = []
-    """Data servers; none of local file systems, and where there are too many."""
+    """Data servers; none of local file systems, and with more than 4,096."""
     copies: list[StationCopy] = []
     packets: Packets | None = None
     failures: list[Outage] = []
+    """In the order of the scenario; only if one began."""
     replications: list[Replication] = []
+    """Only if `run.replications` is more than 1."""
     intervals: HalfWidths | None = None
     warnings: list[Warned] = []
     left_out: list[LeftOut] = []
-
-
-def report_of(document: Mapping[str, Any]) -> Report:
-    """Read the figures of a simulation's document.
-
-    Raises WrongField, a ValueError, if a field is missing or malformed.
-    """
-    return convert(document, Report)

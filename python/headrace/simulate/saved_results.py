@@ -10,16 +10,11 @@ import polars as pl
 from headrace.document_io import not_a_result, read_bytes, read_saved
 from headrace.environment import Environment
 from headrace.environment import check as check_environment
-from headrace.fields import WrongField
+from headrace.fields import WrongField, convert
 from headrace.simulate import frames
-from headrace.simulate.report import report_of
+from headrace.simulate.report import Report
 from headrace.simulate.result import Result
-from headrace.simulate.stored_results import (
-    PREFIX,
-    is_stored,
-    stored_record,
-    stored_tables,
-)
+from headrace.simulate.stored_results import PREFIX, is_stored, stored_record, stored_tables
 from headrace.store import StoreError
 from headrace.store import open as open_store
 
@@ -80,7 +75,7 @@ def _whole(path: Path, document: dict[str, Any]) -> Result:
     servers = _frame(path, document, "server_series", frames.SERVER_SERIES)
     loaded = Result(document, frames.Frames(series, distribution, servers))
     try:
-        report_of(document)
+        convert(document, Report)
         # Its operations are checked as well.
         _ = loaded.summary
     except (KeyError, ValueError, pl.exceptions.PolarsError) as error:

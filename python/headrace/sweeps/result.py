@@ -46,6 +46,7 @@ FIGURES = {
     "simulated_seconds": "simulated_s",
 }
 """Figures of a run by name, and their columns."""
+PERCENTILES = ("p50", "p95", "p99", "max")
 
 
 class RunKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +59,10 @@ class RunKey(msgspec.Struct, frozen=True, kw_only=True):
     replication: int
     seed: int
 
+    def key(self) -> Mapping[str, Any]:
+        """Return these fields by their names."""
+        return {name: getattr(self, name) for name in RunKey.__struct_fields__}
+
 
 class Run(RunKey, frozen=True, kw_only=True):
     """One run of a sweep."""
@@ -68,7 +73,7 @@ class Run(RunKey, frozen=True, kw_only=True):
 
 
 class SavedRun(RunKey, frozen=True, kw_only=True):
-    """A run as a document has it. Times are in seconds, rates a second."""
+    """A run. Times are in seconds, rates a second."""
 
     throughput: float
     operations: float
@@ -87,64 +92,28 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
     def of(cls, run: Run) -> Self:
         """Return a run that has not failed as it is saved."""
         assert run.figures is not None
-        return cls(
-            point=run.point,
-            set=run.set,
-            replication=run.replication,
-            seed=run.seed,
-            throughput=run.figures.throughput,
-            operations=run.figures.operations,
-            latency=run.figures.latency.mean,
-            latency_p50=run.figures.latency.p50,
-            latency_p95=run.figures.latency.p95,
-            latency_p99=run.figures.latency.p99,
-            latency_max=run.figures.latency.max,
-            simulated_seconds=run.figures.simulated_seconds,
-            bottleneck=run.figures.bottleneck,
-            wall_seconds=run.figures.wall_seconds,
-            events=run.figures.events,
-            synced_writes=run.figures.synced_writes,
-        )
+        figures = msgspec.structs.asdict(run.figures)
+        latency: Latency = figures.pop("latency")
+        times = {f"latency_{name}": getattr(latency, name) for name in PERCENTILES}
+        return cls(**run.key(), **figures, latency=latency.mean, **times)
 
     def run(self) -> Run:
         """Return the run, without its details."""
-        latency = Latency(
-            self.latency, self.latency_p50, self.latency_p95, self.latency_p99, self.latency_max
-        )
-        found = Figures(
-            throughput=self.throughput,
-            operations=self.operations,
-            latency=latency,
-            simulated_seconds=self.simulated_seconds,
-            wall_seconds=self.wall_seconds,
-            events=self.events,
-            bottleneck=self.bottleneck,
-            synced_writes=self.synced_writes,
-        )
-        return Run(
-            point=self.point,
-            set=self.set,
-            replication=self.replication,
-            seed=self.seed,
-            figures=found,
-        )
+        times = [getattr(self, f"latency_{name}") for name in PERCENTILES]
+        latency = Latency(self.latency, *times)
+        own = {name: getattr(self, name) for name in Figures.__struct_fields__ if name != "latency"}
+        return Run(**self.key(), figures=Figures(latency=latency, **own))
 
 
 class FailedRun(RunKey, frozen=True, kw_only=True):
-    """A failed run as a document has it."""
+    """A failed run."""
 
     error: str
 
     @classmethod
     def of(cls, run: Run) -> Self:
         """Return a failed run as it is saved."""
-        return cls(
-            point=run.point,
-            set=run.set,
-            replication=run.replication,
-            seed=run.seed,
-            error=run.error,
-        )
+        return cls(**run.key(), error=run.error)
 
     def run(self) -> Run:
         """Return the run."""
@@ -168,6 +137,7 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
     """Seed of the first replication, and of the sampler."""
     design: str
     axes: list[str]
+    """Names of the axes; linked fields are one axis."""
     points: list[SavedRun]
     failed: list[FailedRun]
     sensitivity: Sensitivity | UnsetType = UNSET
@@ -195,7 +165,6 @@ class Sweep:
     seed: int = 0
     """Seed of the first replication, and of the sampler."""
     axes: Sequence[str] = ()
-    """Names of the axes; linked fields are one axis."""
     coordinates: Coordinates = ()
     """Place of each point on the axes, from 0 to 1; none in a full design."""
     version: str = __version__

@@ -23,7 +23,7 @@ class JobLatency(Latency, frozen=True):
 
 
 class InFlight(msgspec.Struct, frozen=True):
-    """Requests in flight, over time."""
+    """Requests in flight per process, over time."""
 
     mean: float
     max: int
@@ -37,13 +37,18 @@ class Exact(msgspec.Struct, frozen=True):
     most: int
 
 
-class RequestFigures(msgspec.Struct, omit_defaults=True):
-    """Counts, rates and times of one kind of requests."""
+class Counted(msgspec.Struct):
+    """Counts and rate of a job's operation."""
 
     count: int
     bytes: int
     active_seconds: float
     per_second: float | None
+
+
+class RequestFigures(Counted, omit_defaults=True):
+    """Counts, rates and times of one kind of requests."""
+
     throughput: float | None
     latency: JobLatency
     latency_from_intended: JobLatency | None = None
@@ -73,38 +78,38 @@ class EngineJob(msgspec.Struct, frozen=True):
 
 
 class JobFigures(msgspec.Struct, frozen=True):
-    """A job's settings and its results."""
+    """Settings and results of a job that made a request."""
 
     name: str
     stage: int
+    """Jobs of one stage ran concurrently."""
     pattern: str
+    """`sequential` or `random`."""
     read_share: float
     block: int
+    """Size of a request."""
     bytes: int
+    """Size of a file."""
     queue_depth: int
     processes: int
     calls: str
     direct: bool
     stable: bool
+    """True if files were opened with O_DSYNC; `direct`: with O_DIRECT."""
     requested_per_second: float | None
     seconds: float
+    """From the common start to the end of the last request, warm-up included."""
     in_flight: InFlight
     not_made: int
+    """Requests that were due and not made before the end."""
     cache_hit_rate: float | None
+    """Share of the bytes read that the page cache had; None if unknown, or without reads."""
     operations: dict[str, RequestFigures]
 
 
-class Counted(msgspec.Struct, frozen=True):
-    """Counts and rate of a job's operation."""
-
-    count: int
-    bytes: int
-    active_seconds: float
-    per_second: float | None
-
-
 class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The document of jobs."""
+    """The document of jobs. Keys NAME are jobs; one that reads and writes has `NAME, read` and
+    `NAME, write`, and syncs are `NAME, sync`. Throughput of writes includes their syncs."""
 
     kind: str
     scenario: PlanText
@@ -120,9 +125,11 @@ class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     processes: int
     counters: CounterMeans
     notes: list[str]
+    """Differences from fio."""
     stop: Stop
     warnings: list[ResultWarning]
     calls: str | None = None
     """None if jobs use different calls; each job names its own."""
     job_file: str | None = None
+    """Text of the fio job file."""
     latency_from_intended: dict[str, JobLatency] = {}

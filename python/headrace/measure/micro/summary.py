@@ -35,6 +35,7 @@ class SummaryRow(msgspec.Struct):
 
     test: str
     unit: Literal["throughput", "per_second"]
+    """Of the figures: bytes a second, or operations a second."""
     median: float | None
     mean: float | None
     half_width: float | None
@@ -42,8 +43,9 @@ class SummaryRow(msgspec.Struct):
     most: float | None
     repeats: int
     cpu: float | None
-    """None in results of earlier versions."""
+    """Processors that the benchmark used."""
     in_memory: bool
+    """True if memory may hold the files."""
     parameters: dict[str, Parameter] = {}
     """Parameters of the point: in the document, fields beside the figures."""
 
