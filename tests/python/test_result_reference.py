@@ -61,7 +61,9 @@ def test_the_types_have_all_keys_of_a_simulation(headrace: Command, name: str) -
 
 
 def test_a_table_has_units_meanings_and_records() -> None:
-    lines = list(result_reference.Tables({}).table(kinds.record_type("network")))
+    record = kinds.record_type("network")
+    assert record is not None
+    lines = list(result_reference.Tables({}).table(record))
     assert "| `peer` |  | Address of the peer, HOST:PORT |" in lines
     assert "| `throughput.NAME` | bytes/s |  |" in lines
     times = "Percentiles of the latency, in seconds: `p50`, `p99`"
