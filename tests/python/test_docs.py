@@ -176,3 +176,12 @@ def test_rust_files_have_the_pages_that_rustdoc_wrote(
     }
     pages = {name: docs_site.rustdoc_page(ROOT / name) for name in expected}
     assert pages == expected
+
+
+def test_the_page_of_trace_formats_has_the_documentation_of_the_readers() -> None:
+    checked = subprocess.run(
+        [sys.executable, ROOT / "tools/trace_format_tables.py", "--check"],
+        capture_output=True,
+        text=True,
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")

@@ -4,7 +4,7 @@
 //! bytes, and microseconds since 1970. Source: the README of github.com/alibaba/block-traces; Li et
 //! al., "An In-Depth Analysis of Cloud Block Storage Workloads", IISWC 2020.
 //!
-//! A record's file is the disk, as is its process. The traces tell no durations.
+//! A record's file is the disk (`device 64`), as is its process. The traces have no durations.
 
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
 use crate::{Format, Level};

@@ -1,11 +1,11 @@
 //! Traces of virtual disks of CloudPhysics as text, as libCacheSim has them.
 //!
-//! A line is `version,time,op,size,lbn`: the version of vscsiStats, seconds, the operation code of
-//! SCSI in hexadecimal, bytes, and sectors of 512 bytes. Source: `cloudPhysicsIO.csv` of
+//! A line is `version,time,op,size,lbn`: the version of vscsiStats, whole seconds, the operation
+//! code of SCSI in hexadecimal, bytes, and sectors of 512 bytes. Source: `cloudPhysicsIO.csv` of
 //! github.com/1a1a11a/libCacheSim, which holds the records of `vscsi` without their fractions of
 //! seconds.
 //!
-//! File, process and operations are those of `vscsi`. The traces tell no durations.
+//! File, process and operations are those of `vscsi`. The traces have no durations.
 
 use super::block::SECTOR;
 use super::collected::WHOLE_SECONDS;

@@ -1,9 +1,14 @@
 //! The `.pfw` files of DFTracer: events of Chrome's trace format, one a line.
 //!
+//! `DFTRACER_ENABLE=1 DFTRACER_LOG_FILE=app LD_PRELOAD=libdftracer_preload.so app` records one.
+//!
 //! An event has name, process, thread, start and duration in microseconds, and `args`. Up to
 //! version 1.0.5 the file's name is in `fname`; later it is a number in `fhash`, whose name an `FH`
-//! event gives. Calls are those of `posix`. Events of other categories are the program's own, and
-//! are counted.
+//! event gives. Bytes are `ret`, which for stdio are items; without it, those asked for, counted.
+//! Offsets are those of the event, or else positions.
+//!
+//! Calls of POSIX and stdio are records. Events of other categories are the program's own, and are
+//! counted. Positions do not follow fork and append.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;

@@ -2,7 +2,9 @@
 //!
 //! A line is `time process program block size W|R major minor MD5`: nanoseconds, sectors of 512
 //! bytes. The checksum of the content is not used. Source: the README of the traces; Koller and
-//! Rangaswami, "I/O Deduplication", FAST 2010. They tell no durations.
+//! Rangaswami, "I/O Deduplication", FAST 2010.
+//!
+//! A record's file is the device (`6,0`), its process `syslogd/4892`. The traces have no durations.
 
 use super::block::{SECTOR, process_name};
 use super::collected::{Collected, LineFormat, LineReader, whole, words};

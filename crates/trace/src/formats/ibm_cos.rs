@@ -4,8 +4,9 @@
 //! recording, and bytes. The size and the range, whose last byte is `last`, may be absent. Source:
 //! the README of the traces; Eytan et al., "It's Time to Revisit LRU vs. FIFO", HotStorage 2020.
 //!
-//! A `PUT` is a write of the whole object, a `GET` a read, a `HEAD` a stat, a `DELETE` an unlink. A
-//! record's file is the object. The trace names neither clients nor durations.
+//! A `PUT` is a write of the whole object, a `GET` a read, a `HEAD` a stat, a `DELETE` an unlink;
+//! other requests are counted. A record's file is the object, its process `client`. The traces have
+//! no durations.
 
 use super::collected::{Collected, LineFormat, LineReader, whole, words};
 use crate::{Flags, Format, Kind, Level, Operation, Record, text};

@@ -4,7 +4,7 @@
 //! 100 ns, the first since the year 1601; `Type` is `Read` or `Write`. Source: the README of the
 //! traces; Narayanan, Donnelly and Rowstron, "Write Off-Loading", FAST 2008.
 //!
-//! A record's file is the disk (`usr_0`), its process the host.
+//! A record's file is the disk (`usr_0`), its process the host (`usr`).
 
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};
 use crate::{Format, Level, Operation, text};

@@ -1,12 +1,13 @@
 //! Binary traces of caches in libCacheSim's format oracleGeneral.
 //!
 //! A record has 24 bytes, little-endian and unaligned: `u32` time in seconds, `u64` object, `u32`
-//! size in bytes, `i64` number of the request that uses the object next, from 1; -1 or the largest
-//! number if none does. Source: the README of github.com/1a1a11a/libCacheSim and its
-//! `oracleGeneralBin.h`. Published files are compressed with zstd.
+//! size in bytes, `i64` next. That is the number of the request that uses the object next, from
+//! 1; -1 or the largest number if none does. Source: the README of github.com/1a1a11a/libCacheSim
+//! and its `oracleGeneralBin.h`. Published files are compressed with zstd:
+//! `zstd -dc FILE | headrace trace convert - w92.parquet --format oracle-general`.
 //!
-//! Each record is a read of the whole object, which is its file: the format has no operations. It
-//! has no clients and no durations either.
+//! Each record is a read of the whole object, which is its file (`object N`), by `client`. The
+//! format has no operations, clients or durations.
 
 use super::binary_records::{RecordFormat, RecordReader, number};
 use super::collected::{Collected, WHOLE_SECONDS};

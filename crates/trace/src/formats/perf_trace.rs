@@ -1,12 +1,18 @@
-//! The text of `perf trace`.
+//! The text of `perf trace`, recorded by `perf trace -o app.perf-trace app`, or with `-p PID`.
 //!
 //! A line is a call when it ends: `3.784 ( 0.010 ms): dd/7810 read(fd: 4</f>, count: 4096) = 2996`,
 //! with start and duration in milliseconds. A call that others overlap has two lines; the first
-//! ends with `...`, the second has `... [continued]:`. perf leaves out arguments that are 0. It
-//! prints paths as addresses unless it can read them.
+//! ends with `...`, the second has `... [continued]:`. Arguments that perf leaves out are 0. It
+//! prints paths as addresses, without its BPF program or a `vfs_getname` probe; they are
+//! `unknown file`. The process is `NAME/TID`, or `process` where perf prints no name.
 //!
-//! Descriptors are those of a thread: perf does not report which threads share them. Positions and
-//! kinds of files are those of `posix`.
+//! Descriptors are those of a thread, because perf does not report which threads share them. A file
+//! is the path of the open, or else the path behind the number. perf looks that up late, so a
+//! descriptor that is soon reused may have the name of the next file. Positions do not follow fork
+//! and append.
+//!
+//! Counted: other calls, `mmap`, events, sockets, pipes, devices, `/proc` and `/sys`, failed calls
+//! on descriptors, and summaries of `-S`. A file of `-s` has no calls and is refused.
 
 use rustc_hash::FxHashMap;
 

@@ -5,7 +5,8 @@
 //! the wait since the end of the one before; else it is the start. Source: PFSsim Tutorial v0.20.0,
 //! "The Format of Traces".
 //!
-//! The trace does not report durations, so the end of a request is taken for its start.
+//! Files are `file N`, processes `application N`. The trace has no durations, so each request is
+//! taken to end at its start, which is counted.
 
 use super::collected::{Collected, LineFormat, LineReader, decimal, whole, words};
 use crate::{Flags, Format, Kind, Level, Operation, Record};

@@ -1,11 +1,12 @@
-//! The text that `recorder2text` makes of a trace of Recorder 2, one file for each rank.
+//! The text of `recorder2text` for a trace of Recorder 2.1 to 2.4, one file for each rank.
 //!
 //! From version 2.3 a line is `start end call level kind ( arguments )`; before, it is
 //! `start end result call ( arguments )`. Times are seconds. Recorder puts the file's name in place
-//! of a descriptor. Versions from 2.3 do not report results: bytes are those asked for.
+//! of a descriptor. Versions from 2.3 do not report results: bytes are those asked for, counted.
+//! Offsets are those of `pread` and `pwrite`, or else positions in the file.
 //!
-//! The rank is the number in the file's name (`3.txt`). Records are of the calls of POSIX; those of
-//! MPI, HDF5 and the program itself are counted.
+//! The process is `rank N`, from the file's name (`_text/3.txt`). Records are of the calls of POSIX
+//! and stdio. Calls of MPI and HDF5, on open directories, and `mmap` are counted.
 
 use super::collected::{Collected, LineFormat, LineReader, decimal, whole, words};
 use super::posix::{Calls, Event, Opening, Outcome, Whence};

@@ -1,11 +1,11 @@
 //! Block traces in the format of the Storage Performance Council, such as Financial and WebSearch.
 //!
-//! A line is `ASU,LBA,Size,Opcode,Timestamp`, maybe with fields of the recorder's own behind:
-//! number of an application storage unit, block address, bytes, `R` or `W`, and seconds since the
-//! start of the trace. Source: SPC Trace File Format Specification, revision 1.0.1, 2002. It leaves
+//! A line is `ASU,LBA,Size,Opcode,Timestamp`, maybe with fields of the recorder's own behind. These
+//! are the number of an application storage unit, block address, bytes, `R` or `W`, and seconds
+//! since the start. Source: SPC Trace File Format Specification, revision 1.0.1, 2002. It leaves
 //! the size of a block to the trace's description; in the UMass trace repository it is 512 bytes.
 //!
-//! A record's file is the unit, as is its process. The traces tell no durations.
+//! A record's file is the unit (`asu 0`), as is its process. The traces have no durations.
 
 use super::block::SECTOR;
 use super::collected::decimal;

@@ -1,11 +1,11 @@
 //! Block traces of virtual desktops of SYSTOR '17, as the IOTTA repository of SNIA has them.
 //!
 //! A line is `Timestamp,Response,IOType,LUN,Offset,Size`: seconds since 1970, seconds, `R` or `W`,
-//! number of the logical unit, bytes. A request without a response has no type. Source: the README
-//! of the traces; Lee et al., "Understanding Storage Traffic Characteristics on Enterprise Virtual
-//! Desktop Infrastructure", SYSTOR 2017.
+//! number of the logical unit, bytes. A request without a response has no type, and is counted.
+//! Source: the README of the traces; Lee et al., "Understanding Storage Traffic Characteristics on
+//! Enterprise Virtual Desktop Infrastructure", SYSTOR 2017.
 //!
-//! A record's file is the logical unit, as is its process.
+//! A record's file is the logical unit (`lun 0`), as is its process.
 
 use super::collected::decimal;
 use super::request_lines::{self, Fields, RequestFormat, RequestLine, VolumeRequest};

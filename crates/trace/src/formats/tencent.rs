@@ -1,10 +1,10 @@
 //! Block traces of Tencent's cloud block storage, as the IOTTA repository of SNIA has them.
 //!
-//! A line is `Timestamp,Offset,Size,IOType,VolumeID`: seconds since 1970, sectors of 512 bytes, 0 for
-//! a read and 1 for a write, and the number of a cloud virtual volume. Source: the README of the
-//! traces; Zhang et al., "OSCA", ATC 2020.
+//! A line is `Timestamp,Offset,Size,IOType,VolumeID`: whole seconds since 1970, and sectors of 512
+//! bytes. The type is 0 for a read and 1 for a write. The volume is a number. Source: the README of
+//! the traces; Zhang et al., "OSCA", ATC 2020.
 //!
-//! A record's file is the volume, as is its process. The traces tell no durations.
+//! A record's file is the volume (`volume 1063`), as is its process. The traces have no durations.
 
 use super::block::SECTOR;
 use super::collected::WHOLE_SECONDS;

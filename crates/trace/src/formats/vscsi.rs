@@ -11,7 +11,9 @@
 //! code of SCSI. Source: the reader of libCacheSim (github.com/1a1a11a/libCacheSim, `vscsi.h`);
 //! Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015; codes of SBC-3.
 //!
-//! A trace is of one disk of one virtual machine. Version 1 tells no durations.
+//! Reads and writes are records, and `SYNCHRONIZE CACHE` is a sync; other commands are counted. A
+//! trace is of one disk of one virtual machine: file `disk`, process `vm`. Version 1 has no
+//! durations; `rt` of version 2 is taken for microseconds, and counted.
 
 use std::io::{self, Read};
 
