@@ -233,11 +233,15 @@ class CacheFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     """Share of the bytes read that was in memory when requested; None with the reason in `note`."""
     note: str | UnsetType = UNSET
     asked_bytes: int | UnsetType | None = UNSET
+    """All bytes read; mapped and direct reads and those of the warm-up are included."""
     hit_bytes: int | UnsetType | None = UNSET
     read_ahead_bytes: int | UnsetType | None = UNSET
     missed_bytes: int | UnsetType | None = UNSET
+    """Bytes in no page cache, direct reads among them."""
     device_bytes: int | UnsetType | None = UNSET
+    """Bytes that the kernel read from the device for the benchmark; None without a device."""
     unknown_bytes: int | UnsetType | None = UNSET
+    """Bytes of reads that the kernel does not report."""
 
 
 class Skew(msgspec.Struct, frozen=True):
