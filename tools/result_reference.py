@@ -64,6 +64,8 @@ class Section(NamedTuple):
     """The keys of a record, below their title."""
 
     title: str
+    path: str
+    """Path of the record in its document."""
     record: type
 
 
@@ -153,13 +155,16 @@ class Tables:
         """Kind of the document by the titles of its sections."""
         self.waiting: list[Section] = []
         self.kind = ""
+        self.path = ""
+        """Path of the record whose table is written."""
 
     def lines(self, kind: str, record: type) -> Iterator[str]:
         """Yield the table of a document, and the sections of its records."""
-        self.kind = kind
+        self.kind, self.path = kind, ""
         yield from self.table(record, COMMON)
         while self.waiting:
             section = self.waiting.pop(0)
+            self.path = section.path
             yield f"### {section.title}"
             yield ""
             yield f"{about(section.record)}."
@@ -219,12 +224,11 @@ class Tables:
 
     def section(self, key: str, record: type) -> str:
         """Add a section, and return the link to it."""
-        title = f"`{key}`"
-        if self.titles.setdefault(title, self.kind) != self.kind or any(
-            title == each.title for each in self.waiting
-        ):
+        path = f"{self.path}.{key}".removeprefix(".")
+        title = f"`{path}`"
+        if self.titles.setdefault(title, self.kind) != self.kind:
             title += f" of {self.kind}"
-        self.waiting.append(Section(title, record))
+        self.waiting.append(Section(title, path, record))
         return "#" + re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 

@@ -167,7 +167,7 @@ class Server(msgspec.Struct):
     throughput: float
     """Bytes read and written a second."""
     latency: float | None = None
-    """Mean time from a job's arrival to its answer, the card left out; None without jobs."""
+    """Mean time of a job to its answer, in seconds, without that at the card; None without jobs."""
     group: str | None = None
     """Its group, if it is unlike the others."""
     busiest: str | None = None
