@@ -2,8 +2,14 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    for cells in (columns, ["---"] * len(columns), *rows):
+        yield f"| {' | '.join(cells)} |"
 
 
 def with_tables(text: str, tables: Mapping[str, Iterable[str]], tool: str, page: str) -> str:

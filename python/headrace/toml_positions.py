@@ -22,6 +22,10 @@ class TomlPositions:
                     return ValueError(f"{self._file}:{line}:{column}: {message}")
         return ValueError(f"{self._file}: {message}")
 
+    def wrong(self, path: FieldPath, message: str) -> ValueError:
+        """Return an error as `error` does, whose message begins with the path."""
+        return self.error(path, f"{'.'.join(path)}: {message}")
+
 
 _NAME = r"(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')"
 _DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"

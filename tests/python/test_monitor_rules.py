@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.monitors.figures import FIGURES, MONITORS
+from headrace.monitors.figures import FIGURES, MONITORS, value_of
 from headrace.monitors.host_sampler import chosen_figures
 from headrace.monitors.rules import load_rules, parse_rules, shipped_text
 from headrace.monitors.states import HostStates, State, is_reported
@@ -208,19 +208,21 @@ queue = { figure = "disk.queue", above = 100, of = "disk.utilisation" }
     assert "network-drops" not in rules
     assert rules["disk-problem"].samples == 2
     assert rules["disk-problem"].when["service"].comparison == "at_least"
-    assert rules["disk-problem"].when["busy"].number == 0.2
+    assert rules["disk-problem"].when["busy"].operand == 0.2
     assert rules["disk-queue"].source == "own"
-    assert rules["disk-queue"].holds({"disk.a.queue": 60.0, "disk.a.utilisation": 0.5}, "disk.a.")
-    assert not rules["disk-queue"].holds(
-        {"disk.a.queue": 40.0, "disk.a.utilisation": 0.5}, "disk.a."
-    )
+    for queue, holds in ((60.0, True), (40.0, False)):
+        values = {"disk.a.queue": queue, "disk.a.utilisation": 0.5}
+        assert rules["disk-queue"].holds(value_of(values, "disk.a.")) is holds
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[disk-problem]\nsampls = 3", r":2:1: disk-problem\.sampls: unknown key"),
-        ("[disk-problem]\nsamples = 0", r":2:1: disk-problem\.samples: expected 1 to"),
+        (
+            "[disk-problem]\nsamples = 0",
+            r":2:1: disk-problem\.samples: expected a whole number from 1 to",
+        ),
         ("[disk-problem]\nsamples = true", r":2:1: .*expected a whole number"),
         ("[disk-problem]\nstate = 'bad'", r":2:1: .*expected one of ok, warning, problem"),
         ("[disk-problem]\nenabled = 1", r":2:1: .*expected true or false"),
@@ -291,7 +293,7 @@ def test_figures_of_a_sample_are_few_and_complete() -> None:
 def test_the_documentation_has_the_current_tables() -> None:
     repository = Path(__file__).parents[2]
     checked = subprocess.run(
-        [sys.executable, repository / "tools/monitor_rule_tables.py", "--check"],
+        [sys.executable, repository / "tools/rule_tables.py", "--check"],
         capture_output=True,
         text=True,
     )

@@ -119,3 +119,8 @@ def devices(values: Values, monitor: str) -> list[str]:
         return [""]
     found = (it.removeprefix(prefix).rpartition(".")[0] for it in values if it.startswith(prefix))
     return list(dict.fromkeys(it for it in found if it))
+
+
+def value_of(values: Values, device: str) -> Callable[[str], float | None]:
+    """Return the function that returns a figure of a device in a sample, None if unknown."""
+    return lambda name: FIGURES[name].value(values, device)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from headrace.monitors.figures import FIGURES, MONITORS, Values, devices
+from headrace.monitors.figures import FIGURES, MONITORS, Values, devices, value_of
 from headrace.monitors.rules import STATES, Rule
 
 OK = "ok"
@@ -111,7 +111,7 @@ class HostStates:
         found: Rule | None = None
         for rule in rules:
             watch = self._watches.setdefault((rule.id, device), _Watch())
-            watch.update(rule.holds(values, begin), rule.samples)
+            watch.update(bool(rule.holds(value_of(values, begin))), rule.samples)
             if watch.is_active and found is None:
                 found = rule
         if found is None:

@@ -24,6 +24,8 @@ SMALL_CALL_S = 0.3e-6
 """Processor time of a small call without a baseline, in seconds (declared)."""
 COPY_RATE = 2e9
 """Rate of copies between program and page cache without a baseline, in B/s (declared)."""
+BASELINE = "baseline."
+"""Prefix of a figure of the baseline in `of` of a rule."""
 LEAST_OWN_SHARE = 0.05
 """Shares of time are divided by no less than this (declared)."""
 
@@ -67,6 +69,12 @@ class PhaseSamples:
         """
         threads = sum_of(self.alive, column)
         return None if threads is None else _number((threads >= 1.0).mean())
+
+    def value(self, name: str) -> float | None:
+        """Return a figure, or one of the baseline as `baseline.NAME`; None if it is unknown."""
+        if name.startswith(BASELINE):
+            return self.reference(name.removeprefix(BASELINE))
+        return FIGURES[name].value(self)
 
     def reference(self, name: str) -> float | None:
         """Return a figure of the baseline; None if it is unknown or 0."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from headrace.profile.document import Evidence, Phase, Verdict
 from headrace.profile.figures import (
+    BASELINE,
     COMMIT_S,
     FIGURES,
     PhaseSamples,
@@ -16,7 +17,7 @@ from headrace.profile.figures import (
     busiest_interface,
 )
 from headrace.profile.phases import phases
-from headrace.profile.rules import BASELINE, Condition, Rule, shipped_rules
+from headrace.profile.rules import Rule, load_rules
 from headrace.profile.traced_calls import traced_calls
 
 NO_BASELINE = (
@@ -99,7 +100,7 @@ def judge(
     link_rates
         Nominal rates of network interfaces by name, in B/s.
     """
-    applied = shipped_rules() if rules is None else rules
+    applied = load_rules() if rules is None else rules
 
     def decide(first: int, end: int) -> _Decided:
         samples = _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates)
@@ -107,7 +108,7 @@ def judge(
         samples.until_commit = rates[first:].filter(committed)
         # A disk without traffic in the phase may still write its journal later.
         samples.disk = samples.disk or busiest_disk(samples.until_commit, disks)
-        decisive = next((it for it in applied if it.verdict and it.holds(samples)), None)
+        decisive = next((it for it in applied if it.verdict and it.holds(samples.value)), None)
         return _Decided(first, end, samples, decisive)
 
     decided: list[_Decided] = []
@@ -179,7 +180,7 @@ def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
         phase.notes.append(decisive.text)
         phase.evidence.extend(_evidence(decisive, samples))
     for rule in rules:
-        if rule.verdict is None and rule.holds(samples):
+        if rule.verdict is None and rule.holds(samples.value):
             phase.notes.append(rule.text)
             phase.evidence.extend(_evidence(rule, samples))
     phase.notes.extend(_limits(phase.verdict, samples))
@@ -201,30 +202,21 @@ def _limits(verdict: Verdict | None, samples: PhaseSamples) -> Iterator[str]:
 
 def _evidence(rule: Rule, samples: PhaseSamples) -> Iterator[Evidence]:
     """Yield the known figures that a rule compares, each once."""
-    compared: dict[str, float | None] = {}
+    baselines: dict[str, float | None] = {}
     for condition in rule.when.values():
-        baseline = _of_baseline(condition, samples)
-        compared[condition.figure] = compared.get(condition.figure) or baseline
-        if condition.of in FIGURES:
-            compared.setdefault(condition.of, None)
-    for name, baseline in compared.items():
-        spec = FIGURES[name]
-        value = spec.value(samples)
-        if value is not None:
+        if condition.of is not None and condition.of.startswith(BASELINE):
+            known = baselines.get(condition.figure)
+            baselines[condition.figure] = known or samples.value(condition.of)
+    for name, value in rule.evidence(samples.value).items():
+        if spec := FIGURES.get(name):
             yield Evidence(
                 figure=_named(spec.name, spec.description, samples),
-                value=value,
+                value=float(value),
                 unit=spec.unit,
-                baseline=baseline,
+                baseline=baselines.get(name),
                 rule=rule.id,
                 source=rule.source,
             )
-
-
-def _of_baseline(condition: Condition, samples: PhaseSamples) -> float | None:
-    if condition.of is None or not condition.of.startswith(BASELINE):
-        return None
-    return condition.reference(samples)
 
 
 def _named(name: str, description: str, samples: PhaseSamples) -> str:

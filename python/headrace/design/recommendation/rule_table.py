@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from headrace.design.recommendation.facts import FACTS, Site, Value
-from headrace.rules import COMPARISONS as ORDERS
-from headrace.rules import decode, parse
+from headrace.document_io import decode
+from headrace.rules import COMPARISONS as FUNCTIONS
+from headrace.rules import EXPECTED, ORDERS, parse
 from headrace.toml_positions import TomlPositions
 
 SHIPPED = "rules.toml"
@@ -76,7 +77,7 @@ class Condition:
     def _compare(self, found: Value) -> bool:
         if self.comparison in ORDERS:
             assert not isinstance(found, str) and not isinstance(self.value, str | tuple)
-            return ORDERS[self.comparison](found, self.value)
+            return FUNCTIONS[self.comparison][1](found, self.value)
         if self.comparison == "one_of":
             assert isinstance(self.value, tuple)
             return found in self.value
@@ -149,11 +150,11 @@ def load_rules(path: Path | None) -> RuleTable:
         OSError: The file cannot be read.
     """
     text = files("headrace.design.recommendation").joinpath(SHIPPED).read_text(encoding="utf-8")
-    table = parse(SHIPPED, text)
+    table = parse(SHIPPED, text).tables
     if path is None:
         return _Reader(SHIPPED, text, table).table()
-    changed = decode(str(path), path.read_bytes())
-    changes = parse(str(path), changed)
+    changed = decode(str(path), path.read_bytes(), EXPECTED)
+    changes = parse(str(path), changed).tables
     where = TomlPositions(str(path), changed)
     for group, entries in changes.items():
         if group not in ("aspect", "rule"):

@@ -10,7 +10,6 @@ from headrace.web.site import site
 from headrace.web.tables import show_table
 
 COLUMNS = ("Rule", "Monitor", "State", "Holds if", "Samples", "Reason shown", "Source")
-WORDS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}
 
 EXAMPLE = """[disk-problem]
 samples = 10
@@ -75,10 +74,5 @@ def _toml(text: str) -> None:
 
 
 def _row(rule: Rule) -> tuple[str, ...]:
-    conditions = []
-    for it in rule.when.values():
-        factor = "" if it.of is None else f" times {it.of}"
-        unknown = " or unknown" if it.if_unknown else ""
-        conditions.append(f"{it.figure} {WORDS[it.comparison]} {it.number:g}{factor}{unknown}")
-    text = "\n".join(conditions)
+    text = "\n".join(rule.conditions())
     return rule.id, rule.monitor, rule.state, text, str(rule.samples), rule.text, rule.source
