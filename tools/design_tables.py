@@ -14,25 +14,10 @@ from generated_tables import update
 from headrace.design.data_classes import data_classes
 from headrace.design.recommendation.answers import answers
 from headrace.design.recommendation.facts import FACTS
-from headrace.design.recommendation.rule_table import Aspect, Condition, RuleTable, shipped_rules
+from headrace.design.recommendation.rule_table import Aspect, RuleTable, shipped_rules
 
 DOCS = Path(__file__).parents[1] / "docs/reference"
-SIGNS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤", "is": "="}
 SCOPES = {"zone": "each zone", "system": "the system", "both": "each zone and the system"}
-
-
-def condition_text(it: Condition) -> str:
-    """Return a condition in words and signs."""
-    unknown = ", or unknown" if it.if_unknown else ""
-    if it.comparison == "is_known":
-        return f"`{it.fact}` is {'known' if it.value else 'unknown'}"
-    if isinstance(it.value, tuple):
-        return f"`{it.fact}` in {', '.join(it.value)}{unknown}"
-    if isinstance(it.value, bool):
-        value = "yes" if it.value else "no"
-    else:
-        value = it.value if isinstance(it.value, str) else f"{it.value:g}"
-    return f"`{it.fact}` {SIGNS[it.comparison]} {value}{unknown}"
 
 
 def class_rows() -> Iterator[str]:
@@ -59,7 +44,7 @@ def aspect_rows(table: RuleTable) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for it in table.aspects:
         several = "; several apply together" if it.several else ""
-        needs = "".join(f"; only if {name} is {value}" for name, value in it.needs)
+        needs = "".join(f"; only if {name} is {value}" for name, value in it.needs.items())
         values = ", ".join(f"`{value}`" for value in it.values)
         yield f"| `{it.name}` | {it.title} | {SCOPES[it.scope]}{several}{needs} | {values} |"
 
@@ -73,7 +58,7 @@ def rule_rows(table: RuleTable, aspect: Aspect) -> Iterator[str]:
     for it in table.of(aspect.name):
         signed = (("+", it.recommend), ("\N{MINUS SIGN}", it.reject))
         choices = [f"{sign}{it.weight:g} {', '.join(values)}" for sign, values in signed if values]
-        conditions = "; ".join(map(condition_text, it.when.values())) or "always"
+        conditions = "; ".join(it.conditions("`")) or "always"
         cells = (f"`{it.id}`", "; ".join(choices), conditions, short_source(it.source))
         yield f"| {' | '.join(cells)} |"
     yield ""

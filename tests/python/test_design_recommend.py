@@ -293,7 +293,7 @@ def sites(worksheet: Worksheet) -> Iterator[Site]:
 
 @pytest.mark.parametrize("rule", shipped_rules().rules, ids=lambda it: it.id)
 def test_each_rule_applies_where_it_should_and_only_there(rule: Any) -> None:
-    found = {rule.applies(it) for worksheet in MADE_FOR_RULES for it in sites(worksheet)}
+    found = {rule.holds(it.value) for worksheet in MADE_FOR_RULES for it in sites(worksheet)}
     assert True in found
     assert rule.when or found == {True}
     # The condition of this one is on the catalogue.
@@ -308,7 +308,7 @@ def test_each_rule_that_applies_is_among_the_reasons() -> None:
         for zone in worksheet.zones:
             site = Site(worksheet, CATALOGUE, zone)
             for rule in shipped_rules().rules:
-                if rule.aspect not in zones or not rule.applies(site):
+                if rule.aspect not in zones or not rule.holds(site.value):
                     continue
                 found = choice(choices, zone.name, rule.aspect)
                 names = {it.rule for it in found.reasons} | {it.rule for _, it in found.rejected}
@@ -334,12 +334,28 @@ def test_a_users_rule_is_added_and_changes_the_choice(tmp_path: Path) -> None:
         'recommend = ["hdfs"]\n'
         "weight = 20\n"
         'text = "the programs use Hadoop."\n'
-        'when.reads = { fact = "striping_share", at_least = 0.5 }\n'
+        'when.reads = { figure = "striping_share", at_least = 0.5 }\n'
     )
     table = load_rules(path)
     found = choice(recommend(of_class("large-text"), CATALOGUE, table), "z", "file-system")
     assert found.values[0] == "hdfs"
     assert found.reasons[0].source == "user's rule, rules.toml"
+
+
+def test_rules_with_the_former_word_for_figures_replace_conditions(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    # The shipped condition holds if the figure is unknown; the former form never kept that.
+    path.write_text(
+        "rule.gluster-mostly-reads.when.small = { fact = 'striping_share', above = 1 }\n"
+    )
+    changed = {rule.id: rule for rule in load_rules(path).rules}["gluster-mostly-reads"]
+    assert changed.conditions() == ["read_share > 0.5", "striping_share > 1"]
+    path.write_text("rule.gluster-mostly-reads.when.small = { above = 1 }\n")
+    changed = {rule.id: rule for rule in load_rules(path).rules}["gluster-mostly-reads"]
+    assert changed.conditions()[1] == "striping_share > 1, or unknown"
+    path.write_text("rule.gluster-mostly-reads.when.small = { fact = 'moon', above = 1 }\n")
+    with pytest.raises(ValueError, match=r":1:42: .*\.small\.fact: unknown figure 'moon'"):
+        load_rules(path)
 
 
 def test_a_users_file_changes_and_disables_rules(tmp_path: Path) -> None:
@@ -360,9 +376,11 @@ def test_a_users_file_changes_and_disables_rules(tmp_path: Path) -> None:
 
 WRONG_RULES = {
     "unknown = 1\n": "1:1: unknown: expected tables [aspect.NAME] and [rule.NAME]",
-    "[rule.x]\naspect = 'colour'\n": "2:1: rule.x.aspect: expected one of file-system, ",
+    "[rule.x]\naspect = 'colour'\ntext = 't'\n": (
+        "2:1: rule.x.aspect: expected one of file-system, "
+    ),
     "[rule.x]\naspect = 'array'\ntext = 't'\n": "1:2: rule.x: expected values to recommend",
-    "[rule.x]\naspect = 'array'\nrecommend = ['raid7']\n": (
+    "[rule.x]\naspect = 'array'\nrecommend = ['raid7']\ntext = 't'\n": (
         "3:1: rule.x.recommend: unknown value 'raid7': expected one of raid10, "
     ),
     "[rule.x]\naspect = 'array'\nrecommend = 'raid6'\n": (
@@ -377,17 +395,17 @@ WRONG_RULES = {
     "[rule.burn-in-new-disks]\ntext = 'for {nothing}'\n": (
         "2:1: rule.burn-in-new-disks.text: unknown fact 'nothing': expected one of "
     ),
-    "[rule.burn-in-new-disks.when]\na = { fact = 'moon', is = true }\n": (
-        "2:7: rule.burn-in-new-disks.when.a.fact: expected one of throughput_level, "
+    "[rule.burn-in-new-disks.when]\na = { figure = 'moon', is = true }\n": (
+        "2:7: rule.burn-in-new-disks.when.a.figure: unknown figure 'moon': expected one of "
     ),
-    "[rule.burn-in-new-disks.when]\na = { fact = 'critical', above = 1 }\n": (
-        "2:26: rule.burn-in-new-disks.when.a.above: critical is no number: expected is or one_of"
+    "[rule.burn-in-new-disks.when]\na = { figure = 'critical', above = 1 }\n": (
+        "2:28: rule.burn-in-new-disks.when.a.above: critical is no number: expected is or one_of"
     ),
-    "[rule.burn-in-new-disks.when]\na = { fact = 'clients' }\n": (
+    "[rule.burn-in-new-disks.when]\na = { figure = 'clients' }\n": (
         "2:1: rule.burn-in-new-disks.when.a: expected one of above, "
     ),
-    "[rule.burn-in-new-disks.when]\na = { fact = 'clients', above = 'many' }\n": (
-        "2:25: rule.burn-in-new-disks.when.a.above: expected a number"
+    "[rule.burn-in-new-disks.when]\na = { figure = 'clients', above = 'many' }\n": (
+        "2:27: rule.burn-in-new-disks.when.a.above: expected a number"
     ),
     "[rule.burn-in-new-disks.when]\na = 1\n": (
         "2:1: rule.burn-in-new-disks.when.a: expected a condition such as "

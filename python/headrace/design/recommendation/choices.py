@@ -64,7 +64,7 @@ def _choices(
     best: dict[str, str] = {}
     zone = sites[0].zone if len(sites) == 1 else None
     for aspect in aspects:
-        if any(best.get(name) != value for name, value in aspect.needs):
+        if any(best.get(name) != value for name, value in aspect.needs.items()):
             continue
         choice = _choice(aspect, table.of(aspect.name), sites, zone.name if zone else "")
         best[aspect.name] = choice.values[0] if choice.values else ""
@@ -99,7 +99,7 @@ def _choice(aspect: Aspect, rules: Sequence[Rule], sites: Sequence[Site], zone: 
 def _votes(aspect: Aspect, rules: Iterable[Rule], site: Site, shared: bool) -> Iterator[_Vote]:
     """Yield what each rule that applies adds; in a shared choice, zones count by throughput."""
     for rule in rules:
-        if rule.applies(site):
+        if rule.holds(site.value):
             yield from _votes_of(rule, site, shared)
     yield from _missing_from_catalogue(aspect, site)
 
@@ -178,7 +178,7 @@ def _unsure(
     changes: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for rule in rules:
         for site in sites:
-            fields = rule.unknown(site) if rule.applies(site) is None else ()
+            fields = rule.unknown(site) if rule.holds(site.value) is None else ()
             if not fields:
                 continue
             more = [*votes, *_votes_of(rule, site, len(sites) > 1)]

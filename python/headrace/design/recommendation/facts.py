@@ -18,9 +18,7 @@ from headrace.design.worksheet import (
     Zone,
 )
 from headrace.quantities import duration, figure, percent, rate_text, size
-
-Value = float | bool | str
-"""Value of a fact; None: unknown."""
+from headrace.rules import Value
 
 DAY = 86400.0
 LARGE_FILE = 100e6
@@ -86,6 +84,10 @@ class Site:
     def classes(self) -> tuple[tuple[Data, ClassOfData], ...]:
         """Kinds of data with their classes."""
         return tuple((it, data_classes()[it.data_class]) for it in self.data)
+
+    def value(self, fact: str) -> Value | None:
+        """Return the value of a fact by its name; None if it is unknown."""
+        return FACTS[fact].value(self)
 
     def part(self, holds: Callable[[Data, ClassOfData], bool | None]) -> float | None:
         """Return the part of the data, by bytes, for which something holds.
