@@ -66,8 +66,8 @@ def test_every_rule_has_a_figure_that_exists() -> None:
     names |= set(figures(accesses(TRACES / "build.strace", None, SMALL)))
     # No shipped log has a large shared file on one target of a known layout.
     names.add("stripes.narrow_bytes")
-    for rule in load_rules().rule:
-        assert {rule.figure, *rule.requires} <= names, rule.id
+    for rule in load_rules().rules:
+        assert {it.figure for it in rule.when.values()} <= names, rule.id
 
 
 def test_figures_are_finite_and_shares_are_shares(known: DarshanLog) -> None:
@@ -139,29 +139,72 @@ def test_figures_do_not_depend_on_batches(
         assert whole["write.ordered_share"].value == pytest.approx(ordered / steps)
 
 
-def test_a_table_of_rules_of_ones_own(tmp_path: Path) -> None:
-    table = tmp_path / "rules.toml"
-    rule = (
-        '[[rule]]\nid = "any"\nlevel = "note"\ntitle = "t"\nfigure = "read.requests"\n'
-        'above = 0\nsource = "s"\nrecommendation = "r"\n'
+def test_own_rules_change_and_add_single_rules(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(
+        "parameters.small_request = 10\n"
+        "[rule.any]\nlevel = 'note'\ntext = 't'\nrecommendation = 'r'\n"
+        "when.reads = { figure = 'read.requests', at_least = 2, of = 'processes' }\n"
+        "when.size = { figure = 'read.mean_size', is_known = true }\n"
+        "[rule.small-reads]\nwhen.small_share.above = 0.5\n"
+        "[rule.stdio]\nenabled = false\n"
     )
-    table.write_text(f"[parameters]\nsmall_request = 10\n{rule}")
+    table = load_rules(path)
+    rules = {rule.id: rule for rule in table.rules}
+    assert table.parameters.small_request == 10
+    assert len(rules) == len(load_rules().rules) and "stdio" not in rules
+    assert rules["small-reads"].conditions()[0] == "read.small_share > 0.5"
+    own = next(each for each in findings(TRACES / "tar.strace", rules=table) if each.rule == "any")
+    assert (own.source, own.comparison) == ("user's rule, rules.toml", "at_least")
+    assert (
+        own.threshold == 2 * figures(accesses(TRACES / "tar.strace", None, 10))["processes"].value
+    )
+    assert [line.split(" = ")[0] for line in own.evidence[:2]] == ["processes", "read.mean_size"]
+
+
+FORMER_RULE = (
+    '[[rule]]\nid = "any"\nlevel = "note"\ntitle = "t"\nfigure = "read.requests"\n'
+    'above = 0\nrequires = { "read.bytes" = 0 }\nsource = "s"\nrecommendation = "r"\n'
+)
+
+
+def test_a_list_of_rules_in_the_former_form_replaces_the_table(tmp_path: Path) -> None:
+    table = tmp_path / "rules.toml"
+    table.write_text(f"[parameters]\nsmall_request = 10\n{FORMER_RULE}")
     done = command("trace", "findings", TRACES / "tar.strace", "--rules", table, "--json")
     assert done.returncode == 0, done.stderr
-    assert [it["rule"] for it in json.loads(done.stdout)["findings"]] == ["any"]
-    for wrong in (
-        rule.replace("above = 0", ""),
-        rule.replace("above = 0", "above = 0\nbelow = 1"),
-        rule.replace("above = 0", "above = nan"),
-        rule.replace("above", "over"),
-        rule.replace('"note"', '"bad"'),
-        "[[rule]\n",
-    ):
-        table.write_text(f"[parameters]\nsmall_request = 10\n{wrong}")
-        done = command("trace", "findings", TRACES / "tar.strace", "--rules", table)
-        assert done.returncode == 2
-        assert done.stderr.count("\n") == 1, done.stderr
-        assert str(table) in done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["rule"], finding["title"], finding["threshold"]) == ("any", "t", 0)
+    assert finding["evidence"][0].startswith("read.bytes = ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("above = 0\n", "", r":3:3: rule\.0\.when\.figure: expected one of above, at_least"),
+        ("above = 0\n", "above = 0\nbelow = 1\n", r":3:3: .*: expected one of above, at_least"),
+        ("above = 0\n", "above = nan\n", r":8:1: .*above = nan: expected a finite number"),
+        ("above = 0\n", "over = 0\n", r":8:1: rule\.0\.over: unknown key: expected one of level"),
+        ('"note"', '"bad"', r":5:1: rule\.0\.level: expected one of warning, note, good"),
+        ('{ "read.bytes" = 0 }', "3", r":9:1: rule\.0\.requires: expected a table of figures"),
+        ('title = "t"\n', "", r":3:3: rule\.0\.text: expected a text"),
+        ("[[rule]]", "[[rule]", r":3:7: expected a file of rules in TOML"),
+        (FORMER_RULE, "[rule.stdio]\nlevel = 3", r":4:1: rule\.stdio\.level: expected one of"),
+        (
+            FORMER_RULE,
+            "[rule.stdio]\nwhen.byte_share = { is_known = true }",
+            r":4:1: rule\.stdio\.when: expected one of above, .* in the first condition",
+        ),
+    ],
+)
+def test_wrong_rules_have_a_message_with_a_place(
+    old: str, new: str, message: str, tmp_path: Path
+) -> None:
+    table = tmp_path / "rules.toml"
+    table.write_text(f"[parameters]\nsmall_request = 10\n{FORMER_RULE.replace(old, new)}")
+    with pytest.raises(ValueError, match=message) as error:
+        load_rules(table)
+    assert "\n" not in str(error.value) and str(table) in str(error.value)
 
 
 def test_findings_as_text() -> None:

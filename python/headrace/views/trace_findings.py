@@ -24,7 +24,7 @@ def _finding(finding: Finding) -> Note:
     threshold = quantity(finding.figure, finding.threshold, finding.unit)
     lines = [
         f"{finding.title} ({finding.rule})",
-        f"  {finding.figure} is {value}, {finding.comparison} {threshold}",
+        f"  {finding.figure} is {value}, {finding.comparison.replace('_', ' ')} {threshold}",
         *(f"    {plain_line(line)}" for line in finding.evidence),
         f"  {plain_line(finding.recommendation)}",
     ]
