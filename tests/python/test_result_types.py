@@ -86,7 +86,7 @@ def written_fields(source: Path, struct: str) -> dict[str, bool]:
     """Return the fields that a struct writes, and whether each may be missing or null."""
     structs = dict(STRUCT.findall(source.read_text(encoding="utf-8")))
     fields = {}
-    for attributes, name, kind in FIELD.findall(structs[struct] + "\n"):
+    for attributes, name, _ in FIELD.findall(structs[struct] + "\n"):
         if "serde(skip)" in attributes or "flatten" in attributes:
             continue
         fields[name] = "skip_serializing_if" in attributes
