@@ -42,7 +42,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     reference = _section(config.nav or [], "Reference")
     _section(reference, "Scenario file").extend(pages)
     papers = [{it.parent.name: _uri(it)} for it in _pages() if it.parent.parent.name == "papers"]
-    _section(config.nav or [], "Validation").append({"Published results": papers})
+    validate = _section(config.nav or [], "Validate")
+    _section(validate, "Records").append({"Published results": papers})
     own = [{_title(it): _uri(it)} for it in _pages() if it.parent.parent.name != "papers"]
     config.nav = [*(config.nav or []), {"Project": own}]
     return config

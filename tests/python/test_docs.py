@@ -119,17 +119,25 @@ def check_command(words: list[str], line: str) -> None:
             assert word.split("=")[0] in known, f"{word} in: {line}"
 
 
-def test_every_page_is_in_the_nav() -> None:
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    missing = [
-        path
-        for path in PAGES
-        if path.is_relative_to(DOCS)
-        and GENERATED not in path.parents
-        and str(path.relative_to(DOCS)) not in config
-    ]
-    # The pages of the scenario reference and the papers are added by tools/docs_site.py.
-    assert missing == []
+def pages_of_the_site() -> list[str]:
+    """All pages and notebooks but the generated ones of the scenario reference."""
+    pages = [path for path in PAGES if path.is_relative_to(DOCS)]
+    by_hand = [path for path in pages if path.parent != GENERATED or path.name == "index.md"]
+    notebooks = DOCS.glob("notebooks/*.ipynb")
+    return sorted(str(path.relative_to(DOCS)) for path in [*by_hand, *notebooks])
+
+
+def test_every_page_is_once_in_the_nav() -> None:
+    # tools/docs_site.py adds the pages of the scenario reference, of commands and of papers.
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"(\S+\.md)$", nav, re.MULTILINE)
+    expected = [re.sub(r"\.ipynb$", ".md", page) for page in pages_of_the_site()]
+    assert sorted(listed) == sorted([*expected, "reference/cli.md"])
+
+
+def test_every_page_is_in_the_index() -> None:
+    linked = LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))
+    assert [page for page in pages_of_the_site() if page not in [*linked, "index.md"]] == []
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from web_site import RunningSite, opened, visit
 
 
 def test_a_page_is_found_by_its_words() -> None:
-    assert help_texts.search("hot spares")[0].page.path == "how-to/design-spares"
+    assert help_texts.search("hot spares")[0].page.path == "how-to/design-reliability"
     assert help_texts.search("") == [] and help_texts.search("xyzzy spares") == []
 
 
 def test_every_link_of_every_page_leads_somewhere() -> None:
     pages = help_texts.pages()
-    assert len(pages) > 80
+    assert len(pages) > 60
     root = help_texts.directory()
     assert root is not None
     for page in pages.values():

@@ -49,7 +49,9 @@ def cut(
     from_s: Annotated[
         float | None,
         time_option(
-            "--from", "Keep calls that start at this time of the trace or later.", least=0.0
+            "--from",
+            "Keep calls that start at this time or later; times of the new trace count from it.",
+            least=0.0,
         ),
     ] = None,
     to_s: Annotated[

@@ -178,7 +178,7 @@ def _parts(now: "LiveJobRates") -> dict[str, str]:
         "step": f"{at.step} of {at.steps}",
         "now": at.name,
         "requested": requested,
-        "achieved": f"{figure(now.rate)} units.IOPS, {megabytes(now.throughput)} MB/s",
+        "achieved": f"{figure(now.rate)} {units.IOPS}, {megabytes(now.throughput)} MB/s",
         "latency": "\N{EN DASH}" if now.latency is None else duration(now.latency),
         "time left": "unknown" if at.left is None else f"{at.left:.0f} s",
     }

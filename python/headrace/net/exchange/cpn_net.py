@@ -1,7 +1,7 @@
 """A net as places, transitions and arcs of CPN Tools, with inscriptions in CPN ML.
 
 A station becomes timed places and transitions that serve its queue; see
-`docs/how-to/exchange-nets.md`. A folded page becomes one page whose tokens have a copy number.
+`docs/reference/net-exchange.md`. A folded page becomes one page whose tokens have a copy number.
 """
 
 import re

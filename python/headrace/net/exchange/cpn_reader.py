@@ -1,4 +1,4 @@
-"""Reads files of CPN Tools: a stated part of coloured nets, see `docs/how-to/exchange-nets.md`."""
+"""Reads files of CPN Tools: part of coloured nets, see `docs/reference/net-exchange.md`."""
 
 import re
 from typing import Any
