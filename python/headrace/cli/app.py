@@ -12,6 +12,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from headrace import __version__, exit_codes, ranks
+from headrace.cli.binding import with_options
 from headrace.cli.former_options import Command
 from headrace.exit_codes import report_failure, with_notes
 from headrace.interruption import INTERRUPTED, EndedBySignal
@@ -85,9 +86,11 @@ def _imported(name: str, module: str, attribute: str) -> Any:
 
 
 def _set_class(group: typer.Typer) -> None:
-    """Make all commands below a group instances of `Command`."""
+    """Make all commands below a group instances of `Command`, with options for their fields."""
     for command in group.registered_commands:
         command.cls = Command
+        if command.callback is not None:
+            command.callback = with_options(command.callback)
     for inner in group.registered_groups:
         if inner.typer_instance is not None:
             _set_class(inner.typer_instance)

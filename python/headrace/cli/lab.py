@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from headrace.cli.options import ScenarioFile, Sets
 from headrace.cli.screen import show_view
+from headrace.commands.fields import ScenarioFile, Sets
 from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
 
@@ -35,12 +35,12 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @app.command()
-def up(file: ScenarioFile, sets: Sets = None, name: Name = None, as_json: AsJson = False) -> None:
+def up(file: ScenarioFile, sets: Sets = (), name: Name = None, as_json: AsJson = False) -> None:
     """Set the testbed up, and report the fields it implements."""
     from headrace import lab
     from headrace.simulate.scenario import load_with_sets
 
-    made = lab.up(lab.plan(load_with_sets(file, sets or []), sets or []), lab.name_of(file, name))
+    made = lab.up(lab.plan(load_with_sets(file, sets), sets), lab.name_of(file, name))
     _print(made, as_json)
 
 

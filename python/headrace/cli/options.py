@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from headrace._core import parse_seconds
+from headrace.cli.binding import early
+from headrace.commands.values import span
 from headrace.files import STANDARD_OUTPUT
 from headrace.plain_text import plain_line
 from headrace.quantities import LONGEST, SHORTEST, duration
 
 if TYPE_CHECKING:
     from headrace.simulate import Trust
-
-FIGURES = (
-    "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
-    " latency_max"
-)
-"""Figures of a run for help texts, all but the simulated time; commands check names themselves."""
 
 
 class Time(float):
@@ -32,44 +27,14 @@ class Time(float):
 def time_from(
     least: float = SHORTEST, most: float = LONGEST, *, unit: float = 1.0
 ) -> Callable[[str | float], float]:
-    """Return a parser of times such as "30 s" or "5 min", and of plain numbers.
-
-    Parameters:
-        least, most: Range in seconds.
-        unit: Seconds of the unit of plain numbers.
-    """
-
-    def parse(value: str | float) -> float:
-        if not isinstance(value, str):
-            return float(value)
-        try:
-            time = float(value) * unit
-        except ValueError:
-            try:
-                time = parse_seconds(value)
-            except ValueError as error:
-                raise typer.BadParameter(f'"{value}": {error}') from None
-        if not least <= time <= most:
-            expected = f"expected {duration(least)} to {duration(most)}"
-            raise typer.BadParameter(f'"{value}": {expected}')
-        return time
-
-    return parse
+    """Return a parser of times, whose parameters are those of `span`."""
+    return early(span(least, most, unit=unit))
 
 
 def time_option(word: str, help: str, *, least: float = SHORTEST, **limits: float) -> Any:
     """Return an option that is a time. Its limits are those of `time_from`."""
     return typer.Option(word, metavar="TIME", parser=time_from(least, **limits), help=help)
 
-
-ScenarioFile: TypeAlias = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="Scenario file, saved result, or results:ID of a result in the store; - for standard"
-        " input.",
-    ),
-]
 
 WorksheetFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="FILE", help="Worksheet in TOML; - for standard input.")
@@ -83,57 +48,11 @@ CatalogueFile: TypeAlias = Annotated[
     ),
 ]
 
-Sets: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Override a value of the file; can be repeated."
-    ),
-]
-
-Seed: TypeAlias = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of all random numbers.")
-]
-Replications: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--replications",
-        min=1,
-        help="Simulated runs of each point, with seeds of their own; by default as the file says.",
-    ),
-]
 KeepFiles: TypeAlias = Annotated[
     bool, typer.Option("--keep", help="Do not remove the files at the end.")
 ]
 
 
-def with_runs(
-    sets: list[str] | None, seed: int | None = None, replications: int | None = None
-) -> list[str]:
-    """Return overridden values with those of `--seed` and `--replications`."""
-    given = {"seed": seed, "replications": replications}
-    runs = [f"run.{name}={value}" for name, value in given.items() if value is not None]
-    return [*(sets or ()), *runs]
-
-
-Engine: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--on",
-        metavar="ENGINE",
-        help="Where the runs take place: threads or threads:N; dask or dask:N (processes),"
-        " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
-        " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs).",
-    ),
-]
-Axes: TypeAlias = Annotated[
-    list[str],
-    typer.Option(
-        "--vary",
-        metavar="PATH=VALUES",
-        help="Vary a field: path=a,b,c or path=low..high, for a sweep path=low..high:5; :log or"
-        " :log5 for a logarithmic range. Linked fields: path,path=(a,b),(c,d). Can be repeated.",
-    ),
-]
 RunsDirectory: TypeAlias = Annotated[
     Path | None,
     typer.Option(

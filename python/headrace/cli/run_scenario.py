@@ -11,18 +11,14 @@ import typer
 from headrace.cli.options import (
     AsJson,
     PlotDirectory,
-    Replications,
     ResultFile,
-    ScenarioFile,
-    Seed,
-    Sets,
     ShowProgress,
     TrustedFiles,
     trust,
-    with_runs,
 )
 from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.fields import Replications, ScenarioFile, Seed, Sets, with_runs
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
@@ -35,7 +31,7 @@ FRAMES = 200
 
 def run(
     file: ScenarioFile,
-    sets: Sets = None,
+    sets: Sets = (),
     seed: Seed = None,
     replications: Replications = None,
     as_json: AsJson = False,

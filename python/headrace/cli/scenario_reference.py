@@ -3,14 +3,15 @@
 import json
 
 from headrace import _core
-from headrace.cli.options import AsJson, ScenarioFile, Sets
+from headrace.cli.options import AsJson
+from headrace.commands.fields import ScenarioFile, Sets
 
 
-def explain(file: ScenarioFile, sets: Sets = None) -> None:
+def explain(file: ScenarioFile, sets: Sets = ()) -> None:
     """Print all values of a scenario with meaning and origin."""
     from headrace.simulate import load_with_sets
 
-    print(load_with_sets(file, sets or []).explain(), end="")
+    print(load_with_sets(file, sets).explain(), end="")
 
 
 def schema() -> None:

@@ -9,9 +9,10 @@ import typer
 from headrace.cli.bench.options import Space, directory_to_measure
 from headrace.cli.calibrate import Passes, Rounds
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, Sets
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.validate import print_result
+from headrace.commands.fields import Sets
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable, save_json
 from headrace.quantities import duration
@@ -53,7 +54,7 @@ def twin(
             " limits from this machine as it is now, and measured parameters from FILE.",
         ),
     ] = False,
-    sets: Sets = None,
+    sets: Sets = (),
     again: Annotated[
         Path | None,
         typer.Option(
@@ -151,7 +152,7 @@ def twin(
                 prepare=prepare,
                 cold=cold,
                 settings_now=settings_now,
-                sets=sets or (),
+                sets=sets,
                 rounds=rounds,
                 passes=passes or PASSES,
                 on_prediction=print_prediction,
@@ -165,7 +166,7 @@ def twin(
             directory,
             machine,
             settings_now=settings_now,
-            sets=sets or (),
+            sets=sets,
             rounds=rounds,
             passes=passes or PASSES,
             on_progress=told,

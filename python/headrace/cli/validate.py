@@ -6,18 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from headrace.cli.options import (
-    AsJson,
-    PlotDirectory,
-    ResultFile,
-    ScenarioFile,
-    Seed,
-    Sets,
-    TrustedFiles,
-    trust,
-    with_runs,
-)
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, TrustedFiles, trust
 from headrace.cli.screen import progress, show_view
+from headrace.commands.fields import ScenarioFile, Seed, Sets, with_runs
 from headrace.file_formats import FileFormat
 from headrace.files import check_directory, check_writable, save_json
 from headrace.plain_text import plain_line
@@ -34,7 +25,7 @@ def validate(
             " can be repeated.",
         ),
     ],
-    sets: Sets = None,
+    sets: Sets = (),
     seed: Seed = None,
     trusted: TrustedFiles = None,
     as_json: AsJson = False,

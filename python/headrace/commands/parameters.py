@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -29,6 +30,8 @@ class Value:
     write: Callable[[Any], str] = str
     is_list: bool = False
     """Whether one text has all entries of a tuple."""
+    is_early: bool = False
+    """Whether the terminal reads the text with its syntax. Plain values are taken as they are."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,16 @@ class Word:
     """Word that turns a flag off."""
     metavar: str = ""
     """Unit or form of a plain number or text."""
+    is_argument: bool = False
+    """Whether the terminal knows the parameter by its place, without an option."""
 
 
 @dataclass(frozen=True)
 class Help:
-    """The purpose of a parameter, the range of a number, and an example."""
+    """The purpose of a parameter, the range of a number, and an example.
+
+    The terminal checks a range with its syntax, but not that of a fraction with an example.
+    """
 
     text: str = ""
     least: float | None = None
@@ -74,7 +82,7 @@ class Parameter:
     option: str
     off: str
     type: type
-    """Type of a plain value: text, whole number, number, or flag."""
+    """Type of a plain value: text, path, whole number, number, or flag."""
     value: Value | None
     help: str
     metavar: str
@@ -83,6 +91,7 @@ class Parameter:
     example: str
     choices: tuple[str, ...]
     is_repeated: bool
+    is_argument: bool
     default: Any
     """NODEFAULT if a value is required."""
 
@@ -94,9 +103,16 @@ class Parameter:
     @property
     def default_text(self) -> Any:
         """The default as a user writes it: a text if texts are read, else the plain value."""
-        if self.is_required or self.default is None or self.value is None or self.is_repeated:
-            return None if self.is_required or self.is_repeated else self.default
+        if self.is_required or self.is_repeated:
+            return None
+        if self.default is None or self.value is None or self.value.is_early:
+            return self.default
         return self.value.write(self.default)
+
+    @property
+    def has_early_range(self) -> bool:
+        """The range of the number is one of its syntax."""
+        return self.type is int or not self.example
 
 
 class WrongParameter(ValueError):
@@ -111,8 +127,16 @@ class WrongParameter(ValueError):
 def parameters(record: type[msgspec.Struct]) -> tuple[Parameter, ...]:
     """Return the parameters of a command in the order of its fields."""
     hints = get_type_hints(record, include_extras=True)
-    declared = msgspec.structs.fields(record)
-    return tuple(_parameter(declaration, hints[declaration.name]) for declaration in declared)
+    return tuple(
+        parameter(
+            declared.name,
+            hints[declared.name],
+            declared.default
+            if declared.default_factory is NODEFAULT
+            else declared.default_factory(),
+        )
+        for declared in msgspec.structs.fields(record)
+    )
 
 
 def request(record: type[T], values: Mapping[str, Any]) -> T:
@@ -127,16 +151,20 @@ def request(record: type[T], values: Mapping[str, Any]) -> T:
             raise WrongParameter(f"there is no parameter {name}", name)
     read = {}
     for name, parameter in declared.items():
-        value = values.get(name)
-        if value is None or value == []:
-            if parameter.is_required:
-                raise WrongParameter(f"{parameter.option}: a value is required", name)
-        else:
-            try:
-                read[name] = _read(parameter, value)
-            except ValueError as error:
-                raise WrongParameter(str(error), name) from None
+        read[name] = read_value(parameter, values.get(name))
     return record(**read)
+
+
+def read_value(parameter: Parameter, value: Any) -> Any:
+    """Return the value of a parameter, or its default without one. Raises WrongParameter."""
+    if value is None or value == []:
+        if parameter.is_required:
+            raise WrongParameter(f"{parameter.option}: a value is required", parameter.name)
+        return parameter.default
+    try:
+        return _read(parameter, value)
+    except ValueError as error:
+        raise WrongParameter(str(error), parameter.name) from None
 
 
 def schema(record: type[msgspec.Struct]) -> Mapping[str, Any]:
@@ -163,7 +191,8 @@ def check_number(
         raise ValueError(f"{option} {value:g}: expected 0, or at least {SMALLEST:g}")
 
 
-def _parameter(declaration: Any, hint: Any) -> Parameter:
+def parameter(name: str, hint: Any, default: Any = NODEFAULT) -> Parameter:
+    """Return the parameter that an annotation declares."""
     plain, *extra = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     said = next((entry for entry in extra if isinstance(entry, Help)), Help())
     value = next((entry for entry in extra if isinstance(entry, Value)), None)
@@ -175,14 +204,13 @@ def _parameter(declaration: Any, hint: Any) -> Parameter:
     if is_repeated:
         plain = get_args(plain)[0]
     choices = get_args(plain) if get_origin(plain) is Literal else ()
-    default = declaration.default
-    if declaration.default_factory is not NODEFAULT:
-        default = declaration.default_factory()
+    is_text = choices or (value is not None and not value.is_early)
+    words = word.metavar if word.is_argument else "--" + name.replace("_", "-")
     return Parameter(
-        name=declaration.name,
-        option=word.option or "--" + declaration.name.replace("_", "-"),
+        name=name,
+        option=word.option or words,
         off=word.off,
-        type=str if value is not None or choices else plain,
+        type=str if is_text else plain,
         value=value,
         help=said.text,
         metavar=value.metavar if value is not None else word.metavar,
@@ -191,6 +219,7 @@ def _parameter(declaration: Any, hint: Any) -> Parameter:
         example=str(said.example),
         choices=choices,
         is_repeated=is_repeated,
+        is_argument=word.is_argument,
         default=default,
     )
 
@@ -225,14 +254,17 @@ def _read_one(parameter: Parameter, value: Any) -> Any:
         if not isinstance(value, bool):
             raise ValueError(f"{option} {value!r}: expected true or false")
         return value
+    if isinstance(value, Path) and parameter.type is Path:
+        return value
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{option} {value!r}: expected a text or a number")
     if parameter.value is not None:
-        return parameter.value.read(option, str(value))
+        is_read = parameter.value.is_early and not isinstance(value, str)
+        return value if is_read else parameter.value.read(option, str(value))
     if parameter.choices and value not in parameter.choices:
         raise ValueError(f"{option} {value}: expected one of {', '.join(parameter.choices)}")
-    if parameter.type is str:
-        return str(value)
+    if parameter.type in (str, Path):
+        return parameter.type(str(value))
     is_whole = parameter.type is int
     try:
         number = int(value) if is_whole else float(value)
@@ -241,10 +273,10 @@ def _read_one(parameter: Parameter, value: Any) -> Any:
         raise ValueError(f"{option} {value}: expected {kind}") from None
     if is_whole and isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{option} {value}: expected a whole number")
-    if is_whole:
+    if parameter.has_early_range:
         least, most = parameter.least, parameter.most
         if (least is not None and number < least) or (most is not None and number > most):
-            upper = "" if most is None else f" to {int(most):,}"
+            upper = "" if most is None else f" to {most:,}"
             raise ValueError(f"{option} {number}: expected {least or 0:g}{upper or ' or more'}")
     elif parameter.least is not None:
         most = LARGEST if parameter.most is None else parameter.most

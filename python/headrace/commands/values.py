@@ -86,6 +86,29 @@ def above_0(metavar: str, most: float, write: Callable[[float], str] = number) -
     return Value(metavar, read, write)
 
 
+def span(
+    least: float = quantities.SHORTEST, most: float = quantities.LONGEST, *, unit: float = 1.0
+) -> Value:
+    """Return the value of a time such as "30 s" or "5 min", or of a plain number.
+
+    Parameters:
+        least, most: Range in seconds.
+        unit: Seconds of the unit of plain numbers.
+    """
+
+    def parse(text: str) -> float:
+        try:
+            time = float(text) * unit
+        except ValueError:
+            time = _core.parse_seconds(text)
+        if not least <= time <= most:
+            shown = quantities.duration
+            raise ValueError(f"expected {shown(least)} to {shown(most)}")
+        return time
+
+    return Value("TIME", partial(parsed, parse=parse), quantities.duration, is_early=True)
+
+
 SIZE = Value("SIZE", size, quantities.size)
 RATE = Value("RATE", rate, quantities.rate_text)
 SHARE = Value("SHARE", share, quantities.percent_text)

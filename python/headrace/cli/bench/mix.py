@@ -19,11 +19,11 @@ from headrace.cli.options import (
     KeepFiles,
     PlotDirectory,
     ResultFile,
-    Sets,
     ShowProgress,
     time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.fields import Sets
 from headrace.files import check_apart, check_directory
 from headrace.ranks import current, first_rank_only
 
@@ -103,7 +103,7 @@ def mix(
         int,
         typer.Option("--repetitions", min=1, help="Number of repetitions of the whole load sweep."),
     ] = 1,
-    sets: Sets = None,
+    sets: Sets = (),
     space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
@@ -133,7 +133,7 @@ def mix(
     check_directory(plot)
     check_csv(csv, as_json)
     mixed = measure.MixedLoad(
-        workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets or []
+        workload, seconds=seconds, warm_up=warm_up, processes=processes, sets=sets
     )
     so_far = Saver(output, stored)
     output = so_far.output

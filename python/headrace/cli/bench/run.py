@@ -25,12 +25,11 @@ from headrace.cli.options import (
     KeepFiles,
     PlotDirectory,
     ResultFile,
-    ScenarioFile,
-    Sets,
     ShowProgress,
     time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.fields import ScenarioFile, Sets
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -40,7 +39,7 @@ from headrace.ranks import current, first_rank_only
 def run(
     file: ScenarioFile,
     directory: BelowDirectory,
-    sets: Sets = None,
+    sets: Sets = (),
     space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
@@ -89,7 +88,7 @@ def run(
     return measure_and_print(
         file,
         directory,
-        sets=[*(sets or []), *([] if seconds is None else [f"run.stop.time={seconds} s"])],
+        sets=[*sets, *([] if seconds is None else [f"run.stop.time={seconds} s"])],
         repeats=repeats,
         as_json=as_json,
         csv=csv,

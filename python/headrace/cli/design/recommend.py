@@ -6,8 +6,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
+from headrace.cli.options import AsJson, CatalogueFile, WorksheetFile
 from headrace.cli.screen import FOLDED, print_json, show_view
+from headrace.commands.fields import Sets
 from headrace.design.evaluation import Choice, Violation
 
 
@@ -33,7 +34,7 @@ def recommend(
             "--rules", metavar="FILE", help="Rules in TOML that add to or change the shipped ones."
         ),
     ] = None,
-    sets: Sets = None,
+    sets: Sets = (),
     as_json: AsJson = False,
 ) -> None:
     """Recommend file system, distribution, arrays and more, with reasons.
@@ -47,7 +48,7 @@ def recommend(
     from headrace.design.recommendation import recommend as choose
     from headrace.design.worksheet_file import load_worksheet
 
-    worksheet = load_worksheet(file, sets or []).worksheet
+    worksheet = load_worksheet(file, sets).worksheet
     bought = load_catalogue(catalogue).catalogue
     table = load_rules(rules)
     found = RecommendationDocument(

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.options import AsJson, CatalogueFile, Sets, WorksheetFile
+from headrace.cli.options import AsJson, CatalogueFile, WorksheetFile
 from headrace.cli.screen import print_document, show_view, steps
+from headrace.commands.fields import Sets
 from headrace.commands.values import time
 
 NO_DESIGN = 1
@@ -41,7 +42,7 @@ def solve(
     everything: Annotated[
         bool, typer.Option("--all-values", help="Try values too that a rule speaks against.")
     ] = False,
-    sets: Sets = None,
+    sets: Sets = (),
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the report (HTML and PDF).")
     ] = True,
@@ -70,7 +71,7 @@ def solve(
         raise ValueError(f"--seed {seed}: expected a whole number from 0 to {MOST_SEED}")
     if output is not None:
         check_directory(output)
-    loaded, bought = load_worksheet(file, sets or []), load_catalogue(catalogue)
+    loaded, bought = load_worksheet(file, sets), load_catalogue(catalogue)
     if output is not None:
         make_directory(output)
     with steps("design") if show_progress else contextlib.nullcontext() as on_progress:

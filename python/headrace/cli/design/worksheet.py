@@ -9,8 +9,9 @@ import msgspec
 import typer
 
 from headrace import _core
-from headrace.cli.options import AsJson, CatalogueFile, Sets, SvgFile, WorksheetFile
+from headrace.cli.options import AsJson, CatalogueFile, SvgFile, WorksheetFile
 from headrace.cli.screen import print_document, print_json, show_view
+from headrace.commands.fields import Sets
 from headrace.design.document_file import Answer, Kind
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet
@@ -73,7 +74,7 @@ class CheckDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check(
-    file: WorksheetFile, catalogue: CatalogueFile = None, sets: Sets = None, as_json: AsJson = False
+    file: WorksheetFile, catalogue: CatalogueFile = None, sets: Sets = (), as_json: AsJson = False
 ) -> int:
     """Check a worksheet: mistakes, contradictory requirements, unknown answers.
 
@@ -84,7 +85,7 @@ def check(
     from headrace.design.recommendation import unknown_answers
     from headrace.design.worksheet_file import load_worksheet
 
-    loaded = load_worksheet(file, sets or [])
+    loaded = load_worksheet(file, sets)
     loaded.check_profiles()
     found = CheckDocument(
         worksheet=loaded.worksheet,
@@ -122,7 +123,7 @@ def catalogue(
     text: Annotated[
         bool, typer.Option("--toml", help="Print it as TOML, to be saved and changed.")
     ] = False,
-    sets: Sets = None,
+    sets: Sets = (),
     as_json: AsJson = False,
 ) -> None:
     """Check a catalogue and list what can be bought: disks, nodes, shelves, networks."""
@@ -130,7 +131,7 @@ def catalogue(
 
     if text and as_json:
         raise ValueError("--toml: expected no --json beside it")
-    loaded = load_catalogue(file, sets or [])
+    loaded = load_catalogue(file, sets)
     if as_json:
         print_json(loaded.catalogue)
     elif text:
@@ -142,7 +143,7 @@ def catalogue(
         show_view(view(loaded.catalogue, shipped_catalogues()))
 
 
-def flow(file: WorksheetFile, output: SvgFile, sets: Sets = None) -> None:
+def flow(file: WorksheetFile, output: SvgFile, sets: Sets = ()) -> None:
     """Draw how data flows between zones, clients and the outside.
 
     Without flows, the picture shows the accesses of the applications.
@@ -157,6 +158,6 @@ def flow(file: WorksheetFile, output: SvgFile, sets: Sets = None) -> None:
             " a name that ends in .svg"
         )
     check_writable(output)
-    picture = data_flow_svg(load_worksheet(file, sets or []).worksheet)
+    picture = data_flow_svg(load_worksheet(file, sets).worksheet)
     with atomic_file(output) as partial:
         partial.write_text(picture, encoding="utf-8")

@@ -1,12 +1,14 @@
 """`headrace net draw`, which is `headrace net` without a command."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from headrace.cli.options import Seed, Sets, ShowProgress, TrustedFiles, trust
+from headrace.cli.options import ShowProgress, TrustedFiles, trust
 from headrace.cli.screen import progress
+from headrace.commands.fields import Seed, Sets
 from headrace.files import atomic_file, check_apart, check_writable
 
 
@@ -28,7 +30,7 @@ def draw(
             " to write.",
         ),
     ],
-    sets: Sets = None,
+    sets: Sets = (),
     load: Annotated[
         bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
     ] = False,
@@ -78,7 +80,7 @@ def draw(
             raise ValueError(f"{option} and --output {output}: expected a picture or a page")
         if is_net(file):
             raise ValueError(f"--output {output}: write headrace net export {file} -o {output}")
-        _write_document(file, output, sets or [])
+        _write_document(file, output, sets)
         return
     if is_net(file):
         if sets:
@@ -88,7 +90,7 @@ def draw(
     if steps is not None or seed is not None:
         option = "--seed" if steps is None else "--steps"
         raise ValueError(f"{option}: expected a net of your own, but {file} is a scenario")
-    scenario = simulate.load_with_sets(file, sets or [])
+    scenario = simulate.load_with_sets(file, sets)
     inputs = {"the scenario": file} | scenario.inputs
     check_apart({"--output": output}, inputs | ({"--playback": playback} if playback else {}))
     suffix = _suffix(output)
@@ -117,7 +119,7 @@ def draw(
         partial.write_text(picture, encoding="utf-8")
 
 
-def _write_document(file: Path, output: Path, sets: list[str]) -> None:
+def _write_document(file: Path, output: Path, sets: Sequence[str]) -> None:
     """Write the net of a scenario as a document, and report what it lacks."""
     from headrace import simulate
     from headrace.net.model import as_text

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from headrace.cli.net.foreign import NetFile
-from headrace.cli.options import Seed, ShowProgress
+from headrace.cli.options import ShowProgress
+from headrace.commands.fields import Seed
 from headrace.quantities import written_time
 
 if TYPE_CHECKING:

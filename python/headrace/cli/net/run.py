@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headrace.cli.net.foreign import NetFile, load_net
-from headrace.cli.options import (
-    AsJson,
-    PlotDirectory,
-    Replications,
-    ResultFile,
-    Seed,
-    ShowProgress,
-    time_option,
-)
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress, time_option
 from headrace.cli.screen import progress, show_view
+from headrace.commands.fields import Replications, Seed
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
 
 if TYPE_CHECKING:

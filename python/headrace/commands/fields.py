@@ -1,0 +1,61 @@
+"""Parameters that several commands have."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated as A
+from typing import TypeAlias
+
+from headrace.commands.parameters import Help, Word
+
+FIGURES = (
+    "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
+    " latency_max"
+)
+"""Figures of a run for help texts, all but the simulated time; commands check names themselves."""
+
+
+ScenarioFile: TypeAlias = A[
+    Path,
+    Word(metavar="FILE", is_argument=True),
+    Help(
+        "Scenario file, saved result, or results:ID of a result in the store; - for standard input."
+    ),
+]
+Sets: TypeAlias = A[
+    tuple[str, ...],
+    Word("--set", metavar="PATH=VALUE"),
+    Help("Override a value of the file; can be repeated."),
+]
+Seed: TypeAlias = A[int | None, Help("Seed of all random numbers.", least=0)]
+Replications: TypeAlias = A[
+    int | None,
+    Help(
+        "Simulated runs of each point, with seeds of their own; by default as the file says.",
+        least=1,
+    ),
+]
+Engine: TypeAlias = A[
+    str,
+    Word("--on", metavar="ENGINE"),
+    Help(
+        "Where the runs take place: threads or threads:N; dask or dask:N (processes),"
+        " dask:tcp://HOST:PORT or dask:FILE.json (a running scheduler);"
+        " slurm:queue=NAME,jobs=N,... or pbs:... (batch jobs)."
+    ),
+]
+Axes: TypeAlias = A[
+    tuple[str, ...],
+    Word(metavar="PATH=VALUES"),
+    Help(
+        "Vary a field: path=a,b,c or path=low..high, for a sweep path=low..high:5; :log or"
+        " :log5 for a logarithmic range. Linked fields: path,path=(a,b),(c,d). Can be repeated."
+    ),
+]
+
+
+def with_runs(
+    sets: Sequence[str], seed: int | None = None, replications: int | None = None
+) -> list[str]:
+    """Return overridden values with those of `--seed` and `--replications`."""
+    given = {"seed": seed, "replications": replications}
+    return [*sets, *(f"run.{name}={value}" for name, value in given.items() if value is not None)]
