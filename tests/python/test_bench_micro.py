@@ -12,7 +12,7 @@ from rich.console import Console
 
 import headrace as hr
 from command import command, without_need
-from headrace.cli.bench.sizes import counts, size, sizes
+from headrace.commands.sizes import counts, size, sizes
 from headrace.kinds import blocks
 from headrace.measure import micro
 from headrace.measure.micro.study import Figure

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory, Space, Token
-from headrace.cli.bench.sizes import size
+from headrace.cli.bench.options import Space, Token
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.fields import BelowDirectory
+from headrace.commands.sizes import size
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -76,26 +77,29 @@ def _declared(own: inspect.Parameter) -> Parameter:
 def _option(parameter: Parameter) -> inspect.Parameter:
     plain: Any = Literal[parameter.choices] if parameter.choices else parameter.type
     value = parameter.value
-    facts: dict[str, Any] = {"help": parameter.help, "metavar": parameter.metavar or None}
-    if parameter.has_early_range:
-        facts |= {"min": parameter.least, "max": parameter.most}
-    if value is not None and value.is_early:
-        facts["parser"] = early(value)
     if parameter.is_repeated:
         plain = list[plain]
     if not parameter.is_required and parameter.default_text is None:
         plain = plain | None
-    words = f"{parameter.option}/{parameter.off}" if parameter.off else parameter.option
+    words = [f"{parameter.option}/{parameter.off}" if parameter.off else parameter.option]
+    if parameter.short:
+        words.append(parameter.short)
+    has_range = parameter.has_early_range
+    declared = partial(
+        partial(typer.Argument, show_default=parameter.is_required)
+        if parameter.is_argument
+        else partial(typer.Option, *words),
+        help=parameter.help,
+        metavar=parameter.metavar or None,
+        min=parameter.least if has_range else None,
+        max=parameter.most if has_range else None,
+        parser=early(value) if value is not None and value.is_early else None,
+    )
     return inspect.Parameter(
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if parameter.is_required else parameter.default_text,
-        annotation=Annotated[
-            plain,
-            typer.Argument(show_default=parameter.is_required, **facts)
-            if parameter.is_argument
-            else typer.Option(words, **facts),
-        ],
+        annotation=Annotated[plain, declared()],
     )
 
 

@@ -6,34 +6,14 @@ from typing import Annotated
 
 import typer
 
-from headrace.cli.bench.options import BelowDirectory, Space, Token
+from headrace.cli.bench.options import Space, Token
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.options import AsJson, PlotDirectory
 from headrace.cli.screen import show_view, steps
+from headrace.commands.fields import BelowDirectory, Passes, Rounds
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
 from headrace.plain_text import plain_line
-
-Rounds = Annotated[
-    int,
-    typer.Option(
-        "--repetitions",
-        min=2,
-        help="Number of repetitions (rounds); each measures every case once.",
-    ),
-]
-Passes = Annotated[
-    int | None,
-    typer.Option(
-        "--passes",
-        min=1,
-        max=100,
-        # typer puts a default that is a text in parentheses.
-        show_default=False,
-        help="Passes per round of CPU-bound cases; their Hodges-Lehmann estimate counts."
-        "  [default: 4]",
-    ),
-]
 
 
 def calibrate(

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from headrace import _core
-from headrace.cli.bench.options import BelowDirectory, RepetitionsOfScenario, Space
+from headrace.cli.bench.options import RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
 from headrace.cli.options import AsJson, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored
+from headrace.commands.fields import BelowDirectory
 from headrace.commands.values import parsed
 
 

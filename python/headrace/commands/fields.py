@@ -6,6 +6,7 @@ from typing import Annotated as A
 from typing import TypeAlias
 
 from headrace.commands.parameters import Help, Word
+from headrace.commands.values import DIRECTORY
 
 FIGURES = (
     "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
@@ -50,6 +51,33 @@ Axes: TypeAlias = A[
         "Vary a field: path=a,b,c or path=low..high, for a sweep path=low..high:5; :log or"
         " :log5 for a logarithmic range. Linked fields: path,path=(a,b),(c,d). Can be repeated."
     ),
+]
+BelowDirectory: TypeAlias = A[
+    Path,
+    DIRECTORY,
+    Word(metavar="DIR", is_argument=True),
+    Help("Directory on the file system to measure."),
+]
+Rounds: TypeAlias = A[
+    int,
+    Word("--repetitions"),
+    Help("Number of repetitions (rounds); each measures every case once.", least=2),
+]
+Passes: TypeAlias = A[
+    int | None,
+    Help(
+        "Passes per round of CPU-bound cases; their Hodges-Lehmann estimate counts.  [default: 4]",
+        least=1,
+        most=100,
+    ),
+]
+ListenAddress: TypeAlias = A[
+    str, Word("--address", metavar="ADDRESS"), Help("Address to listen on.")
+]
+ListenPort: TypeAlias = A[
+    int,
+    Word("--port", metavar="PORT"),
+    Help("Port to listen on; 0 for a free one.", least=0, most=65535),
 ]
 
 

@@ -46,6 +46,8 @@ class Word:
     """Unit or form of a plain number or text."""
     is_argument: bool = False
     """Whether the terminal knows the parameter by its place, without an option."""
+    short: str = ""
+    """Such as `-o`."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Parameter:
 
     name: str
     option: str
+    short: str
     off: str
     type: type
     """Type of a plain value: text, path, whole number, number, or flag."""
@@ -209,11 +212,12 @@ def parameter(name: str, hint: Any, default: Any = NODEFAULT) -> Parameter:
     return Parameter(
         name=name,
         option=word.option or words,
+        short=word.short,
         off=word.off,
         type=str if is_text else plain,
         value=value,
         help=said.text,
-        metavar=value.metavar if value is not None else word.metavar,
+        metavar=word.metavar or (value.metavar if value is not None else ""),
         least=said.least,
         most=said.most,
         example=str(said.example),

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from headrace import _core, quantities
 from headrace.commands.parameters import Value
@@ -65,9 +66,11 @@ def share(option: str, text: str) -> float:
     return float(parts[1]) / (100 if parts[2] else 1)
 
 
-def read_by(metavar: str, parse: Callable[[str], object]) -> Value:
+def read_by(
+    metavar: str, parse: Callable[[str], object], write: Callable[[Any], str] = str
+) -> Value:
     """Return the value that a function reads, whose errors do not name the option."""
-    return Value(metavar, lambda option, text: parsed(option, text, parse))
+    return Value(metavar, lambda option, text: parsed(option, text, parse), write)
 
 
 def above_0(metavar: str, most: float, write: Callable[[float], str] = number) -> Value:
@@ -109,6 +112,14 @@ def span(
     return Value("TIME", partial(parsed, parse=parse), quantities.duration, is_early=True)
 
 
+def _directory(_option: str, text: str) -> Path:
+    # A variable that is not set is no directory, and least of all the one one happens to be in.
+    if not text:
+        raise ValueError("expected a directory; . is the current one")
+    return Path(text)
+
+
+DIRECTORY = Value("DIR", _directory, is_early=True)
 SIZE = Value("SIZE", size, quantities.size)
 RATE = Value("RATE", rate, quantities.rate_text)
 SHARE = Value("SHARE", share, quantities.percent_text)

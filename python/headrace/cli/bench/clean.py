@@ -2,8 +2,8 @@
 
 import json
 
-from headrace.cli.bench.options import BelowDirectory
 from headrace.cli.options import AsJson
+from headrace.commands.fields import BelowDirectory
 from headrace.exit_codes import report_failure
 from headrace.kinds import with_kind
 from headrace.plain_text import plain_line

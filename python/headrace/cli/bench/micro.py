@@ -9,12 +9,13 @@ import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
-from headrace.cli.bench.options import BelowDirectory, BlockSize, Processes, Repetitions, Space
+from headrace.cli.bench.options import BlockSize, Processes, Repetitions, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
-from headrace.cli.bench.sizes import check_whole_blocks, counts, size, sizes
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.fields import BelowDirectory
+from headrace.commands.sizes import check_whole_blocks, counts, size, sizes
 from headrace.files import check_directory
 from headrace.ranks import current, first_rank_only
 

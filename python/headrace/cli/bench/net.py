@@ -10,10 +10,10 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.options import Token
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
-from headrace.cli.bench.sizes import sizes as read_sizes
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
+from headrace.commands.sizes import sizes as read_sizes
 from headrace.files import check_directory
 from headrace.plain_text import plain_line
 

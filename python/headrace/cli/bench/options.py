@@ -2,29 +2,12 @@
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from headrace.commands.values import parsed
 from headrace.plain_text import plain
-
-
-def directory_to_measure(text: str) -> Path:
-    """A directory as the command line has it."""
-    # A variable that is not set is no directory, and least of all the one one happens to be in.
-    if not text:
-        raise typer.BadParameter("expected a directory; . is the current one")
-    return Path(text)
-
-
-BelowDirectory = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DIR", help="Directory on the file system to measure.", parser=directory_to_measure
-    ),
-]
 
 
 def _limit_space(text: str | None) -> str | None:

@@ -14,9 +14,9 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
 from headrace.cli.bench.options import Calls, Processes, Space
-from headrace.cli.bench.sizes import counts, size
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress, time_option
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.sizes import counts, size
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 

@@ -11,13 +11,7 @@ from headrace._core import TraceError
 from headrace.cli.bench import documents
 from headrace.cli.bench.csv_output import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
-from headrace.cli.bench.options import (
-    BelowDirectory,
-    Calls,
-    CallsOption,
-    RepetitionsOfScenario,
-    Space,
-)
+from headrace.cli.bench.options import Calls, CallsOption, RepetitionsOfScenario, Space
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import (
@@ -29,7 +23,7 @@ from headrace.cli.options import (
     time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
-from headrace.commands.fields import ScenarioFile, Sets
+from headrace.commands.fields import BelowDirectory, ScenarioFile, Sets
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable

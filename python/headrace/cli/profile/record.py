@@ -4,17 +4,16 @@ import errno
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from headrace import exit_codes, progress_events, ranks
-from headrace.cli.options import AsJson, time_option
+from headrace.cli.binding import command
+from headrace.cli.options import AsJson
 from headrace.cli.profile.report import write_files
 from headrace.cli.screen import ProgressLines, print_document, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.measurements import Recording
 from headrace.exit_codes import report_failure
 from headrace.files import atomic_file
 
@@ -24,139 +23,34 @@ if TYPE_CHECKING:
     from headrace.profile.document import Profile
 
 
-class Capture(StrEnum):
-    """Methods that capture the file operations of a program."""
-
-    NONE = "none"
-    STRACE = "strace"
-    TRACEFS = "tracefs"
-    AUTO = "auto"
-
-
-def record(
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="COMMAND", help="Program to profile, and its arguments.", show_default=False
-        ),
-    ] = None,
-    pid: Annotated[
-        int | None,
-        typer.Option(
-            "--pid", metavar="PID", help="Watch a running process and its descendants to its end."
-        ),
-    ] = None,
-    pid_name: Annotated[
-        str | None,
-        typer.Option(
-            "--pid-name",
-            metavar="NAME",
-            help="Watch all processes with a name, and their descendants, to their end.",
-        ),
-    ] = None,
-    cgroup: Annotated[
-        Path | None,
-        typer.Option(
-            "--cgroup", metavar="PATH", help="Watch the processes of a control group (version 2)."
-        ),
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        time_option(
-            "--time", "Time to watch; without another option, the whole system.", least=0.0
-        ),
-    ] = None,
-    again: Annotated[
-        Path | None,
-        typer.Option(
-            "--again", metavar="PATH", help="Evaluate the recording in a directory once more."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="New directory for the profile; by default NAME.profile in the current one.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="Name of the application.")
-    ] = None,
-    interval: Annotated[
-        float, time_option("--interval", "Time between two samples, 0.1 s or more.", least=0.0)
-    ] = 1.0,
-    capture: Annotated[
-        Capture | None,
-        typer.Option("--capture", help="Method that captures the program's file operations."),
-    ] = None,
-    directory: Annotated[
-        Path,
-        typer.Option(
-            "--baseline-directory",
-            metavar="DIR",
-            help="Directory whose baseline the figures refer to.",
-        ),
-    ] = Path(),
-    machine: Annotated[
-        Path | None, typer.Option("--machine", help="Machine file for predictions.")
-    ] = None,
-    rules: Annotated[
-        Path | None,
-        typer.Option("--rules", help="File that changes thresholds of the verdicts' rules."),
-    ] = None,
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write report.html and report.pdf.")
-    ] = True,
-    advice: Annotated[
-        bool, typer.Option("--advice/--no-advice", help="Predict the gain of changes.")
-    ] = True,
-    as_json: AsJson = False,
-    stored: Stored = True,
-    labels: Labels = None,
+def _record(
+    request: Recording, as_json: AsJson = False, stored: Stored = True, labels: Labels = None
 ) -> int:
-    """Sample a program or running processes, and evaluate them.
-
-    Options after the program's name are the program's own. The exit status is that of the program.
-    With --json, its output goes to standard error.
-    """
     known_labels = check_labels(labels or [], stored)
+    machine, seconds, name = request.machine, request.seconds, request.pid_name
     if machine is not None and not machine.is_file():
         raise FileNotFoundError(errno.ENOENT, "No such machine file", str(machine))
 
     def evaluate(recorded: Path) -> int:
-        profile, rates = _evaluate(recorded, machine, directory, rules, advice)
+        with steps("evaluate the profile") as on_progress:
+            profile, rates = request.evaluated(recorded, on_progress)
         _finish(profile, rates, recorded, as_json, stored, known_labels)
-        if report:
+        if request.report:
             write_files(recorded, rates[profile.host or profile.hosts[0]])
         return 0
 
-    if again is not None:
-        if command or any(it is not None for it in (pid, pid_name, cgroup, seconds, output)):
+    if request.again is not None:
+        others = (request.pid, name, request.cgroup, seconds, request.output)
+        if request.command or any(other is not None for other in others):
             raise ValueError("--again runs and watches nothing: leave the other options out")
-        return evaluate(again)
+        return evaluate(request.again)
     from headrace.profile.program import CannotStart, NothingCame, RecordingFailed
-    from headrace.profile.recorder import Request
     from headrace.profile.recorder import record as record_profile
 
-    request = Request(
-        command=command or (),
-        pid=pid,
-        pid_name=pid_name,
-        cgroup=cgroup,
-        seconds=seconds,
-        interval_s=interval,
-        name=name,
-        output=output,
-        directory=directory,
-        capture=_method(capture, bool(command)),
-        capture_needed=capture is not Capture.AUTO,
-        stdout=sys.stderr.fileno() if as_json else None,
-    )
+    recording = request.request(sys.stderr.fileno() if as_json else None)
     try:
-        with _watching(not command, seconds, pid_name) as on_sample:
-            done = record_profile(request, on_sample)
+        with _watching(not request.command, seconds, name) as on_sample:
+            done = record_profile(recording, on_sample)
     except (CannotStart, NothingCame, RecordingFailed) as error:
         return report_failure(str(error), error.status)
     if not ranks.current().first:
@@ -165,18 +59,6 @@ def record(
     # The status of a program that failed comes before that of the evaluation.
     failed = exit_codes.run(lambda: evaluate(done.directory))
     return done.status or failed
-
-
-def _method(capture: Capture | None, starts: bool) -> str:
-    """Return the method of a capture; by default `auto` where a program is started.
-
-    Raises ValueError if it does not work here.
-    """
-    from headrace.profile.capture import choose
-
-    if capture is None:
-        capture = Capture.AUTO if starts else Capture.NONE
-    return choose(capture.value).name
 
 
 @contextmanager
@@ -217,26 +99,6 @@ def _watching(
     yield report
 
 
-def _evaluate(
-    recorded: Path, machine: Path | None, baseline_directory: Path, rules: Path | None, advice: bool
-) -> "tuple[Profile, dict[str, pl.DataFrame]]":
-    """Return the profile of a recording, and the figures of each host."""
-    from headrace.profile.analysis import analyse, rates_by_host
-
-    with steps("evaluate the profile") as on_progress:
-        rates = rates_by_host(recorded)
-        profile = analyse(
-            recorded,
-            rates=rates,
-            machine=machine,
-            baseline_directory=baseline_directory,
-            rules=rules,
-            advice=advice,
-            on_progress=on_progress,
-        )
-        return profile, rates
-
-
 def _finish(
     profile: "Profile",
     rates: "dict[str, pl.DataFrame]",
@@ -268,3 +130,6 @@ def _finish(
     if identifier is not None:
         print(f"in the store: {identifier}")
     show_view([*view(profile), *verdicts(profile)])
+
+
+record = command(Recording, _record)
