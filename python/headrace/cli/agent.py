@@ -6,7 +6,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from headrace.cli.binding import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, time_option
+from headrace.cli.options import time_option
+from headrace.commands.fields import ListenAddress, ListenPort
 
 app = typer.Typer(
     cls=StartGroup,

@@ -105,16 +105,6 @@ ShowProgress: TypeAlias = Annotated[
     bool, typer.Option("--progress/--no-progress", help="Show the progress on a terminal.")
 ]
 
-ListenAddress: TypeAlias = Annotated[
-    str, typer.Option("--address", metavar="ADDRESS", help="Address to listen on.")
-]
-ListenPort: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--port", metavar="PORT", min=0, max=65535, help="Port to listen on; 0 for a free one."
-    ),
-]
-
 TrustedFiles: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(

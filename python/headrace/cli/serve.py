@@ -1,19 +1,29 @@
 """`headrace serve`."""
 
+import os
+import sys
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args, get_origin
+from typing import Annotated as A
 
+import msgspec
 import typer
 
 from headrace import _core
-from headrace.cli.binding import StartGroup
-from headrace.cli.options import ListenAddress, ListenPort, Time, time_option
-from headrace.commands.values import parsed
+from headrace.cli.binding import StartGroup, command
+from headrace.cli.options import Time
+from headrace.commands.fields import ListenAddress, ListenPort
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import read_by, span
+from headrace.quantities import short_size
 
 if TYPE_CHECKING:
+    from headrace.monitors.agents import Agent
+    from headrace.web.access.users import UserFile
     from headrace.web.jobs import CommandForm, FormField
     from headrace.web.jobs.forms import FieldKind
+    from headrace.web.settings import Settings
 
 
 app = typer.Typer(
@@ -29,10 +39,15 @@ users = typer.Typer(
 )
 app.add_typer(users, name="user")
 
-DataDirectory: TypeAlias = Annotated[
+DataDirectory: TypeAlias = A[
     Path | None,
-    typer.Option("--data-directory", metavar="DIR", help="Directory for jobs, uploads and users."),
+    Word("--data-directory", metavar="DIR"),
+    Help("Directory for jobs, uploads and users."),
 ]
+
+
+UserName: TypeAlias = A[str, Word(metavar="NAME", is_argument=True), Help("Name of the user.")]
+_SIZE = read_by("SIZE", _core.parse_bytes, short_size)
 
 
 def _data(given: Path | None) -> Path:
@@ -41,192 +56,177 @@ def _data(given: Path | None) -> Path:
     return (given or Path(platformdirs.user_data_dir("headrace")) / "serve").absolute()
 
 
+def _users(data: Path | None) -> "UserFile":
+    from headrace.web.access.users import UserFile
+
+    return UserFile(_data(data))
+
+
 @app.callback()
 def serve() -> None:
     """Serve the pages of Headrace and its JSON API."""
 
 
-@app.command(StartGroup.default)
-def start(
-    context: typer.Context,
-    data: DataDirectory = None,
-    address: ListenAddress = "127.0.0.1",
-    port: ListenPort = 8180,
-    directory: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--allow-directory",
-            metavar="DIR",
-            help="Directory that benchmarks may write below; can be repeated.",
-        ),
-    ] = None,
-    login: Annotated[
-        bool | None,
-        typer.Option(
-            "--login/--no-login",
-            help="--login: only users log in, as behind a reverse proxy. --no-login: every account"
-            " of this host gets the rights of the server. By default a loopback address asks for"
-            " the token in the link that is printed.",
-        ),
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--proxy",
-            metavar="ADDRESS",
-            help="Address of a reverse proxy, whose X-Forwarded headers hold; can be repeated.",
-        ),
-    ] = None,
-    peer: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-peer",
-            metavar="HOST:PORT",
-            help="Host that network benchmarks may connect with, as users write it; can be"
-            " repeated.",
-        ),
-    ] = None,
-    host_name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--host-name",
-            metavar="NAME",
-            help="Answer requests for this host name; can be repeated.",
-        ),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", help="TLS certificate chain in PEM.")
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", help="Its private key in PEM.")
-    ] = None,
-    allow_schedulers: Annotated[
-        bool,
-        typer.Option(
-            "--allow-schedulers",
-            help="Let users run Python schedulers: code with all rights of the server.",
-        ),
-    ] = False,
-    allow_programs: Annotated[
-        bool,
-        typer.Option(
-            "--allow-programs",
-            help="Let users profile and run programs, with all rights of the server.",
-        ),
-    ] = False,
-    job_memory: Annotated[
-        str, typer.Option("--job-memory", metavar="SIZE", help="Address space of a job.")
-    ] = "8 GiB",
-    job_time: Annotated[
-        float, time_option("--job-time", "Time from start to end of a job.")
-    ] = 3600.0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            min=1,
-            help="Number of jobs that run side by side; by default one less than the cores.",
-        ),
-    ] = None,
-    upload_size: Annotated[
-        str, typer.Option("--upload-size", metavar="SIZE", help="Largest uploaded file.")
-    ] = "1 GiB",
-    upload_quota: Annotated[
-        str, typer.Option("--upload-quota", metavar="SIZE", help="All uploads of a user.")
-    ] = "10 GiB",
-    agent: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--agent",
-            metavar="URL=TOKENFILE",
-            help="Agent of another host to ask for samples; can be repeated.",
-        ),
-    ] = None,
-    monitor: Annotated[
-        bool, typer.Option("--monitor/--no-monitor", help="Sample this host.")
-    ] = True,
-    monitor_interval: Annotated[
-        float, time_option("--monitor-interval", "Time between two samples of it.")
-    ] = 1.0,
-    request_rate: Annotated[
-        float, typer.Option("--request-rate", metavar="RATE", min=1.0, help="Requests/s of a user.")
-    ] = 100.0,
-) -> None:
+class Server(msgspec.Struct, frozen=True, kw_only=True):
     """Serve until Ctrl-C. Jobs go on.
 
     On a loopback address the printed link has a token, which logs in the user local. On another
     address users must exist: see headrace serve user add.
     """
-    import os
-    import sys
-    from socket import gethostname
 
-    there = _data(data)
-    # Before NiceGUI is imported, which would use the working directory.
-    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(there / "browsers"))
-    check_extra()
+    data: DataDirectory = None
+    address: ListenAddress = "127.0.0.1"
+    port: ListenPort = 8180
+    directory: A[
+        tuple[Path, ...],
+        Word("--allow-directory", metavar="DIR"),
+        Help("Directory that benchmarks may write below; can be repeated."),
+    ] = ()
+    login: A[
+        bool | None,
+        Word(off="--no-login"),
+        Help(
+            "--login: only users log in, as behind a reverse proxy. --no-login: every account of"
+            " this host gets the rights of the server. By default a loopback address asks for the"
+            " token in the link that is printed."
+        ),
+    ] = None
+    proxy: A[
+        tuple[str, ...],
+        Word(metavar="ADDRESS"),
+        Help("Address of a reverse proxy, whose X-Forwarded headers hold; can be repeated."),
+    ] = ()
+    peer: A[
+        tuple[str, ...],
+        Word("--allow-peer", metavar="HOST:PORT"),
+        Help("Host that network benchmarks may connect with, as users write it; can be repeated."),
+    ] = ()
+    host_name: A[
+        tuple[str, ...],
+        Word(metavar="NAME"),
+        Help("Answer requests for this host name; can be repeated."),
+    ] = ()
+    tls_cert: A[Path | None, Help("TLS certificate chain in PEM.")] = None
+    tls_key: A[Path | None, Help("Its private key in PEM.")] = None
+    allow_schedulers: A[
+        bool, Help("Let users run Python schedulers: code with all rights of the server.")
+    ] = False
+    allow_programs: A[
+        bool, Help("Let users profile and run programs, with all rights of the server.")
+    ] = False
+    job_memory: A[int, _SIZE, Help("Address space of a job.")] = 8 << 30
+    job_time: A[float, span(), Help("Time from start to end of a job.")] = 3600.0
+    jobs: A[
+        int | None,
+        Help("Number of jobs that run side by side; by default one less than the cores.", least=1),
+    ] = None
+    upload_size: A[int, _SIZE, Help("Largest uploaded file.")] = 1 << 30
+    upload_quota: A[int, _SIZE, Help("All uploads of a user.")] = 10 << 30
+    agent: A[
+        tuple[str, ...],
+        Word(metavar="URL=TOKENFILE"),
+        Help("Agent of another host to ask for samples; can be repeated."),
+    ] = ()
+    monitor: A[bool, Word(off="--no-monitor"), Help("Sample this host.")] = True
+    monitor_interval: A[float, span(), Help("Time between two samples of it.")] = 1.0
+    request_rate: A[float, Word(metavar="RATE"), Help("Requests/s of a user.", least=1.0)] = 100.0
 
-    from headrace.addresses import is_loopback
-    from headrace.monitors.agents import Agent, parse_option
-    from headrace.web.access.users import UserFile, local_token
-    from headrace.web.settings import Limits, Settings
+    @property
+    def there(self) -> Path:
+        """The directory of the data."""
+        return _data(self.data)
 
-    agents: list[Agent] = []
-    for text in agent or ():
-        agents.append(parse_option(text, {gethostname(), *(it.name for it in agents)}))
-    if (tls_cert is None) != (tls_key is None):
-        raise ValueError("--tls-cert and --tls-key: expected both or neither")
-    is_local = is_loopback(address)
-    if login is False and not is_local:
-        raise ValueError(f"--no-login with --address {address}: expected a loopback address")
-    needs_users = login or not is_local
-    if needs_users and not UserFile(there).entries():
-        raise ValueError(
-            f"{'--login' if is_local else address} needs users, and there are none: add one by"
-            f" headrace serve user add --data-directory {there} NAME"
+    def settings(self) -> "Settings":
+        """Return the settings of the server. Raises ValueError, which names the options."""
+        from headrace.web.access.users import local_token
+        from headrace.web.settings import Limits, Settings
+
+        agents = self._agents()
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("--tls-cert and --tls-key: expected both or neither")
+        needs_users = self._needs_users()
+        return Settings(
+            data=self.there,
+            address=self.address,
+            port=self.port,
+            needs_login=self.login is not False,
+            host_names=self.host_name,
+            tls_certificate=_readable(self.tls_cert, "--tls-cert"),
+            tls_key=_readable(self.tls_key, "--tls-key"),
+            directories=self._directories(),
+            local_token=None if needs_users or self.login is False else local_token(self.there),
+            peers=self.peer,
+            proxies=self.proxy,
+            schedulers=self.allow_schedulers,
+            programs=self.allow_programs,
+            is_monitored=self.monitor,
+            monitor_interval_s=self.monitor_interval,
+            agents=agents,
+            limits=Limits(
+                memory=self.job_memory,
+                seconds=self.job_time,
+                upload=self.upload_size,
+                quota=self.upload_quota,
+                requests=self.request_rate,
+            ),
+            cores=self.jobs or max(1, len(os.sched_getaffinity(0)) - 1),
         )
-    if login is False:
+
+    def _agents(self) -> "tuple[Agent, ...]":
+        from socket import gethostname
+
+        from headrace.monitors.agents import Agent, parse_option
+
+        agents: list[Agent] = []
+        for text in self.agent:
+            agents.append(parse_option(text, {gethostname(), *(one.name for one in agents)}))
+        return tuple(agents)
+
+    def _needs_users(self) -> bool:
+        """Return whether only users may log in. Raises ValueError if there are none."""
+        from headrace.addresses import is_loopback
+
+        is_local = is_loopback(self.address)
+        if self.login is False and not is_local:
+            text = f"--no-login with --address {self.address}"
+            raise ValueError(f"{text}: expected a loopback address")
+        needs_users = self.login or not is_local
+        if needs_users and not _users(self.data).entries():
+            raise ValueError(
+                f"{'--login' if is_local else self.address} needs users, and there are none: add"
+                f" one by headrace serve user add --data-directory {self.there} NAME"
+            )
+        return needs_users
+
+    def _directories(self) -> tuple[Path, ...]:
+        directories = tuple(map(_directory, self.directory))
+        data = self.there.resolve()
+        for directory in directories:
+            if data.is_relative_to(directory) or directory.is_relative_to(data):
+                raise ValueError(
+                    f"--allow-directory {directory}: expected a directory apart from the data of"
+                    f" the server, {self.there}: choose another one, or another --data-directory"
+                )
+        return directories
+
+
+def _start(request: Server, context: typer.Context) -> None:
+    # Before NiceGUI is imported, which would use the working directory.
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(request.there / "browsers"))
+    check_extra()
+    settings = request.settings()
+    if request.login is False:
         print(
             "without login: every account of this host has the rights of this server",
             file=sys.stderr,
         )
-    directories = tuple(_directory(it) for it in directory or ())
-    for it in directories:
-        if there.resolve().is_relative_to(it) or it.is_relative_to(there.resolve()):
-            raise ValueError(
-                f"--allow-directory {it}: expected a directory apart from the data of the server,"
-                f" {there}: choose another one, or another --data-directory"
-            )
-    settings = Settings(
-        data=there,
-        address=address,
-        port=port,
-        needs_login=login is not False,
-        local_token=None if needs_users or login is False else local_token(there),
-        host_names=tuple(host_name or ()),
-        tls_certificate=_readable(tls_cert, "--tls-cert"),
-        tls_key=_readable(tls_key, "--tls-key"),
-        directories=directories,
-        peers=tuple(peer or ()),
-        proxies=tuple(proxy or ()),
-        schedulers=allow_schedulers,
-        programs=allow_programs,
-        is_monitored=monitor,
-        monitor_interval_s=monitor_interval,
-        agents=tuple(agents),
-        limits=Limits(
-            memory=parsed("--job-memory", job_memory, _core.parse_bytes),
-            seconds=job_time,
-            upload=parsed("--upload-size", upload_size, _core.parse_bytes),
-            quota=parsed("--upload-quota", upload_quota, _core.parse_bytes),
-            requests=request_rate,
-        ),
-        cores=jobs or max(1, len(os.sched_getaffinity(0)) - 1),
-    )
     # NiceGUI takes a second to import.
     from headrace.web.server import serve as run
 
     run(settings, command_forms(context.find_root().command))
+
+
+app.command(StartGroup.default)(command(Server, _start))
 
 
 def check_extra() -> None:
@@ -247,36 +247,28 @@ def user() -> None:
 
 @users.command("add")
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")],
-    operator: Annotated[
-        bool, typer.Option("--operator", help="Let the user cancel jobs of others.")
-    ] = False,
+    name: UserName,
+    operator: A[bool, Help("Let the user cancel jobs of others.")] = False,
     data: DataDirectory = None,
 ) -> None:
     """Add a user and print the token, which is shown only once."""
-    from headrace.web.access.users import UserFile
-
-    print(UserFile(_data(data)).add(name, operator))
+    print(_users(data).add(name, operator))
 
 
 @users.command("list")
 def list_(data: DataDirectory = None) -> None:
     """List the users."""
-    from headrace.web.access.users import UserFile
-
-    for it in UserFile(_data(data)).entries():
-        print(f"{it.name}{'  operator' if it.operator else ''}")
+    for known in _users(data).entries():
+        print(f"{known.name}{'  operator' if known.operator else ''}")
 
 
 @users.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.")],
+    name: UserName,
     data: DataDirectory = None,
 ) -> None:
     """Remove a user. The user's sessions and token end at once; jobs and uploads stay."""
-    from headrace.web.access.users import UserFile
-
-    UserFile(_data(data)).remove(name)
+    _users(data).remove(name)
 
 
 def _directory(path: Path) -> Path:
