@@ -14,7 +14,7 @@ from command import command
 from conftest import MIX, ROOT, Command
 from headrace.cli.app import app
 from headrace.cli.former_options import FORMER
-from headrace.cli.options import time_from
+from headrace.commands.values import span
 
 TYPES = re.compile(
     r"<(?i:float|int|str|bool|path|file|directory|list)\b|\b(?:FLOAT|INTEGER|RANGE)\b"
@@ -79,7 +79,7 @@ def test_a_value_and_a_program_may_look_like_a_former_word(headrace: Command) ->
     ("text", "seconds"), [("30", 30), ("30 s", 30), ("5 min", 300), ("0.2 ms", 2e-4), ("1e2", 100)]
 )
 def test_times_have_one_grammar(text: str, seconds: float) -> None:
-    assert time_from(0.0)(text) == pytest.approx(seconds)
+    assert span(0.0).read("--time", text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["soon", "nan", "inf", "-1", "5 furlongs", "", "70 s"])

@@ -1,13 +1,15 @@
 """`headrace agent`."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated as A
+from typing import TypeAlias
 
 import typer
 
 from headrace.cli.binding import StartGroup
-from headrace.cli.options import time_option
 from headrace.commands.fields import ListenAddress, ListenPort
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import span
 
 app = typer.Typer(
     cls=StartGroup,
@@ -18,15 +20,17 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-HostDirectory: TypeAlias = Annotated[
-    str, typer.Option("--directory", metavar="DIR", help="Directory on the host.")
+HostDirectory: TypeAlias = A[
+    str, Word("--directory", metavar="DIR"), Help("Directory on the host.")
 ]
-SshCommand: TypeAlias = Annotated[
-    str, typer.Option("--ssh", metavar="COMMAND", help="The ssh command with its options.")
+SshCommand: TypeAlias = A[
+    str, Word("--ssh", metavar="COMMAND"), Help("The ssh command with its options.")
 ]
-Interval: TypeAlias = Annotated[
+Interval: TypeAlias = A[
     float,
-    time_option("--interval", "Time between two samples, 0.1 s to 60 s.", least=0.1, most=60.0),
+    span(0.1, most=60.0),
+    Word("--interval"),
+    Help("Time between two samples, 0.1 s to 60 s."),
 ]
 HOST_DIRECTORY = "~/.headrace-agent"
 
@@ -41,12 +45,11 @@ def start(
     address: ListenAddress = "127.0.0.1",
     port: ListenPort = 8181,
     interval: Interval = 1.0,
-    token_file: Annotated[
+    token_file: A[
         Path | None,
-        typer.Option(
-            "--token-file",
-            help="File with the token of clients; created if missing. Needed unless the address is"
-            " a loopback address.",
+        Help(
+            "File with the token of clients; created if missing. Needed unless the address is a"
+            " loopback address."
         ),
     ] = None,
 ) -> None:
@@ -58,27 +61,20 @@ def start(
 
 @app.command("install")
 def install(
-    host: Annotated[
-        str, typer.Argument(metavar="HOST", help="Host as ssh knows it, such as root@node1.")
+    host: A[
+        str,
+        Word(metavar="HOST", is_argument=True),
+        Help("Host as ssh knows it, such as root@node1."),
     ],
-    python: Annotated[
-        str, typer.Option("--python", metavar="PROGRAM", help="Python 3.11 or later of the host.")
-    ] = "python3",
+    python: A[str, Word(metavar="PROGRAM"), Help("Python 3.11 or later of the host.")] = "python3",
     directory: HostDirectory = HOST_DIRECTORY,
-    wheel: Annotated[
-        Path | None, typer.Option("--wheel", help="Wheel of Headrace; by default that in dist/.")
-    ] = None,
+    wheel: A[Path | None, Help("Wheel of Headrace; by default that in dist/.")] = None,
     address: ListenAddress = "0.0.0.0",
-    port: Annotated[
-        int,
-        typer.Option(
-            "--port", metavar="PORT", min=1, max=65535, help="Port that the agent listens on."
-        ),
+    port: A[
+        int, Word(metavar="PORT"), Help("Port that the agent listens on.", least=1, most=65535)
     ] = 8181,
     interval: Interval = 1.0,
-    token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File for its token; by default HOST.token.")
-    ] = None,
+    token_file: A[Path | None, Help("File for its token; by default HOST.token.")] = None,
     ssh: SshCommand = "ssh",
 ) -> None:
     """Install the agent on a host over ssh, start it, and print the option for headrace serve."""
@@ -94,7 +90,7 @@ def install(
 
 @app.command("remove")
 def remove(
-    host: Annotated[str, typer.Argument(metavar="HOST", help="Host as ssh knows it.")],
+    host: A[str, Word(metavar="HOST", is_argument=True), Help("Host as ssh knows it.")],
     directory: HostDirectory = HOST_DIRECTORY,
     ssh: SshCommand = "ssh",
 ) -> None:

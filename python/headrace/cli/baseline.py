@@ -3,15 +3,15 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
+from typing import Annotated as A
 
 from headrace.cli.bench.options import Space, Token
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.fields import BelowDirectory
+from headrace.commands.parameters import Help, Word
 from headrace.commands.sizes import size
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
@@ -25,62 +25,44 @@ if TYPE_CHECKING:
 
 def baseline(
     directory: BelowDirectory,
-    file: Annotated[
+    file: A[
         str | None,
-        typer.Option(
-            "--file-size",
-            metavar="SIZE",
-            help="Size of the file of the device figures; by default one written in some seconds.",
-        ),
+        Word("--file-size", metavar="SIZE"),
+        Help("Size of the file of the device figures; by default one written in some seconds."),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Take about 10 s instead of 60 s; less precise.")
-    ] = False,
-    peer: Annotated[
+    quick: A[bool, Help("Take about 10 s instead of 60 s; less precise.")] = False,
+    peer: A[
         str | None,
-        typer.Option(
-            "--peer",
-            metavar="HOST:PORT",
-            help="Also measure the network to a host where headrace bench net answer listens.",
-        ),
+        Word(metavar="HOST:PORT"),
+        Help("Also measure the network to a host where headrace bench net answer listens."),
     ] = None,
     token: Token = None,
-    machine: Annotated[
+    machine: A[
         Path | None,
-        typer.Option(
-            "--machine",
-            help="Use a machine that headrace calibrate saved, in place of the coarse one.",
-        ),
+        Help("Use a machine that headrace calibrate saved, in place of the coarse one."),
     ] = None,
-    save_machine: Annotated[
+    save_machine: A[
         Path | None,
-        typer.Option(
-            "--save-machine",
-            help="Save the simulated machine as a file that scenarios name as their system.",
-        ),
+        Help("Save the simulated machine as a file that scenarios name as their system."),
     ] = None,
-    saved: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--import",
-            metavar="RESULT",
-            help="Measure nothing: import saved results of bench disk, sweep or net, by file or"
-            " results:ID; can be repeated.",
+    saved: A[
+        tuple[str, ...],
+        Word("--import", metavar="RESULT"),
+        Help(
+            "Measure nothing: import saved results of bench disk, sweep or net, by file or"
+            " results:ID; can be repeated."
         ),
-    ] = None,
-    stored_one: Annotated[
+    ] = (),
+    stored_one: A[
         bool,
-        typer.Option(
-            "--show",
-            help="Measure nothing: show the newest baseline in the store, and what has changed"
-            " since.",
-        ),
+        Word("--show"),
+        Help("Measure nothing: show the newest baseline in the store, and what has changed since."),
     ] = False,
     space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
 ) -> int:
     """Measure what this machine and a directory can do.
@@ -90,7 +72,7 @@ def baseline(
     """
     from headrace.profile.baseline import import_baseline, measure_baseline
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     given = {
         "--file-size": file is not None,
         "--quick": quick,

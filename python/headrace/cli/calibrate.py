@@ -2,15 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace.cli.bench.options import Space, Token
 from headrace.cli.kernel_trace import Trace, TraceTo, check_tracing, save_trace
 from headrace.cli.options import AsJson, PlotDirectory
 from headrace.cli.screen import show_view, steps
 from headrace.commands.fields import BelowDirectory, Passes, Rounds
+from headrace.commands.parameters import Help, Word
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
 from headrace.plain_text import plain_line
@@ -18,30 +17,24 @@ from headrace.plain_text import plain_line
 
 def calibrate(
     directory: BelowDirectory,
-    output: Annotated[
+    output: A[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Save the machine as a file that scenarios name as their system."
-        ),
+        Word(short="-o"),
+        Help("Save the machine as a file that scenarios name as their system."),
     ] = None,
     rounds: Rounds = 5,
     passes: Passes = None,
-    server: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--server",
-            metavar="HOST:PORT",
-            help="A server of the file system under DIR, where headrace bench net answer"
-            " listens; can be repeated.",
+    server: A[
+        tuple[str, ...],
+        Word(metavar="HOST:PORT"),
+        Help(
+            "A server of the file system under DIR, where headrace bench net answer listens; can"
+            " be repeated."
         ),
-    ] = None,
+    ] = (),
     token: Token = None,
-    busy: Annotated[
-        bool,
-        typer.Option(
-            "--busy",
-            help="Calibrate although other programs use the processors, and repeat no round.",
-        ),
+    busy: A[
+        bool, Help("Calibrate although other programs use the processors, and repeat no round.")
     ] = False,
     trace: Trace = False,
     trace_to: TraceTo = None,
@@ -60,11 +53,11 @@ def calibrate(
     from headrace import calibrate as calibration
 
     check_writable(output, FileFormat.TOML)
-    if (server is None) != (token is None):
+    if bool(server) != (token is not None):
         raise ValueError("expected both --server and --token, or neither")
-    if server is not None and passes is not None:
+    if server and passes is not None:
         raise ValueError("--server: servers are measured once a round: expected no --passes")
-    if server is not None and (trace or trace_to is not None or plot is not None):
+    if server and (trace or trace_to is not None or plot is not None):
         raise ValueError(
             "--server: the servers' kernels cannot be traced from here: expected no --trace"
         )
@@ -73,7 +66,7 @@ def calibrate(
     check_directory(plot)
     found: calibration.Calibration | calibration.TracedCalibration
     with steps("calibrate") as told:
-        if server is not None and token is not None:
+        if server and token is not None:
             found = calibration.calibrate_servers(
                 directory, server, token, rounds=rounds, on_progress=told
             )

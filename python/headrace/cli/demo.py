@@ -4,12 +4,11 @@ import errno
 import shlex
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace.cli import run_scenario
 from headrace.cli.options import ShowProgress
+from headrace.commands.parameters import Help, Word
 from headrace.files import atomic_file, check_directory, make_directory
 from headrace.plain_text import plain_line
 
@@ -17,8 +16,8 @@ SCENARIOS = ("pfssim-write-then-read", "pfssim-sfq")
 
 
 def demo(
-    directory: Annotated[
-        Path, typer.Option("--plot", metavar="DIR", help="Directory for scenarios and plots.")
+    directory: A[
+        Path, Word("--plot", metavar="DIR"), Help("Directory for scenarios and plots.")
     ] = Path("headrace-demo"),
     show_progress: ShowProgress = True,
 ) -> None:

@@ -2,22 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
-import typer
-
+from headrace.commands.parameters import Help, Word
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 
 if TYPE_CHECKING:
     from headrace.kernel_trace import Recording
 
-Trace = Annotated[
-    bool, typer.Option("--trace", help="Measure once more with the kernel traced; needs root.")
-]
-TraceTo = Annotated[
-    Path | None,
-    typer.Option("--trace-to", help="Save the kernel's events as Parquet; implies --trace."),
+Trace = A[bool, Word("--trace"), Help("Measure once more with the kernel traced; needs root.")]
+TraceTo = A[
+    Path | None, Word("--trace-to"), Help("Save the kernel's events as Parquet; implies --trace.")
 ]
 
 

@@ -4,11 +4,13 @@ import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.screen import show_view
 from headrace.commands.fields import ScenarioFile, Sets
+from headrace.commands.parameters import Help, Word
 from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
 
@@ -21,16 +23,13 @@ app = typer.Typer(
     "\n\nA testbed has the scenario's hosts, links, disks and servers.",
 )
 
-LabFile = Annotated[Path, typer.Argument(metavar="FILE", help="Scenario of the testbed.")]
-Name = Annotated[
+LabFile = A[Path, Word(metavar="FILE", is_argument=True), Help("Scenario of the testbed.")]
+Name = A[
     str | None,
-    typer.Option(
-        "--name",
-        metavar="NAME",
-        help="Name of the testbed; by default that of the scenario's file.",
-    ),
+    Word("--name", metavar="NAME"),
+    Help("Name of the testbed; by default that of the scenario's file."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the state as one JSON document.")]
+AsJson = A[bool, Word("--json"), Help("Print the state as one JSON document.")]
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -77,11 +76,10 @@ def bench(
     context: typer.Context,
     file: LabFile,
     name: Name = None,
-    clients: Annotated[
+    clients: A[
         int | None,
-        typer.Option(
-            "--client-hosts", min=1, help="Use the first N clients of the testbed; by default all."
-        ),
+        Word("--client-hosts"),
+        Help("Use the first N clients of the testbed; by default all.", least=1),
     ] = None,
 ) -> None:
     """Run the workload on the testbed's clients.
@@ -100,8 +98,10 @@ def bench(
 @app.command("exec", context_settings=PASSED_ON)
 def execute(
     file: LabFile,
-    host: Annotated[
-        str, typer.Argument(metavar="HOST", help="Name of the host in headrace lab status.")
+    host: A[
+        str,
+        Word(metavar="HOST", is_argument=True),
+        Help("Name of the host in headrace lab status."),
     ],
     command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
     name: Name = None,

@@ -28,7 +28,7 @@ def _optimise(
     output: RunsDirectory = None,
     as_json: AsJson = False,
     plot: PlotDirectory = None,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     show_progress: ShowProgress = True,
 ) -> None:
     from headrace.optimisation import Infeasible

@@ -1,17 +1,17 @@
 """Arguments and options that several commands have."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated as A
 
 import typer
 
-from headrace.cli.binding import early
-from headrace.commands.values import span
+from headrace.commands.parameters import Help, Word
 from headrace.files import STANDARD_OUTPUT
 from headrace.plain_text import plain_line
-from headrace.quantities import LONGEST, SHORTEST, duration
+from headrace.quantities import duration
 
 if TYPE_CHECKING:
     from headrace.simulate import Trust
@@ -24,43 +24,24 @@ class Time(float):
         return duration(self)
 
 
-def time_from(
-    least: float = SHORTEST, most: float = LONGEST, *, unit: float = 1.0
-) -> Callable[[str | float], float]:
-    """Return a parser of times, whose parameters are those of `span`."""
-    return early(span(least, most, unit=unit))
-
-
-def time_option(word: str, help: str, *, least: float = SHORTEST, **limits: float) -> Any:
-    """Return an option that is a time. Its limits are those of `time_from`."""
-    return typer.Option(word, metavar="TIME", parser=time_from(least, **limits), help=help)
-
-
-WorksheetFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Worksheet in TOML; - for standard input.")
+WorksheetFile: TypeAlias = A[
+    Path, Word(metavar="FILE", is_argument=True), Help("Worksheet in TOML; - for standard input.")
 ]
-CatalogueFile: TypeAlias = Annotated[
+CatalogueFile: TypeAlias = A[
     str | None,
-    typer.Option(
-        "--catalogue",
-        metavar="FILE",
-        help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
-    ),
+    Word("--catalogue", metavar="FILE"),
+    Help("Catalogue in TOML, or the name of a shipped one; by default example-2026."),
 ]
 
-KeepFiles: TypeAlias = Annotated[
-    bool, typer.Option("--keep", help="Do not remove the files at the end.")
-]
+KeepFiles: TypeAlias = A[bool, Word("--keep"), Help("Do not remove the files at the end.")]
 
 
-RunsDirectory: TypeAlias = Annotated[
+RunsDirectory: TypeAlias = A[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="Keep finished runs in a directory, so that the same command goes on after an"
-        " interruption. The tables (Parquet) and the best scenario are also written there.",
+    Word("--output", short="-o", metavar="DIR"),
+    Help(
+        "Keep finished runs in a directory, so that the same command goes on after an"
+        " interruption. The tables (Parquet) and the best scenario are also written there."
     ),
 ]
 
@@ -94,27 +75,24 @@ ResultFile: TypeAlias = Annotated[
         help="Save the result as JSON; - for standard output.",
     ),
 ]
-SvgFile: TypeAlias = Annotated[
-    Path, typer.Option("--output", "-o", help="SVG file (.svg) to write; - for standard output.")
+SvgFile: TypeAlias = A[
+    Path, Word("--output", short="-o"), Help("SVG file (.svg) to write; - for standard output.")
 ]
-PlotDirectory: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="DIR", help="Write plots (PNG and SVG) to a directory."),
+PlotDirectory: TypeAlias = A[
+    Path | None, Word("--plot", metavar="DIR"), Help("Write plots (PNG and SVG) to a directory.")
 ]
-ShowProgress: TypeAlias = Annotated[
-    bool, typer.Option("--progress/--no-progress", help="Show the progress on a terminal.")
+ShowProgress: TypeAlias = A[
+    bool, Word("--progress", off="--no-progress"), Help("Show the progress on a terminal.")
 ]
 
-TrustedFiles: TypeAlias = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--trust",
-        help="Trust the scenario's scheduler in this Python file permanently; can be repeated.",
-    ),
+TrustedFiles: TypeAlias = A[
+    tuple[Path, ...],
+    Word("--trust"),
+    Help("Trust the scenario's scheduler in this Python file permanently; can be repeated."),
 ]
 
 
-def trust(files: list[Path] | None) -> "Trust":
+def trust(files: Sequence[Path]) -> "Trust":
     """Return the trust settings of a command. On a terminal the command asks about other files.
 
     Raises OSError if one of the files cannot be read.
@@ -122,7 +100,7 @@ def trust(files: list[Path] | None) -> "Trust":
     from headrace.simulate import Trust
 
     on_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    return Trust(files=files or (), ask=_ask if on_terminal else None)
+    return Trust(files=files, ask=_ask if on_terminal else None)
 
 
 def _ask(file: Path, digest: str) -> bool:

@@ -5,31 +5,29 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 import headrace
 from headrace.cli.options import trust
+from headrace.commands.parameters import Help, Word
 from headrace.interruption import PAPER_SCRIPT
 
 SCRIPT = "reproduce.py"
 
 
 def papers(
-    name: Annotated[
+    name: A[
         str | None,
-        typer.Argument(
-            metavar="NAME", help="Name of the paper; without it, the papers are listed."
-        ),
+        Word(metavar="NAME", is_argument=True),
+        Help("Name of the paper; without it, the papers are listed."),
     ] = None,
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ARGUMENTS",
-            help="Arguments of the paper's script, such as --json or --out DIR.",
-        ),
-    ] = None,
+    arguments: A[
+        tuple[str, ...],
+        Word(metavar="ARGUMENTS", is_argument=True),
+        Help("Arguments of the paper's script, such as --json or --out DIR."),
+    ] = (),
 ) -> None:
     """Reproduce a paper's results.
 
@@ -52,7 +50,7 @@ def papers(
     script = str(folder / name / SCRIPT)
     if not Path(headrace.__file__).resolve().is_relative_to(folder.resolve().parent):
         _require_trust(Path(script))
-    command = [sys.executable, "-P", "-m", PAPER_SCRIPT, script, *(arguments or [])]
+    command = [sys.executable, "-P", "-m", PAPER_SCRIPT, script, *arguments]
     # Python may have set LC_CTYPE here, so the script could not find out the user's locale.
     environment = os.environ | {"PYTHONIOENCODING": sys.stdout.encoding}
     with subprocess.Popen(command, env=environment) as process:
@@ -73,7 +71,7 @@ def _require_trust(script: Path) -> None:
     from headrace.simulate.trust import UntrustedCode
 
     try:
-        trust(None).require(script, script.read_bytes())
+        trust(()).require(script, script.read_bytes())
     except UntrustedCode:
         raise ValueError(
             f"{script}: this script is not from Headrace's own repository and would"

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.options import AsJson
 from headrace.cli.screen import show_view, steps
 from headrace.cli.store_options import Labels, parse_labels
+from headrace.commands.parameters import Help, Word
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat, check_format
 from headrace.files import STANDARD_OUTPUT, check_directory, check_writable
@@ -27,15 +29,15 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Identifier: TypeAlias = Annotated[
+Identifier: TypeAlias = A[
     str,
-    typer.Argument(metavar="ID", help="Identifier of the result, its unique beginning, or last."),
+    Word(metavar="ID", is_argument=True),
+    Help("Identifier of the result, its unique beginning, or last."),
 ]
-Identifiers: TypeAlias = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ID...", help="Identifiers of results, their unique beginnings, or last."
-    ),
+Identifiers: TypeAlias = A[
+    tuple[str, ...],
+    Word(metavar="ID...", is_argument=True),
+    Help("Identifiers of results, their unique beginnings, or last."),
 ]
 
 
@@ -77,69 +79,53 @@ Kind: TypeAlias = Annotated[
         help=f"Only results of this kind: {', '.join(STORED)}.",
     ),
 ]
-Name: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--name", metavar="NAME", help="Only results of scenarios with this name."),
+Name: TypeAlias = A[
+    str | None, Word("--name", metavar="NAME"), Help("Only results of scenarios with this name.")
 ]
-Labelled: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label", metavar="KEY=VALUE", help="Only results with this label; can be repeated."
-    ),
+Labelled: TypeAlias = A[
+    tuple[str, ...],
+    Word("--label", metavar="KEY=VALUE"),
+    Help("Only results with this label; can be repeated."),
 ]
-Since: TypeAlias = Annotated[
+Since: TypeAlias = A[
     str | None,
-    typer.Option(
-        "--since", metavar="WHEN", help='Only results since a date (2026-11-01) or an age ("7 d").'
+    Word("--since", metavar="WHEN"),
+    Help('Only results since a date (2026-11-01) or an age ("7 d").'),
+]
+
+
+Calls: TypeAlias = A[
+    str | None,
+    Word("--calls", metavar="posix|io-uring|null"),
+    Help("Only results measured by these calls."),
+]
+
+
+Host: TypeAlias = A[str | None, Word("--host", metavar="HOST"), Help("Only results of this host.")]
+FileSystem: TypeAlias = A[
+    str | None,
+    Word("--file-system", metavar="NAME"),
+    Help("Only results on this type of file system, such as ext4."),
+]
+Device: TypeAlias = A[
+    str | None,
+    Word("--device", metavar="TEXT"),
+    Help("Only results on a device with this text in its name or model."),
+]
+Search: TypeAlias = A[
+    str | None,
+    Word("--search", metavar="TEXT"),
+    Help(
+        "Only results with this text in their name, labels, host, directory, file system,"
+        " device or processor."
     ),
 ]
 
 
-Calls: TypeAlias = Annotated[
+Step: TypeAlias = A[
     str | None,
-    typer.Option(
-        "--calls", metavar="posix|io-uring|null", help="Only results measured by these calls."
-    ),
-]
-
-
-Host: TypeAlias = Annotated[
-    str | None, typer.Option("--host", metavar="HOST", help="Only results of this host.")
-]
-FileSystem: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--file-system",
-        metavar="NAME",
-        help="Only results on this type of file system, such as ext4.",
-    ),
-]
-Device: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--device",
-        metavar="TEXT",
-        help="Only results on a device with this text in its name or model.",
-    ),
-]
-Search: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--search",
-        metavar="TEXT",
-        help="Only results with this text in their name, labels, host, directory,"
-        " file system, device or processor.",
-    ),
-]
-
-
-Step: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--step",
-        metavar="STEP",
-        help='One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".',
-    ),
+    Word("--step", metavar="STEP"),
+    Help('One step of a load sweep, such as "400/s", "processes 4" or "400/s on 2 hosts".'),
 ]
 
 
@@ -147,18 +133,16 @@ Step: TypeAlias = Annotated[
 def list_(
     kind: Kind = None,
     name: Name = None,
-    label: Labelled = None,
+    label: Labelled = (),
     since: Since = None,
     calls: Calls = None,
     host: Host = None,
     file_system: FileSystem = None,
     device: Device = None,
     search: Search = None,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, help="Show at most N results, newest first.")
-    ] = PAGE,
-    page: Annotated[int, typer.Option("--page", min=1, help="Number of the page to show.")] = 1,
-    all_: Annotated[bool, typer.Option("--all", help="Show all results without pages.")] = False,
+    limit: A[int, Help("Show at most N results, newest first.", least=1)] = PAGE,
+    page: A[int, Help("Number of the page to show.", least=1)] = 1,
+    all_: A[bool, Word("--all"), Help("Show all results without pages.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """List the results, the newest first, page by page.
@@ -173,7 +157,7 @@ def list_(
     chosen = store.make_filter(
         kind,
         name,
-        parse_labels(label or []),
+        parse_labels(label),
         since,
         None if all_ else limit,
         calls,
@@ -226,20 +210,18 @@ def show(identifier: Identifier, step: Step = None, as_json: AsJson = False) -> 
 
 @app.command()
 def compare(
-    identifiers: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ID...]",
-            help="Identifiers, their unique beginnings, or last; the baseline first.",
-        ),
-    ] = None,
+    identifiers: A[
+        tuple[str, ...],
+        Word(metavar="[ID...]", is_argument=True),
+        Help("Identifiers, their unique beginnings, or last; the baseline first."),
+    ] = (),
     by: Annotated[
         By | None,
         typer.Option("--by", help="Group the results that --name or --label selects by this key."),
     ] = None,
     kind: Kind = None,
     name: Name = None,
-    label: Labelled = None,
+    label: Labelled = (),
     since: Since = None,
     calls: Calls = None,
     host: Host = None,
@@ -256,11 +238,11 @@ def compare(
     from headrace import store
 
     compared = store.open().compare(
-        identifiers or [],
+        identifiers,
         by=by,
         kind=kind,
         name=name,
-        labels=parse_labels(label or []),
+        labels=parse_labels(label),
         since=since,
         calls=calls,
         step=step,
@@ -280,9 +262,7 @@ def compare(
 @app.command()
 def plot(
     identifiers: Identifiers,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Directory of the figure.")
-    ],
+    output: A[Path, Word(short="-o", metavar="DIR"), Help("Directory of the figure.")],
 ) -> None:
     """Draw response time against achieved load of load sweeps."""
     from headrace import store
@@ -326,13 +306,10 @@ def _curve(entry: "ShownResult") -> str:
 @app.command()
 def export(
     identifiers: Identifiers,
-    output: Annotated[
+    output: A[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="File to write: .zip with tables, or .csv; - for standard output.",
-        ),
+        Word(short="-o"),
+        Help("File to write: .zip with tables, or .csv; - for standard output."),
     ],
     format: Annotated[
         ExportFormat | None,
@@ -372,13 +349,12 @@ def export(
 
 @app.command("import")
 def import_(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...", help="Archives that export wrote, or results that -o saved."
-        ),
+    files: A[
+        tuple[Path, ...],
+        Word(metavar="FILE...", is_argument=True),
+        Help("Archives that export wrote, or results that -o saved."),
     ],
-    labels: Labels = None,
+    labels: Labels = (),
 ) -> None:
     """Import results from files into the store.
 
@@ -390,7 +366,7 @@ def import_(
     there = store.open()
     for file in files:
         with steps("results import") as on_progress:
-            taken = import_results(there, file, on_progress, parse_labels(labels or ()))
+            taken = import_results(there, file, on_progress, parse_labels(labels))
         new = sum(taken.values())
         line = f"{file}: {_counted(new)} taken in"
         if len(taken) > new:
@@ -403,22 +379,19 @@ def import_(
 @app.command()
 def label(
     identifier: Identifier,
-    labels: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", help="Labels to set.")
-    ] = None,
-    removed: Annotated[
-        list[str] | None,
-        typer.Option("--remove", metavar="KEY", help="Remove a label; can be repeated."),
-    ] = None,
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT", help="Write the label note.")
-    ] = None,
+    labels: A[
+        tuple[str, ...], Word(metavar="[KEY=VALUE...]", is_argument=True), Help("Labels to set.")
+    ] = (),
+    removed: A[
+        tuple[str, ...], Word("--remove", metavar="KEY"), Help("Remove a label; can be repeated.")
+    ] = (),
+    note: A[str | None, Word(metavar="TEXT"), Help("Write the label note.")] = None,
 ) -> None:
     """Set or remove labels of a result, or write a note on it."""
     from headrace import store
 
-    changes: dict[str, str | None] = dict(parse_labels(labels or []))
-    changes |= dict.fromkeys(removed or [])
+    changes: dict[str, str | None] = dict(parse_labels(labels))
+    changes |= dict.fromkeys(removed)
     if note is not None:
         changes["note"] = note or None
     if not changes:
@@ -433,7 +406,7 @@ def label(
 @app.command()
 def remove(
     identifiers: Identifiers,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: A[bool, Help("Do not ask.")] = False,
 ) -> None:
     """Remove results with their tables."""
     from headrace import store

@@ -4,9 +4,8 @@ import contextlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
 from headrace.cli.options import (
     AsJson,
@@ -19,6 +18,7 @@ from headrace.cli.options import (
 from headrace.cli.screen import progress, show_files, show_view
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.fields import Replications, ScenarioFile, Seed, Sets, with_runs
+from headrace.commands.parameters import Help
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
@@ -36,27 +36,17 @@ def run(
     replications: Replications = None,
     as_json: AsJson = False,
     plot: PlotDirectory = None,
-    requests: Annotated[
-        Path | None, typer.Option("--requests", help="Write every request to a Parquet file.")
+    requests: A[Path | None, Help("Write every request to a Parquet file.")] = None,
+    playback: A[
+        Path | None, Help("Write frames of the run to a Parquet file, for headrace net --playback.")
     ] = None,
-    playback: Annotated[
-        Path | None,
-        typer.Option(
-            "--playback",
-            help="Write frames of the run to a Parquet file, for headrace net --playback.",
-        ),
-    ] = None,
-    over_time: Annotated[
-        bool,
-        typer.Option(
-            "--over-time",
-            help="Record dirty data, cache hits and queues over time, for the result and --plot.",
-        ),
+    over_time: A[
+        bool, Help("Record dirty data, cache hits and queues over time, for the result and --plot.")
     ] = False,
     output: ResultFile = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     show_progress: ShowProgress = True,
 ) -> None:
     """Simulate a scenario, or that of a saved result.
@@ -66,7 +56,7 @@ def run(
     """
     from headrace import simulate
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     check_writable(requests, FileFormat.PARQUET)
     check_writable(playback, FileFormat.PARQUET)
     check_writable(output, FileFormat.JSON)

@@ -2,22 +2,21 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated as A
+from typing import TypeAlias
 
-import typer
-
+from headrace.commands.parameters import Help, Word
 from headrace.exit_codes import describe
 from headrace.plain_text import plain
 from headrace.store.errors import StoreError, StoreFailure
 
-Labels: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--label", metavar="KEY=VALUE", help="Label the result in the store; can be repeated."
-    ),
+Labels: TypeAlias = A[
+    tuple[str, ...],
+    Word("--label", metavar="KEY=VALUE"),
+    Help("Label the result in the store; can be repeated."),
 ]
-Stored: TypeAlias = Annotated[
-    bool, typer.Option("--store/--no-store", help="Save the result in the store.")
+Stored: TypeAlias = A[
+    bool, Word("--store", off="--no-store"), Help("Save the result in the store.")
 ]
 
 

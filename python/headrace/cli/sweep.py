@@ -29,14 +29,14 @@ def _sweep(
     output: RunsDirectory = None,
     as_json: AsJson = False,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     show_progress: ShowProgress = True,
 ) -> int:
     from headrace import RunError
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     for directory in (plot, output):
         check_directory(directory)
     partial: list[Sweep] = []

@@ -4,12 +4,13 @@ import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace import _core, kinds
 from headrace.cli import trace_edit, trace_replay, trace_workload
-from headrace.cli.options import AsJson, time_option
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records, show_view
 from headrace.cli.trace_options import (
     SOURCE,
@@ -18,7 +19,8 @@ from headrace.cli.trace_options import (
     target_format,
     warn_if_empty,
 )
-from headrace.commands.values import parsed
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import parsed, span
 from headrace.files import check_writable
 from headrace.plain_text import plain_line
 
@@ -47,13 +49,10 @@ app.command("replay")(trace_replay.replay)
 
 @app.command()
 def info(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=SOURCE)],
+    trace: A[Path, Word(metavar="TRACE", is_argument=True), Help(SOURCE)],
     format: SourceFormat = None,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Also show access patterns, heat, bursts, think times and concurrency."
-        ),
+    full: A[
+        bool, Help("Also show access patterns, heat, bursts, think times and concurrency.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -87,30 +86,21 @@ def info(
 
 @app.command()
 def synth(
-    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")],
+    target: A[Path, Word(metavar="TARGET", is_argument=True), Help("The trace to write.")],
     to_format: TargetFormat = None,
-    processes: Annotated[int, typer.Option(help="Number of processes.")] = 1,
-    shared: Annotated[
-        bool,
-        typer.Option(
-            "--shared/--file-per-process", help="One shared file, or one file for each process."
-        ),
+    processes: A[int, Help("Number of processes.")] = 1,
+    shared: A[
+        bool, Word(off="--file-per-process"), Help("One shared file, or one file for each process.")
     ] = True,
-    block: Annotated[
-        str, typer.Option(metavar="SIZE", help="Contiguous bytes of one process.")
-    ] = "1 MiB",
-    transfer: Annotated[
-        str, typer.Option(metavar="SIZE", help="Bytes of one request.")
-    ] = "256 KiB",
-    segments: Annotated[int, typer.Option(help="Blocks of one process in a file.")] = 1,
+    block: A[str, Word(metavar="SIZE"), Help("Contiguous bytes of one process.")] = "1 MiB",
+    transfer: A[str, Word(metavar="SIZE"), Help("Bytes of one request.")] = "256 KiB",
+    segments: A[int, Help("Blocks of one process in a file.")] = 1,
     phases: Annotated[
         Phases, typer.Option(help="Operations of the trace.")
     ] = Phases.WRITE_THEN_READ,
-    random: Annotated[
-        bool, typer.Option("--random", help="Use random instead of sequential offsets.")
-    ] = False,
-    think: Annotated[float, time_option("--think", "Time between two requests.", least=0.0)] = 0.0,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
+    random: A[bool, Help("Use random instead of sequential offsets.")] = False,
+    think: A[float, span(0.0), Help("Time between two requests.")] = 0.0,
+    seed: A[int, Help("Seed of all random numbers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write a synthetic trace with parameters of IOR."""

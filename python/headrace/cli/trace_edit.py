@@ -4,10 +4,11 @@ import json
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from typing import Annotated as A
 
 import typer
 
-from headrace.cli.options import AsJson, time_option
+from headrace.cli.options import AsJson
 from headrace.cli.screen import records
 from headrace.cli.trace_options import (
     Source,
@@ -18,7 +19,8 @@ from headrace.cli.trace_options import (
     show_skipped,
     warn_if_empty,
 )
-from headrace.commands.values import parsed
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import parsed, span
 from headrace.fields import to_document
 from headrace.kinds import with_kind
 from headrace.plain_text import plain_line
@@ -46,33 +48,27 @@ def convert(
 def cut(
     source: Source,
     target: Target,
-    from_s: Annotated[
+    from_s: A[
         float | None,
-        time_option(
-            "--from",
-            "Keep calls that start at this time or later; times of the new trace count from it.",
-            least=0.0,
-        ),
+        span(0.0),
+        Word("--from"),
+        Help("Keep calls that start at this time or later; times of the new trace count from it."),
     ] = None,
-    to_s: Annotated[
-        float | None, time_option("--to", "Keep calls that start before this time.", least=0.0)
+    to_s: A[
+        float | None, span(0.0), Word("--to"), Help("Keep calls that start before this time.")
     ] = None,
-    process: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN",
-            help="Keep processes whose name matches this pattern; can be repeated.",
-        ),
-    ] = None,
-    file: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATTERN", help="Keep files whose name matches this pattern; can be repeated."
-        ),
-    ] = None,
-    operations: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="Keep these operations, with commas between them."),
+    process: A[
+        tuple[str, ...],
+        Word(metavar="PATTERN"),
+        Help("Keep processes whose name matches this pattern; can be repeated."),
+    ] = (),
+    file: A[
+        tuple[str, ...],
+        Word(metavar="PATTERN"),
+        Help("Keep files whose name matches this pattern; can be repeated."),
+    ] = (),
+    operations: A[
+        str | None, Word(metavar="NAMES"), Help("Keep these operations, with commas between them.")
     ] = None,
     format: SourceFormat = None,
     to_format: TargetFormat = None,
@@ -85,9 +81,7 @@ def cut(
     from headrace import trace as traces
 
     chosen = [it.strip() for it in operations.split(",")] if operations is not None else []
-    selection = traces.Selection(
-        from_s, to_s, tuple(process or ()), tuple(file or ()), tuple(chosen)
-    )
+    selection = traces.Selection(from_s, to_s, process, file, tuple(chosen))
     if selection == traces.Selection():
         raise ValueError(
             "no condition is given: expected --from, --to, --process, --file or --operations"
@@ -101,23 +95,16 @@ def cut(
 def scale(
     source: Source,
     target: Target,
-    time: Annotated[
+    time: A[
         str,
-        typer.Option(
-            "--time-factor",
-            metavar="FACTOR",
-            help="Factor on the times between the starts of calls.",
-        ),
+        Word("--time-factor", metavar="FACTOR"),
+        Help("Factor on the times between the starts of calls."),
     ] = "1",
-    size: Annotated[
-        str, typer.Option("--size-factor", metavar="FACTOR", help="Factor on offsets and sizes.")
+    size: A[
+        str, Word("--size-factor", metavar="FACTOR"), Help("Factor on offsets and sizes.")
     ] = "1",
-    processes: Annotated[
-        int, typer.Option("--process-copies", help="Number of copies of each process.")
-    ] = 1,
-    share_files: Annotated[
-        bool, typer.Option("--share-files", help="Let all copies use the same files.")
-    ] = False,
+    processes: A[int, Word("--process-copies"), Help("Number of copies of each process.")] = 1,
+    share_files: A[bool, Help("Let all copies use the same files.")] = False,
     format: SourceFormat = None,
     to_format: TargetFormat = None,
     as_json: AsJson = False,
@@ -156,9 +143,7 @@ def anonymise(
             help="Secret on which the new names depend; by default a random one, not saved.",
         ),
     ] = None,
-    keep_extensions: Annotated[
-        bool, typer.Option("--keep-extensions", help="Keep the extensions of file names.")
-    ] = False,
+    keep_extensions: A[bool, Help("Keep the extensions of file names.")] = False,
     format: SourceFormat = None,
     to_format: TargetFormat = None,
     as_json: AsJson = False,

@@ -2,12 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
 from headrace import _core
 from headrace.cli.screen import show_view
+from headrace.commands.parameters import Help, Word
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.plain_text import plain_line
@@ -20,25 +20,19 @@ WRITTEN = ", ".join([*(name for name, _, made in _core.TRACE_FORMATS if made), "
 
 SOURCE = "The trace to read; - is standard input. It may be compressed with gzip."
 
-SourceFormat = Annotated[
+SourceFormat = A[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"Format of the trace; by default detected. Formats: {FORMATS}.",
-    ),
+    Word("--format", metavar="FORMAT"),
+    Help(f"Format of the trace; by default detected. Formats: {FORMATS}."),
 ]
-TargetFormat = Annotated[
+TargetFormat = A[
     str | None,
-    typer.Option(
-        "--to-format",
-        metavar="FORMAT",
-        help=f"Format to write ({WRITTEN}); by default from the suffix.",
-    ),
+    Word("--to-format", metavar="FORMAT"),
+    Help(f"Format to write ({WRITTEN}); by default from the suffix."),
 ]
 
-Source = Annotated[Path, typer.Argument(metavar="SOURCE", help=SOURCE)]
-Target = Annotated[Path, typer.Argument(metavar="TARGET", help="The trace to write.")]
+Source = A[Path, Word(metavar="SOURCE", is_argument=True), Help(SOURCE)]
+Target = A[Path, Word(metavar="TARGET", is_argument=True), Help("The trace to write.")]
 
 
 def check_target(source: Path, target: Path, to_format: str | None) -> None:

@@ -3,9 +3,7 @@
 import json
 import math
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace import _core
 from headrace.cli.bench.options import RepetitionsOfScenario, Space
@@ -13,38 +11,29 @@ from headrace.cli.bench.run import measure_and_print
 from headrace.cli.options import AsJson, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored
 from headrace.commands.fields import BelowDirectory
+from headrace.commands.parameters import Help, Word
 from headrace.commands.values import parsed
 
 
 def replay(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The trace to replay; a file.")],
+    trace: A[Path, Word(metavar="TRACE", is_argument=True), Help("The trace to replay; a file.")],
     directory: BelowDirectory,
-    timed: Annotated[
-        bool,
-        typer.Option("--timed", help="Make each call at its recorded time, not when it can be."),
-    ] = False,
-    scale: Annotated[
+    timed: A[bool, Help("Make each call at its recorded time, not when it can be.")] = False,
+    scale: A[
         float,
-        typer.Option(
-            "--time-factor",
-            metavar="FACTOR",
-            min=0,
-            help="With --timed: factor on the recorded times.",
-        ),
+        Word("--time-factor", metavar="FACTOR"),
+        Help("With --timed: factor on the recorded times.", least=0),
     ] = 1.0,
-    onto: Annotated[
+    onto: A[
         str | None,
-        typer.Option(
-            "--onto",
-            metavar="SIZE",
-            help="Map offsets onto this many bytes of each file, such as 10GiB, by remainder.",
-        ),
+        Word(metavar="SIZE"),
+        Help("Map offsets onto this many bytes of each file, such as 10GiB, by remainder."),
     ] = None,
     repeats: RepetitionsOfScenario = None,
     space: Space = None,
     as_json: AsJson = False,
     output: ResultFile = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     show_progress: ShowProgress = True,
 ) -> int:

@@ -2,13 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_document, print_json, records, show_view
 from headrace.cli.trace_options import SourceFormat
+from headrace.commands.parameters import Help, Word
 from headrace.files import atomic_file, check_writable
 from headrace.plain_text import plain_line
 
@@ -16,16 +15,12 @@ TRACE = "The trace or Darshan log to read; - is standard input."
 
 
 def workload(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="The Darshan log to read.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Scenario to write.")
-    ] = None,
-    system: Annotated[
+    log: A[Path, Word(metavar="LOG", is_argument=True), Help("The Darshan log to read.")],
+    output: A[Path | None, Word(short="-o"), Help("Scenario to write.")] = None,
+    system: A[
         str,
-        typer.Option(
-            metavar="PRESET",
-            help="Preset of the scenario's system, as `headrace presets` lists it.",
-        ),
+        Word(metavar="PRESET"),
+        Help("Preset of the scenario's system, as `headrace presets` lists it."),
     ] = "lustre",
     as_json: AsJson = False,
 ) -> None:
@@ -63,9 +58,9 @@ def workload(
 
 
 def findings(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help=TRACE)],
+    trace: A[Path, Word(metavar="TRACE", is_argument=True), Help(TRACE)],
     format: SourceFormat = None,
-    rules: Annotated[Path | None, typer.Option(help="Table of rules to use instead.")] = None,
+    rules: A[Path | None, Help("Table of rules to use instead.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Report costly requests of a trace or Darshan log."""

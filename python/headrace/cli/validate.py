@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated as A
+from typing import Any
 
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile, TrustedFiles, trust
 from headrace.cli.screen import progress, show_view
 from headrace.commands.fields import ScenarioFile, Seed, Sets, with_runs
+from headrace.commands.parameters import Help, Word
 from headrace.file_formats import FileFormat
 from headrace.files import check_directory, check_writable, save_json
 from headrace.plain_text import plain_line
@@ -16,18 +16,14 @@ from headrace.plain_text import plain_line
 
 def validate(
     file: ScenarioFile,
-    against: Annotated[
-        list[Path],
-        typer.Option(
-            "--against",
-            metavar="RESULT",
-            help="Measurement of the same workload, saved by headrace bench run -o;"
-            " can be repeated.",
-        ),
+    against: A[
+        tuple[Path, ...],
+        Word(metavar="RESULT"),
+        Help("Measurement of the same workload, saved by headrace bench run -o; can be repeated."),
     ],
     sets: Sets = (),
     seed: Seed = None,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,

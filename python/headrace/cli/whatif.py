@@ -24,7 +24,7 @@ def _whatif(
     as_json: AsJson = False,
     output: ResultFile = None,
     plot: PlotDirectory = None,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     show_progress: ShowProgress = True,
 ) -> None:
     check_writable(output, FileFormat.JSON)

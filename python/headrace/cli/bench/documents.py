@@ -1,18 +1,20 @@
-"""Save, print and plot the document of a benchmark."""
+"""Save, print and plot the document of a benchmark, and write it as comma-separated values."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Annotated as A
 
-from headrace.cli.bench.csv_output import write_csv
 from headrace.cli.bench.resume import Saver, print_resume_command
-from headrace.cli.screen import show_view
+from headrace.cli.screen import print_document, show_view
 from headrace.cli.store_options import save_to_store
+from headrace.commands.parameters import Help, Word
 from headrace.exit_codes import report_failure
-from headrace.files import STANDARD_OUTPUT, save_json
+from headrace.file_formats import FileFormat
+from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable, save_json
 from headrace.host import this_host
 from headrace.interruption import INTERRUPTED
 from headrace.kinds import blocks
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from headrace.render.blocks import View
 
 Document = Mapping[str, Any]
+Csv: TypeAlias = A[
+    Path | None, Word("--csv"), Help("Write the figures as CSV; - for standard output.")
+]
 
 
 @dataclass(frozen=True)
@@ -121,3 +126,22 @@ def status(stop: Mapping[str, Any]) -> int:
             return report_failure(str(stop["error"]), 1)
         case _:
             return 0
+
+
+def check_csv(path: Path | None, as_json: bool) -> None:
+    """Check that CSV can be written. Raises ValueError or OSError if it cannot."""
+    if path == STANDARD_OUTPUT and as_json:
+        raise ValueError("--csv -: standard output has the JSON document: expected a file")
+    if path is not None and path != STANDARD_OUTPUT:
+        check_writable(path, FileFormat.CSV)
+
+
+def write_csv(path: Path, view: "View") -> None:
+    """Write a view's records, a header and a row for each. Raises OSError if it cannot."""
+    from headrace.render.csv import text
+
+    if path == STANDARD_OUTPUT:
+        print_document(text(view).encode())
+        return
+    with atomic_file(path) as partial:
+        partial.write_text(text(view), encoding="utf-8")

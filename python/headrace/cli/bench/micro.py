@@ -4,36 +4,38 @@ import inspect
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.options import BlockSize, Processes, Repetitions, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.fields import BelowDirectory
+from headrace.commands.parameters import Help, Word
 from headrace.commands.sizes import check_whole_blocks, counts, size, sizes
+from headrace.commands.values import span
 from headrace.files import check_directory
 from headrace.ranks import current, first_rank_only
 
 if TYPE_CHECKING:
     from headrace.measure.micro import Study
 
-TimeLimit = Annotated[
+TimeLimit = A[
     float | None,
-    time_option(
-        "--time-limit", "Time after which no more points begin; --resume measures the rest."
-    ),
+    span(),
+    Word("--time-limit"),
+    Help("Time after which no more points begin; --resume measures the rest."),
 ]
-Direct = Annotated[bool, typer.Option("--direct", help="Bypass the page cache (O_DIRECT).")]
-ProcessCounts = Annotated[
+Direct = A[bool, Word("--direct"), Help("Bypass the page cache (O_DIRECT).")]
+ProcessCounts = A[
     str,
-    typer.Option(
-        "--processes", metavar="COUNTS", help="Numbers of parallel processes, such as 1,2,4 or 1-8."
-    ),
+    Word("--processes", metavar="COUNTS"),
+    Help("Numbers of parallel processes, such as 1,2,4 or 1-8."),
 ]
 
 
@@ -45,9 +47,7 @@ class SizesOfFiles(StrEnum):
     LARGE = "large"
 
 
-File = Annotated[
-    str, typer.Option("--file-size", metavar="SIZE", help="Size of each file, such as 64 MiB.")
-]
+File = A[str, Word("--file-size", metavar="SIZE"), Help("Size of each file, such as 64 MiB.")]
 
 
 def _run(
@@ -61,13 +61,13 @@ def _run(
     csv: Csv = None,
     output: ResultFile = None,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
     from headrace.measure import micro
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     resumed = earlier_result(resume)
     output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first
@@ -127,11 +127,11 @@ def _command(*, repeats: int = 3) -> Callable[[Callable[..., "Study"]], Callable
 
 @_command()
 def sweep(
-    files: Annotated[
-        str, typer.Option("--file-sizes", metavar="SIZES", help="File sizes, such as 64k-512m.")
+    files: A[
+        str, Word("--file-sizes", metavar="SIZES"), Help("File sizes, such as 64k-512m.")
     ] = "1m-64m",
-    blocks: Annotated[
-        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k,64k,1m.")
+    blocks: A[
+        str, Word("--block-sizes", metavar="SIZES"), Help("Block sizes, such as 4k,64k,1m.")
     ] = "4k,64k,1m,16m",
     direct: Direct = False,
 ) -> "Study":
@@ -147,9 +147,7 @@ def sweep(
 @_command()
 def blocks(
     file: File = "64 MiB",
-    block_sizes: Annotated[
-        str, typer.Option("--block-sizes", metavar="SIZES", help="Block sizes, such as 4k-8m.")
-    ] = "4k-8m",
+    block_sizes: A[str, Word(metavar="SIZES"), Help("Block sizes, such as 4k-8m.")] = "4k-8m",
     processes: Processes = 1,
     direct: Direct = False,
 ) -> "Study":
@@ -177,16 +175,11 @@ def clients(
 @_command()
 def meta(
     processes: ProcessCounts = "1-4",
-    files: Annotated[
-        int, typer.Option("--files", min=1, help="Number of files of each process.")
-    ] = 1000,
-    file: Annotated[
-        str,
-        typer.Option("--file-size", metavar="SIZE", help="Size of each file; 0 for empty files."),
+    files: A[int, Help("Number of files of each process.", least=1)] = 1000,
+    file: A[
+        str, Word("--file-size", metavar="SIZE"), Help("Size of each file; 0 for empty files.")
     ] = "0",
-    own: Annotated[
-        bool, typer.Option("--own", help="Give each process its own directory.")
-    ] = False,
+    own: A[bool, Help("Give each process its own directory.")] = False,
 ) -> "Study":
     """Measure metadata operations as mdtest does.
 
@@ -200,11 +193,10 @@ def meta(
 
 @_command(repeats=1)
 def disk(
-    file: Annotated[
+    file: A[
         str | None,
-        typer.Option(
-            "--file-size", metavar="SIZE", help="Size of the file; by default twice the memory."
-        ),
+        Word("--file-size", metavar="SIZE"),
+        Help("Size of the file; by default twice the memory."),
     ] = None,
 ) -> "Study":
     """Measure a disk with one process as bonnie++ does.
@@ -225,30 +217,22 @@ def disk(
 @_command()
 def copy(
     directory: BelowDirectory,
-    file: Annotated[
+    file: A[
         str | None,
-        typer.Option("--file-size", metavar="SIZE", help="Size of the file; by default 256 MiB."),
+        Word("--file-size", metavar="SIZE"),
+        Help("Size of the file; by default 256 MiB."),
     ] = None,
-    block: Annotated[
+    block: A[
         str | None,
-        typer.Option(
-            "--block-size", metavar="SIZE", help="Bytes of each request; by default those of cp."
-        ),
+        Word("--block-size", metavar="SIZE"),
+        Help("Bytes of each request; by default those of cp."),
     ] = None,
-    tree: Annotated[
-        bool, typer.Option("--tree", help="Copy a tree of files instead, as cp -r does.")
-    ] = False,
-    directories: Annotated[
-        int | None,
-        typer.Option(
-            "--directories", min=1, help="With --tree: number of directories; by default 16."
-        ),
+    tree: A[bool, Help("Copy a tree of files instead, as cp -r does.")] = False,
+    directories: A[
+        int | None, Help("With --tree: number of directories; by default 16.", least=1)
     ] = None,
-    files: Annotated[
-        int | None,
-        typer.Option(
-            "--files", min=1, help="With --tree: number of files in each; by default 100."
-        ),
+    files: A[
+        int | None, Help("With --tree: number of files in each; by default 100.", least=1)
     ] = None,
     sizes: Annotated[
         SizesOfFiles | None,

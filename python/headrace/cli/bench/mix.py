@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import Calls, CallsOption, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
@@ -36,12 +36,12 @@ def _mix(
     csv: Csv = None,
     keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     resume: Resume = None,
     show_progress: ShowProgress = True,
 ) -> int:
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     resumed = earlier_result(resume)
     output, plot = output_of(output, resume), first_rank_only(plot)
     stored = stored and current().first

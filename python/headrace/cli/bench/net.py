@@ -1,19 +1,21 @@
 """`headrace bench net answer` and `ask`."""
 
 import sys
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace.addresses import is_loopback
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.options import Token
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, time_option
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
+from headrace.commands.parameters import Help, Word
 from headrace.commands.sizes import sizes as read_sizes
+from headrace.commands.values import span
 from headrace.files import check_directory
 from headrace.plain_text import plain_line
 
@@ -24,9 +26,7 @@ app = typer.Typer(
 
 @app.command("answer")
 def answer(
-    listen: Annotated[
-        str, typer.Option("--listen", metavar="HOST:PORT", help="Address to listen on.")
-    ] = "127.0.0.1:7417",
+    listen: A[str, Word(metavar="HOST:PORT"), Help("Address to listen on.")] = "127.0.0.1:7417",
     token: Token = None,
 ) -> None:
     """Answer messages of bench net ask until Ctrl-C."""
@@ -47,33 +47,28 @@ def answer(
 
 @app.command("ask")
 def ask(
-    address: Annotated[
-        str, typer.Argument(metavar="HOST:PORT", help="Address of headrace bench net answer.")
-    ],
-    token: Annotated[
+    address: A[
         str,
-        typer.Option(
-            "--token", metavar="SECRET", help="Secret that headrace bench net answer prints."
-        ),
+        Word(metavar="HOST:PORT", is_argument=True),
+        Help("Address of headrace bench net answer."),
     ],
-    sizes: Annotated[
-        str, typer.Option("--sizes", metavar="SIZES", help="Message sizes, such as 1-16m.")
+    token: A[str, Word(metavar="SECRET"), Help("Secret that headrace bench net answer prints.")],
+    sizes: A[
+        str, Word(metavar="SIZES"), Help("Message sizes, such as 1-16m.")
     ] = "1,4,16,64,256,1k,4k,16k,64k,256k,1m,4m,16m",
-    seconds: Annotated[
-        float, time_option("--time", "Time measured for each size.", least=0.0)
-    ] = 0.5,
+    seconds: A[float, span(0.0), Word("--time"), Help("Time measured for each size.")] = 0.5,
     as_json: AsJson = False,
     output: ResultFile = None,
     csv: Csv = None,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
     """Measure latency and throughput of messages to a host."""
     from headrace.measure import network
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     check_csv(csv, as_json)
     resumed = earlier_result(resume)
     output = output_of(output, resume)

@@ -3,9 +3,11 @@
 import sys
 from enum import StrEnum
 from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
+from headrace.commands.parameters import Help, Word
 from headrace.commands.values import parsed
 from headrace.plain_text import plain
 
@@ -53,27 +55,22 @@ CallsOption = Annotated[
     ),
 ]
 
-Repetitions = Annotated[
+Repetitions = A[
     int,
-    typer.Option(
-        "--repetitions", min=1, help="Number of repetitions; each measures every point once."
-    ),
+    Word("--repetitions"),
+    Help("Number of repetitions; each measures every point once.", least=1),
 ]
-RepetitionsOfScenario = Annotated[
+RepetitionsOfScenario = A[
     int | None,
-    typer.Option(
-        "--repetitions",
-        min=1,
-        help="Number of repetitions, each with new files; by default run.replications.",
-    ),
+    Word("--repetitions"),
+    Help("Number of repetitions, each with new files; by default run.replications.", least=1),
 ]
-Processes = Annotated[
-    int | None, typer.Option("--processes", min=1, max=4096, help="Number of parallel processes.")
+Processes = A[
+    int | None, Word("--processes"), Help("Number of parallel processes.", least=1, most=4096)
 ]
-BlockSize = Annotated[
-    str, typer.Option("--block-size", metavar="SIZE", help="Bytes of each request.")
-]
-Token = Annotated[
+BlockSize = A[str, Word("--block-size", metavar="SIZE"), Help("Bytes of each request.")]
+Token = A[
     str | None,
-    typer.Option("--token", metavar="SECRET", help="Secret that headrace bench net answer prints."),
+    Word("--token", metavar="SECRET"),
+    Help("Secret that headrace bench net answer prints."),
 ]

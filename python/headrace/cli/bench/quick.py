@@ -4,19 +4,22 @@ import dataclasses
 import difflib
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
 from headrace.cli.bench.options import Calls, Processes, Space
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress, time_option
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
+from headrace.commands.parameters import Help, Word
 from headrace.commands.sizes import counts, size
+from headrace.commands.values import span
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
@@ -27,65 +30,54 @@ if TYPE_CHECKING:
 JOB_FILES = (".fio", ".job")
 """Suffixes that distinguish fio's job files from scenarios in `bench run`."""
 
-QueueDepth = Annotated[
+QueueDepth = A[
     str | None,
-    typer.Option(
-        "--queue-depth",
-        metavar="COUNTS",
-        help="Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring.",
-    ),
+    Word("--queue-depth", metavar="COUNTS"),
+    Help("Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring."),
 ]
 
 
 def quick(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[FILE] DIR",
-            help="Directory on the file system to measure, or a block device, which is only"
-            " read; before it optionally a fio job file to run there.",
+    paths: A[
+        tuple[str, ...],
+        Word(metavar="[FILE] DIR", is_argument=True),
+        Help(
+            "Directory on the file system to measure, or a block device, which is only read;"
+            " before it optionally a fio job file to run there."
         ),
     ],
     queue_depth: QueueDepth = None,
-    seconds: Annotated[
-        float | None, time_option("--time", "Time measured in each step; by default 1.5 s.")
+    seconds: A[
+        float | None, span(), Word("--time"), Help("Time measured in each step; by default 1.5 s.")
     ] = None,
-    file: Annotated[
+    file: A[
         str | None,
-        typer.Option(
-            "--file-size",
-            metavar="SIZE",
-            help="Size of each process's file; by default up to 1 GiB, limited by free space and"
-            " 4 s of writing.",
+        Word("--file-size", metavar="SIZE"),
+        Help(
+            "Size of each process's file; by default up to 1 GiB, limited by free space and 4 s"
+            " of writing."
         ),
     ] = None,
-    block: Annotated[
+    block: A[
         str | None,
-        typer.Option(
-            "--block-size", metavar="SIZE", help="Bytes of a random request; by default 4 KiB."
-        ),
+        Word("--block-size", metavar="SIZE"),
+        Help("Bytes of a random request; by default 4 KiB."),
     ] = None,
-    sequential_block: Annotated[
+    sequential_block: A[
         str | None,
-        typer.Option(
-            "--sequential-block-size",
-            metavar="SIZE",
-            help="Bytes of a sequential request; by default 1 MiB.",
-        ),
+        Word("--sequential-block-size", metavar="SIZE"),
+        Help("Bytes of a sequential request; by default 1 MiB."),
     ] = None,
     processes: Processes = None,
-    rate: Annotated[
+    rate: A[
         float | None,
-        typer.Option(
-            "--rate", metavar="IOPS", help="Requests per second; by default as many as possible."
-        ),
+        Word(metavar="IOPS"),
+        Help("Requests per second; by default as many as possible."),
     ] = None,
-    direct: Annotated[
+    direct: A[
         bool | None,
-        typer.Option(
-            "--direct/--no-direct",
-            help="Bypass the page cache (O_DIRECT); by default where the file system supports it.",
-        ),
+        Word(off="--no-direct"),
+        Help("Bypass the page cache (O_DIRECT); by default where the file system supports it."),
     ] = None,
     calls: Annotated[
         Calls | None,
@@ -99,7 +91,7 @@ def quick(
     csv: Csv = None,
     output: ResultFile = None,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     show_progress: ShowProgress = True,
 ) -> int:
@@ -154,7 +146,7 @@ def run_job_file(
     csv: Path | None,
     output: Path | None,
     plot: Path | None,
-    label: list[str] | None,
+    label: Sequence[str],
     stored: bool,
     show_progress: bool,
 ) -> int:
@@ -175,7 +167,7 @@ def is_job_file(path: Path) -> bool:
     return path.suffix in JOB_FILES
 
 
-def _arguments(paths: list[str]) -> tuple[Path | None, Path]:
+def _arguments(paths: Sequence[str]) -> tuple[Path | None, Path]:
     """Return the job file, if one is named, and the directory or device to use."""
     if any(not path for path in paths):
         raise typer.BadParameter("expected a directory; . is the current one")
@@ -275,14 +267,14 @@ def _run(
     csv: Path | None,
     output: Path | None,
     plot: Path | None,
-    label: list[str] | None,
+    label: Sequence[str],
     stored: bool,
     show_progress: bool,
 ) -> int:
     from headrace.measure import jobs
     from headrace.measure.jobs.target import opened
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     check_csv(csv, as_json)
     check_writable(output, FileFormat.JSON)
     check_apart({"--output": output, "--csv": csv}, {"the job file": job_file})

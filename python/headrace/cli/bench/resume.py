@@ -7,11 +7,11 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeAlias
-
-import typer
+from typing import Annotated as A
+from typing import Any, Protocol, TypeAlias
 
 from headrace.cli.bench.output_lock import lock_output
+from headrace.commands.parameters import Help, Word
 from headrace.file_formats import FileFormat
 from headrace.files import check_writable
 from headrace.plain_text import plain
@@ -21,14 +21,10 @@ PREFIX = "results:"
 QUIET_S = 10.0
 """Seconds after which the file of finished steps is named, as progress lines begin."""
 
-Resume: TypeAlias = Annotated[
+Resume: TypeAlias = A[
     str | None,
-    typer.Option(
-        "--resume",
-        metavar="FILE",
-        help="Resume from a file that -o of the same command saved,"
-        " or from results:ID in the store.",
-    ),
+    Word("--resume", metavar="FILE"),
+    Help("Resume from a file that -o of the same command saved, or from results:ID in the store."),
 ]
 
 

@@ -3,13 +3,13 @@
 import contextlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace._core import TraceError
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import Calls, CallsOption, RepetitionsOfScenario, Space
 from headrace.cli.bench.quick import is_job_file, run_job_file
@@ -20,10 +20,11 @@ from headrace.cli.options import (
     PlotDirectory,
     ResultFile,
     ShowProgress,
-    time_option,
 )
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.fields import BelowDirectory, ScenarioFile, Sets
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import span
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
@@ -39,17 +40,15 @@ def run(
     output: ResultFile = None,
     plot: PlotDirectory = None,
     csv: Csv = None,
-    seconds: Annotated[
-        float | None, time_option("--time", "Time to measure, in place of run.stop.time.")
+    seconds: A[
+        float | None, span(), Word("--time"), Help("Time to measure, in place of run.stop.time.")
     ] = None,
     repeats: RepetitionsOfScenario = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     keep: KeepFiles = False,
     calls: CallsOption = Calls.POSIX,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Trace the kernel, for headrace validate; needs root.")
-    ] = False,
+    trace: A[bool, Help("Trace the kernel, for headrace validate; needs root.")] = False,
     show_progress: ShowProgress = True,
 ) -> int:
     """Run the workloads of a scenario on a real file system.
@@ -107,7 +106,7 @@ def measure_and_print(
     csv: Path | None = None,
     output: Path | None = None,
     plot: Path | None = None,
-    label: Sequence[str] | None = None,
+    label: Sequence[str] = (),
     stored: bool = True,
     keep: bool = False,
     calls: Calls = Calls.POSIX,
@@ -120,7 +119,7 @@ def measure_and_print(
     """
     from headrace import measure
 
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     output, plot = first_rank_only(output), first_rank_only(plot)
     stored = stored and current().first
     if output is not None:

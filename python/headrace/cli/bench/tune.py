@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated as A
+from typing import Any
 
 from headrace.cli.bench import documents
-from headrace.cli.bench.csv_output import Csv, check_csv
+from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.options import Space
 from headrace.cli.bench.resume import Resume, earlier_result, output_of
 from headrace.cli.binding import command
@@ -15,6 +14,7 @@ from headrace.cli.options import AsJson, PlotDirectory, ResultFile
 from headrace.cli.screen import steps
 from headrace.cli.store_options import Labels, Stored, check_labels
 from headrace.commands.measurements import Tune
+from headrace.commands.parameters import Help
 from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import atomic_file, check_apart, check_directory, check_writable
@@ -26,15 +26,13 @@ def _tune(
     as_json: AsJson = False,
     output: ResultFile = None,
     csv: Csv = None,
-    mix: Annotated[
-        Path | None, typer.Option("--mix", help="Write the best mix as a scenario.")
-    ] = None,
+    mix: A[Path | None, Help("Write the best mix as a scenario.")] = None,
     plot: PlotDirectory = None,
-    label: Labels = None,
+    label: Labels = (),
     stored: Stored = True,
     resume: Resume = None,
 ) -> int:
-    labels = check_labels(label or [], stored)
+    labels = check_labels(label, stored)
     check_csv(csv, as_json)
     resumed = earlier_result(resume)
     output = output_of(output, resume)

@@ -3,14 +3,12 @@
 import typer
 
 from headrace.cli.design import (
-    growth,
+    calculations,
     lifetimes,
     recommend,
-    reliability,
     report,
     smart,
     solve,
-    spares,
     worksheet,
 )
 from headrace.cli.design.output_options import figures_command
@@ -26,7 +24,11 @@ app.command("recommend")(recommend.recommend)
 app.command("flow")(worksheet.flow)
 app.command("solve")(solve.solve)
 
-SHOWN = {"growth": growth.growth, "reliability": reliability.reliability, "spares": spares.spares}
+SHOWN = {
+    "growth": calculations.growth,
+    "reliability": calculations.reliability,
+    "spares": calculations.spares,
+}
 """Calculations that print more than their figures."""
 
 for name in CALCULATIONS:

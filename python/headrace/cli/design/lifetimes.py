@@ -1,22 +1,21 @@
 """`headrace design lifetimes`."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_json, show_view, steps
+from headrace.commands.parameters import Help, Word
 
 
 def lifetimes(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE.csv...",
-            help="Table with the columns age (hours; or age_days, age_years) and failed (0 or 1),"
-            " perhaps entry and model; or daily files of Backblaze.",
+    files: A[
+        tuple[Path, ...],
+        Word(metavar="FILE.csv...", is_argument=True),
+        Help(
+            "Table with the columns age (hours; or age_days, age_years) and failed (0 or 1),"
+            " perhaps entry and model; or daily files of Backblaze."
         ),
     ],
     as_json: AsJson = False,

@@ -5,13 +5,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-
-import typer
+from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Annotated as A
 
 from headrace import progress_events
 from headrace.cli.binding import command
 from headrace.cli.screen import ProgressLines, late_bar
+from headrace.commands.parameters import Help, Word
 from headrace.design.figure import Figure
 from headrace.files import check_directory, check_writable
 from headrace.kinds import with_kind
@@ -22,19 +22,15 @@ if TYPE_CHECKING:
 IMAGES = (".png", ".svg", ".pdf")
 OTHER_IMAGES = (".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".tif", ".tiff", ".webp")
 
-FiguresAsJson: TypeAlias = Annotated[
+FiguresAsJson: TypeAlias = A[
     bool,
-    typer.Option(
-        "--json", help="Print one JSON document: value, unit, formula and inputs of each figure."
-    ),
+    Word("--json"),
+    Help("Print one JSON document: value, unit, formula and inputs of each figure."),
 ]
-PlotPath: TypeAlias = Annotated[
+PlotPath: TypeAlias = A[
     Path | None,
-    typer.Option(
-        "--plot",
-        metavar="PATH",
-        help="Write a plot: to a file (.png, .svg or .pdf), or as PNG and SVG to a directory.",
-    ),
+    Word("--plot", metavar="PATH"),
+    Help("Write a plot: to a file (.png, .svg or .pdf), or as PNG and SVG to a directory."),
 ]
 
 

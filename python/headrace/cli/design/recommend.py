@@ -1,14 +1,14 @@
 """`headrace design recommend`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import msgspec
-import typer
 
 from headrace.cli.options import AsJson, CatalogueFile, WorksheetFile
 from headrace.cli.screen import FOLDED, print_json, show_view
 from headrace.commands.fields import Sets
+from headrace.commands.parameters import Help, Word
 from headrace.design.evaluation import Choice, Violation
 
 
@@ -28,11 +28,10 @@ class RecommendationDocument(msgspec.Struct, frozen=True, kw_only=True):
 def recommend(
     file: WorksheetFile,
     catalogue: CatalogueFile = None,
-    rules: Annotated[
+    rules: A[
         Path | None,
-        typer.Option(
-            "--rules", metavar="FILE", help="Rules in TOML that add to or change the shipped ones."
-        ),
+        Word(metavar="FILE"),
+        Help("Rules in TOML that add to or change the shipped ones."),
     ] = None,
     sets: Sets = (),
     as_json: AsJson = False,

@@ -2,29 +2,23 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Annotated as A
 
 from headrace.cli.screen import steps
+from headrace.commands.parameters import Help, Word
 from headrace.design.solution_file import FILE, read_solution
 
 
 def report(
-    solution: Annotated[
+    solution: A[
         Path,
-        typer.Argument(
-            metavar="DIR|FILE", help=f"Directory of `headrace design solve`, or its {FILE}."
-        ),
+        Word(metavar="DIR|FILE", is_argument=True),
+        Help(f"Directory of `headrace design solve`, or its {FILE}."),
     ],
-    output: Annotated[
+    output: A[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Directory for the report; by default that of the solution.",
-        ),
+        Word(short="-o", metavar="DIR"),
+        Help("Directory for the report; by default that of the solution."),
     ] = None,
 ) -> None:
     """Write report.html and report.pdf of a saved solution."""

@@ -1,15 +1,15 @@
 """`headrace design smart`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
 from headrace.cli.design.output_options import PlotPath, check_plot, save_plot
 from headrace.cli.options import AsJson
 from headrace.cli.screen import print_json, show_view
+from headrace.commands.parameters import Help, Word
 from headrace.commands.values import probability, time
 
 if TYPE_CHECKING:
@@ -17,33 +17,21 @@ if TYPE_CHECKING:
 
 
 def smart(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Output of smartctl --json -a, one file or several; - reads standard input.",
-        ),
+    files: A[
+        tuple[str, ...],
+        Word(metavar="FILE...", is_argument=True),
+        Help("Output of smartctl --json -a, one file or several; - reads standard input."),
     ],
-    within: Annotated[
-        str, typer.Option("--within", metavar="TIME", help="Time to give the probability for.")
-    ] = "60 d",
-    rate: Annotated[
+    within: A[str, Word(metavar="TIME"), Help("Time to give the probability for.")] = "60 d",
+    rate: A[
         str | None,
-        typer.Option(
-            "--annual-rate",
-            metavar="RATE",
-            help='Failures a drive-year of a disk without errors, such as "1.36 %"; default'
-            ' "1.23 %".',
-        ),
+        Word("--annual-rate", metavar="RATE"),
+        Help('Failures a drive-year of a disk without errors, such as "1.36 %"; default "1.23 %".'),
     ] = None,
-    solid_state_rate: Annotated[
+    solid_state_rate: A[
         str | None,
-        typer.Option(
-            "--ssd-annual-rate",
-            metavar="RATE",
-            help="Failures a drive-year of a solid-state drive; without it they have no"
-            " probability.",
-        ),
+        Word("--ssd-annual-rate", metavar="RATE"),
+        Help("Failures a drive-year of a solid-state drive; without it they have no probability."),
     ] = None,
     as_json: AsJson = False,
     plot: PlotPath = None,
@@ -83,7 +71,7 @@ def smart(
     show_view(shown)
 
 
-def _read(files: list[str]) -> "Iterator[Report | DamagedReport]":
+def _read(files: Sequence[str]) -> "Iterator[Report | DamagedReport]":
     from headrace.design.smart.reports import read_reports
 
     for name in files:

@@ -3,13 +3,14 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.options import AsJson, CatalogueFile, WorksheetFile
 from headrace.cli.screen import print_document, show_view, steps
 from headrace.commands.fields import Sets
+from headrace.commands.parameters import Help, Word
 from headrace.commands.values import time
 
 NO_DESIGN = 1
@@ -21,34 +22,25 @@ MOST_SEED = 2**63 - 1
 def solve(
     file: WorksheetFile,
     catalogue: CatalogueFile = None,
-    output: Annotated[
+    output: A[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            help="Directory for solution, scenario and report. A search goes on where it ended.",
-        ),
+        Word(short="-o", metavar="DIR"),
+        Help("Directory for solution, scenario and report. A search goes on where it ended."),
     ] = None,
-    budget: Annotated[
+    budget: A[
         str,
-        typer.Option(
-            "--time-limit",
-            metavar="TIME",
-            help='Time after which no further design is simulated: "2 min".',
-        ),
+        Word("--time-limit", metavar="TIME"),
+        Help('Time after which no further design is simulated: "2 min".'),
     ] = "2 min",
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers of simulations.")] = 1,
-    everything: Annotated[
-        bool, typer.Option("--all-values", help="Try values too that a rule speaks against.")
+    seed: A[int, Help("Seed of the random numbers of simulations.")] = 1,
+    everything: A[
+        bool, Word("--all-values"), Help("Try values too that a rule speaks against.")
     ] = False,
     sets: Sets = (),
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write the report (HTML and PDF).")
-    ] = True,
+    report: A[bool, Word(off="--no-report"), Help("Write the report (HTML and PDF).")] = True,
     as_json: AsJson = False,
-    show_progress: Annotated[
-        bool, typer.Option("--progress/--no-progress", help="Show the progress.")
+    show_progress: A[
+        bool, Word("--progress", off="--no-progress"), Help("Show the progress.")
     ] = True,
 ) -> None:
     """Search a design that meets a worksheet.

@@ -3,15 +3,15 @@
 import errno
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import msgspec
-import typer
 
 from headrace import _core
 from headrace.cli.options import AsJson, CatalogueFile, SvgFile, WorksheetFile
 from headrace.cli.screen import print_document, print_json, show_view
 from headrace.commands.fields import Sets
+from headrace.commands.parameters import Help, Word
 from headrace.design.document_file import Answer, Kind
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet import Worksheet
@@ -20,22 +20,16 @@ from headrace.plain_text import plain_line
 
 
 def init(
-    file: Annotated[
+    file: A[
         Path | None,
-        typer.Argument(
-            metavar="FILE", help="File to write; by default worksheet.toml or catalogue.toml."
-        ),
+        Word(metavar="FILE", is_argument=True),
+        Help("File to write; by default worksheet.toml or catalogue.toml."),
     ] = None,
-    example: Annotated[
-        str | None,
-        typer.Option(
-            "--example", metavar="NAME", help="Write an example instead: lab, video or hpc."
-        ),
+    example: A[
+        str | None, Word(metavar="NAME"), Help("Write an example instead: lab, video or hpc.")
     ] = None,
-    catalogue: Annotated[
-        bool, typer.Option("--for-catalogue", help="Write the form of a catalogue.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE if it exists.")] = False,
+    catalogue: A[bool, Word("--for-catalogue"), Help("Write the form of a catalogue.")] = False,
+    force: A[bool, Help("Overwrite FILE if it exists.")] = False,
 ) -> None:
     """Write a worksheet to fill in: each question with its unit, default and example.
 
@@ -103,9 +97,7 @@ def check(
 
 
 def schema(
-    catalogue: Annotated[
-        bool, typer.Option("--for-catalogue", help="Print the schema of catalogues.")
-    ] = False,
+    catalogue: A[bool, Word("--for-catalogue"), Help("Print the schema of catalogues.")] = False,
 ) -> None:
     """Print the JSON Schema of worksheets or catalogues, for editors."""
     kind = "catalogue" if catalogue else "worksheet"
@@ -113,16 +105,12 @@ def schema(
 
 
 def catalogue(
-    file: Annotated[
+    file: A[
         str | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Catalogue in TOML, or the name of a shipped one; by default example-2026.",
-        ),
+        Word(metavar="FILE", is_argument=True),
+        Help("Catalogue in TOML, or the name of a shipped one; by default example-2026."),
     ] = None,
-    text: Annotated[
-        bool, typer.Option("--toml", help="Print it as TOML, to be saved and changed.")
-    ] = False,
+    text: A[bool, Word("--toml"), Help("Print it as TOML, to be saved and changed.")] = False,
     sets: Sets = (),
     as_json: AsJson = False,
 ) -> None:

@@ -1,34 +1,27 @@
 """`headrace net check`."""
 
 import json
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.net.foreign import NetFile, load_net
 from headrace.cli.options import AsJson
+from headrace.commands.parameters import Help, Word
 from headrace.kinds import with_kind
 
 
 def check(
     file: NetFile,
-    space: Annotated[
-        bool, typer.Option("--state-space", help="Explore it: deadlocks, bounds, liveness.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option("--max-markings", min=1, help="Markings at which the search ends.")
+    space: A[bool, Word("--state-space"), Help("Explore it: deadlocks, bounds, liveness.")] = False,
+    limit: A[
+        int, Word("--max-markings"), Help("Markings at which the search ends.", least=1)
     ] = 1_000_000,
-    timed: Annotated[
-        bool,
-        typer.Option("--timed", help="Take delays and services into account in the state space."),
-    ] = False,
-    reach: Annotated[
+    timed: A[bool, Help("Take delays and services into account in the state space.")] = False,
+    reach: A[
         str | None,
-        typer.Option(
-            "--reach",
-            metavar="CONDITION",
-            help="Find the nearest marking with this property, such as 'queue >= 3'.",
-        ),
+        Word(metavar="CONDITION"),
+        Help("Find the nearest marking with this property, such as 'queue >= 3'."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -2,64 +2,55 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated as A
 
 import typer
 
 from headrace.cli.options import ShowProgress, TrustedFiles, trust
 from headrace.cli.screen import progress
 from headrace.commands.fields import Seed, Sets
+from headrace.commands.parameters import Help, Word
 from headrace.files import atomic_file, check_apart, check_writable
 
 
 def draw(
-    file: Annotated[
+    file: A[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Scenario file, saved result, results:ID of a result in the store, or a net of"
-            " your own.",
+        Word(metavar="FILE", is_argument=True),
+        Help(
+            "Scenario file, saved result, results:ID of a result in the store, or a net of your"
+            " own."
         ),
     ],
-    output: Annotated[
+    output: A[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Picture (.svg), page for a browser (.html), or document of the net (.toml, .json)"
-            " to write.",
+        Word(short="-o"),
+        Help(
+            "Picture (.svg), page for a browser (.html), or document of the net (.toml, .json) to"
+            " write."
         ),
     ],
     sets: Sets = (),
-    load: Annotated[
-        bool, typer.Option("--load", help="Run the scenario, and shade stations by utilisation.")
-    ] = False,
-    depth: Annotated[
+    load: A[bool, Help("Run the scenario, and shade stations by utilisation.")] = False,
+    depth: A[
         int | None,
-        typer.Option(
-            "--depth",
-            min=0,
-            help="Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.",
-        ),
+        Help("Draw pages deeper than N as one symbol each: 0 shows the hosts. SVG only.", least=0),
     ] = None,
-    playback: Annotated[
+    playback: A[
         Path | None,
-        typer.Option(
-            "--playback",
-            help="Play a run in the page: a file of headrace run --playback, or of headrace net run"
-            " --playback.",
+        Help(
+            "Play a run in the page: a file of headrace run --playback, or of headrace net run"
+            " --playback."
         ),
     ] = None,
-    steps: Annotated[
+    steps: A[
         int | None,
-        typer.Option(
-            "--steps",
-            min=1,
-            help="Play N firings of a net of your own in the page: tokens move along the arcs.",
+        Help(
+            "Play N firings of a net of your own in the page: tokens move along the arcs.", least=1
         ),
     ] = None,
     seed: Seed = None,
-    trusted: TrustedFiles = None,
+    trusted: TrustedFiles = (),
     show_progress: ShowProgress = True,
 ) -> None:
     """Draw the net of a scenario, or a net of your own.

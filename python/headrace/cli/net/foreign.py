@@ -5,17 +5,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
-import typer
-
+from headrace.commands.parameters import Help, Word
 from headrace.files import atomic_file, check_apart, check_writable
 from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.net import NetModel
 
-NetFile = Annotated[Path, typer.Argument(metavar="FILE", help="Net: .toml, .json, .cpn or .pnml.")]
+NetFile = A[Path, Word(metavar="FILE", is_argument=True), Help("Net: .toml, .json, .cpn or .pnml.")]
 
 
 @contextmanager
@@ -60,11 +60,8 @@ def load_net(file: Path) -> "NetModel":
 
 def export(
     file: NetFile,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="File to write: .toml, .json, .cpn (CPN Tools) or .pnml."
-        ),
+    output: A[
+        Path, Word(short="-o"), Help("File to write: .toml, .json, .cpn (CPN Tools) or .pnml.")
     ],
 ) -> None:
     """Write a net of your own in another format."""

@@ -2,16 +2,17 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
 from headrace.cli.net.foreign import NetFile, load_net
-from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress, time_option
+from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.screen import progress, show_view
 from headrace.commands.fields import Replications, Seed
+from headrace.commands.parameters import Help, Word
+from headrace.commands.values import span
 from headrace.files import atomic_file, check_apart, check_directory, check_writable, save_json
 
 if TYPE_CHECKING:
@@ -42,36 +43,31 @@ def net_progress(
 
 def run(
     file: NetFile,
-    until: Annotated[
+    until: A[
         float | None,
-        time_option(
-            "--until",
+        span(0.0),
+        Help(
             "Simulated time of the end, such as '10 s'; by default that of the file, or when"
-            " nothing can happen any more.",
-            least=0.0,
+            " nothing can happen any more."
         ),
     ] = None,
-    warmup: Annotated[
+    warmup: A[
         float | None,
-        time_option("--warm-up", "Time at the start whose statistics are dropped.", least=0.0),
+        span(0.0),
+        Word("--warm-up"),
+        Help("Time at the start whose statistics are dropped."),
     ] = None,
     seed: Seed = None,
     replications: Replications = None,
-    rows: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rows",
-            metavar="MONITOR=FILE",
-            help="Save the rows of a collector as .csv or .parquet; can be repeated.",
-        ),
-    ] = None,
+    rows: A[
+        tuple[str, ...],
+        Word(metavar="MONITOR=FILE"),
+        Help("Save the rows of a collector as .csv or .parquet; can be repeated."),
+    ] = (),
     plot: PlotDirectory = None,
-    playback: Annotated[
+    playback: A[
         Path | None,
-        typer.Option(
-            "--playback",
-            help="Save frames of the first run as Parquet, for headrace net FILE --playback.",
-        ),
+        Help("Save frames of the first run as Parquet, for headrace net FILE --playback."),
     ] = None,
     output: ResultFile = None,
     as_json: AsJson = False,
@@ -81,7 +77,7 @@ def run(
     from headrace.views.net import view
 
     model = load_net(file)
-    saved = _row_files(rows or [], model)
+    saved = _row_files(rows, model)
     targets = {f"--rows {name}={path}": path for name, path in saved}
     check_apart({"--output": output, "--playback": playback} | targets, {"the net": file})
     for path in (output, playback, *(path for _, path in saved)):
@@ -112,7 +108,7 @@ def run(
     show_view(view(result))
 
 
-def _row_files(options: list[str], model: "NetModel") -> list[tuple[str, Path]]:
+def _row_files(options: Sequence[str], model: "NetModel") -> list[tuple[str, Path]]:
     """Return the collectors that are to be saved, each with a file."""
     files: list[tuple[str, Path]] = []
     for option in options:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def _record(
-    request: Recording, as_json: AsJson = False, stored: Stored = True, labels: Labels = None
+    request: Recording, as_json: AsJson = False, stored: Stored = True, labels: Labels = ()
 ) -> int:
-    known_labels = check_labels(labels or [], stored)
+    known_labels = check_labels(labels, stored)
     machine, seconds, name = request.machine, request.seconds, request.pid_name
     if machine is not None and not machine.is_file():
         raise FileNotFoundError(errno.ENOENT, "No such machine file", str(machine))

@@ -2,19 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
+from typing import Annotated as A
 
 from headrace.cli.screen import steps
+from headrace.commands.parameters import Help, Word
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def report(
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The profile directory, as `profile` leaves it.")
+    directory: A[
+        Path,
+        Word(metavar="DIR", is_argument=True),
+        Help("The profile directory, as `profile` leaves it."),
     ],
 ) -> None:
     """Write report.html and report.pdf of a profile."""
