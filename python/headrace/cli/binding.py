@@ -1,7 +1,7 @@
 """Commands of the terminal, made of the records in `headrace.commands`, and their groups."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -26,52 +26,50 @@ def command(record: type[msgspec.Struct], run: Callable[..., Any]) -> Callable[.
 
     `run` is called with the record, and with values of its own further parameters.
     """
-    return _bound(run, record.__doc__, record)
+    first, *further = _own(run)
+    return _bound(run, record.__doc__, [first.replace(annotation=record), *further])
 
 
 def with_options(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function for typer with an option for each parameter that has a `Help`."""
-    return _bound(run, run.__doc__)
+    """Return a function for typer with an option for each parameter that has a `Help`, and for
+    each field of a parameter that is a record."""
+    return _bound(run, run.__doc__, _own(run))
+
+
+def _own(run: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+    return tuple(inspect.signature(run, eval_str=True).parameters.values())
 
 
 def _bound(
-    run: Callable[..., Any], doc: str | None, record: type[msgspec.Struct] | None = None
+    run: Callable[..., Any], doc: str | None, own: Sequence[inspect.Parameter]
 ) -> Callable[..., Any]:
-    further = list(inspect.signature(run, eval_str=True).parameters.values())
-    fields = () if record is None else parameters(record)
-    first = "" if record is None else further.pop(0).name
-    declared = {one.name: _declared(one) for one in further if _has_help(one.annotation)}
-    if record is None and not declared:
+    records: dict[str, type[msgspec.Struct]] = {}
+    declared: dict[str, Parameter] = {}
+    options: list[inspect.Parameter] = []
+    for one in own:
+        if isinstance(one.annotation, type) and issubclass(one.annotation, msgspec.Struct):
+            records[one.name] = one.annotation
+            options += map(_option, parameters(one.annotation))
+        elif any(isinstance(extra, Help) for extra in getattr(one.annotation, "__metadata__", ())):
+            default = NODEFAULT if one.default is one.empty else one.default
+            declared[one.name] = parameter(one.name, one.annotation, default)
+            options.append(_option(declared[one.name]))
+        else:
+            options.append(one.replace(kind=one.KEYWORD_ONLY))
+    if not records and not declared:
         return run
 
     def call(**values: Any) -> Any:
-        if record is not None:
-            given = {field.name: values.pop(field.name) for field in fields}
-            values[first] = request(record, given)
-        for name, own in declared.items():
-            values[name] = read_value(own, values[name])
+        for name, record in records.items():
+            given = {field.name: values.pop(field.name) for field in parameters(record)}
+            values[name] = request(record, given)
+        for name, known in declared.items():
+            values[name] = read_value(known, values[name])
         return run(**values)
 
     call.__name__, call.__doc__ = run.__name__, doc
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [_option(field) for field in fields]
-        + [
-            _option(declared[one.name])
-            if one.name in declared
-            else one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for one in further
-        ]
-    )
+    call.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return call
-
-
-def _has_help(annotation: Any) -> bool:
-    return any(isinstance(extra, Help) for extra in getattr(annotation, "__metadata__", ()))
-
-
-def _declared(own: inspect.Parameter) -> Parameter:
-    is_required = own.default is inspect.Parameter.empty
-    return parameter(own.name, own.annotation, NODEFAULT if is_required else own.default)
 
 
 def _option(parameter: Parameter) -> inspect.Parameter:
@@ -85,7 +83,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     if parameter.short:
         words.append(parameter.short)
     has_range = parameter.has_early_range
-    declared = partial(
+    declare = partial(
         partial(typer.Argument, show_default=parameter.is_required)
         if parameter.is_argument
         else partial(typer.Option, *words),
@@ -99,7 +97,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if parameter.is_required else parameter.default_text,
-        annotation=Annotated[plain, declared()],
+        annotation=Annotated[plain, declare()],
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from typing import Annotated as A
 
+import msgspec
 import typer
 
 from headrace.cli.options import AsJson
@@ -70,58 +71,6 @@ def _current_kind(kind: str | None) -> str | None:
     return current
 
 
-Kind: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        callback=_current_kind,
-        help=f"Only results of this kind: {', '.join(STORED)}.",
-    ),
-]
-Name: TypeAlias = A[
-    str | None, Word("--name", metavar="NAME"), Help("Only results of scenarios with this name.")
-]
-Labelled: TypeAlias = A[
-    tuple[str, ...],
-    Word("--label", metavar="KEY=VALUE"),
-    Help("Only results with this label; can be repeated."),
-]
-Since: TypeAlias = A[
-    str | None,
-    Word("--since", metavar="WHEN"),
-    Help('Only results since a date (2026-11-01) or an age ("7 d").'),
-]
-
-
-Calls: TypeAlias = A[
-    str | None,
-    Word("--calls", metavar="posix|io-uring|null"),
-    Help("Only results measured by these calls."),
-]
-
-
-Host: TypeAlias = A[str | None, Word("--host", metavar="HOST"), Help("Only results of this host.")]
-FileSystem: TypeAlias = A[
-    str | None,
-    Word("--file-system", metavar="NAME"),
-    Help("Only results on this type of file system, such as ext4."),
-]
-Device: TypeAlias = A[
-    str | None,
-    Word("--device", metavar="TEXT"),
-    Help("Only results on a device with this text in its name or model."),
-]
-Search: TypeAlias = A[
-    str | None,
-    Word("--search", metavar="TEXT"),
-    Help(
-        "Only results with this text in their name, labels, host, directory, file system,"
-        " device or processor."
-    ),
-]
-
-
 Step: TypeAlias = A[
     str | None,
     Word("--step", metavar="STEP"),
@@ -129,17 +78,62 @@ Step: TypeAlias = A[
 ]
 
 
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
+    """Conditions by which results are selected."""
+
+    kind: A[
+        str | None,
+        Word(metavar="KIND"),
+        Help(f"Only results of this kind: {', '.join(STORED)}."),
+    ] = None
+    name: A[str | None, Word(metavar="NAME"), Help("Only results of scenarios with this name.")] = (
+        None
+    )
+    label: A[
+        tuple[str, ...],
+        Word(metavar="KEY=VALUE"),
+        Help("Only results with this label; can be repeated."),
+    ] = ()
+    since: A[
+        str | None,
+        Word(metavar="WHEN"),
+        Help('Only results since a date (2026-11-01) or an age ("7 d").'),
+    ] = None
+    calls: A[
+        str | None,
+        Word(metavar="posix|io-uring|null"),
+        Help("Only results measured by these calls."),
+    ] = None
+    host: A[str | None, Word(metavar="HOST"), Help("Only results of this host.")] = None
+    file_system: A[
+        str | None,
+        Word(metavar="NAME"),
+        Help("Only results on this type of file system, such as ext4."),
+    ] = None
+    device: A[
+        str | None,
+        Word(metavar="TEXT"),
+        Help("Only results on a device with this text in its name or model."),
+    ] = None
+    search: A[
+        str | None,
+        Word(metavar="TEXT"),
+        Help(
+            "Only results with this text in their name, labels, host, directory, file system,"
+            " device or processor."
+        ),
+    ] = None
+
+    def of_store(self) -> Mapping[str, Any]:
+        """Return the conditions as the store takes them. Raises ValueError for a wrong label."""
+        fields = msgspec.structs.asdict(self)
+        labels = parse_labels(fields.pop("label"))
+        return fields | {"kind": _current_kind(self.kind), "labels": labels}
+
+
 @app.command("list")
 def list_(
-    kind: Kind = None,
-    name: Name = None,
-    label: Labelled = (),
-    since: Since = None,
-    calls: Calls = None,
-    host: Host = None,
-    file_system: FileSystem = None,
-    device: Device = None,
-    search: Search = None,
+    conditions: Conditions,
     limit: A[int, Help("Show at most N results, newest first.", least=1)] = PAGE,
     page: A[int, Help("Number of the page to show.", least=1)] = 1,
     all_: A[bool, Word("--all"), Help("Show all results without pages.")] = False,
@@ -154,19 +148,7 @@ def list_(
     if all_ and page > 1:
         raise ValueError("--page has no effect with --all: leave one of them out")
     skip = 0 if all_ else (page - 1) * limit
-    chosen = store.make_filter(
-        kind,
-        name,
-        parse_labels(label),
-        since,
-        None if all_ else limit,
-        calls,
-        skip,
-        host=host,
-        file_system=file_system,
-        device=device,
-        search=search,
-    )
+    chosen = store.make_filter(**conditions.of_store(), limit=None if all_ else limit, skip=skip)
     listed = store.open().listed(chosen)
     shown = len(listed.entries) + len(set(listed.damaged))
     if as_json:
@@ -219,15 +201,8 @@ def compare(
         By | None,
         typer.Option("--by", help="Group the results that --name or --label selects by this key."),
     ] = None,
-    kind: Kind = None,
-    name: Name = None,
-    label: Labelled = (),
-    since: Since = None,
-    calls: Calls = None,
-    host: Host = None,
-    file_system: FileSystem = None,
-    device: Device = None,
-    search: Search = None,
+    *,
+    conditions: Conditions,
     step: Step = None,
     as_json: AsJson = False,
 ) -> None:
@@ -237,20 +212,7 @@ def compare(
     """
     from headrace import store
 
-    compared = store.open().compare(
-        identifiers,
-        by=by,
-        kind=kind,
-        name=name,
-        labels=parse_labels(label),
-        since=since,
-        calls=calls,
-        step=step,
-        host=host,
-        file_system=file_system,
-        device=device,
-        search=search,
-    )
+    compared = store.open().compare(identifiers, by=by, step=step, **conditions.of_store())
     if as_json:
         _print(compared.json())
         return
