@@ -1,7 +1,8 @@
 """Measurements of this machine and its file systems."""
 
+import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +12,7 @@ import msgspec
 
 from headrace.commands.fields import BelowDirectory, Passes, Rounds, Sets
 from headrace.commands.parameters import Help, Word
-from headrace.commands.sizes import counts, different_counts
+from headrace.commands.sizes import counts, different_counts, size
 from headrace.commands.values import DIRECTORY, span
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from headrace.calibrate.measurements import ProgressCallback
     from headrace.measure import LoadSweep
+    from headrace.measure.jobs import Options
     from headrace.measure.tuning import Amount
     from headrace.profile.document import Profile
     from headrace.profile.recorder import Request
@@ -31,6 +33,108 @@ OPERATIONS = (
     "direct-read,direct-write,sync,open,stat,fstat,access,setattr,create,unlink,mkdir,"
     "rmdir,readdir,find-first,find-next,symlink,readlink,link,rename,statfs,fstatfs"
 )
+
+
+class Quick(msgspec.Struct, frozen=True, kw_only=True):
+    """Measure IOPS, MB/s and latency of reads and writes.
+
+    Requests are sequential and random. Takes less than half a minute. All files are made in a
+    directory of the benchmark's own below DIR, which is removed at the end. With FILE: run the jobs
+    of a fio job file.
+    """
+
+    paths: A[
+        tuple[str, ...],
+        Word(metavar="[FILE] DIR", is_argument=True),
+        Help(
+            "Directory on the file system to measure, or a block device, which is only read;"
+            " before it optionally a fio job file to run there."
+        ),
+    ]
+    queue_depth: A[
+        str | None,
+        Word(metavar="COUNTS"),
+        Help("Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring."),
+    ] = None
+    seconds: A[
+        float | None, span(), Word("--time"), Help("Time measured in each step; by default 1.5 s.")
+    ] = None
+    file: A[
+        str | None,
+        Word("--file-size", metavar="SIZE"),
+        Help(
+            "Size of each process's file; by default up to 1 GiB, limited by free space and 4 s"
+            " of writing."
+        ),
+    ] = None
+    block: A[
+        str | None,
+        Word("--block-size", metavar="SIZE"),
+        Help("Bytes of a random request; by default 4 KiB."),
+    ] = None
+    sequential_block: A[
+        str | None,
+        Word("--sequential-block-size", metavar="SIZE"),
+        Help("Bytes of a sequential request; by default 1 MiB."),
+    ] = None
+    processes: A[int | None, Help("Number of parallel processes.", least=1, most=4096)] = None
+    rate: A[
+        float | None,
+        Word(metavar="IOPS"),
+        Help("Requests per second; by default as many as possible."),
+    ] = None
+    direct: A[
+        bool | None,
+        Word(off="--no-direct"),
+        Help("Bypass the page cache (O_DIRECT); by default where the file system supports it."),
+    ] = None
+    calls: A[
+        Literal["posix", "io-uring", "null"] | None,
+        Help("Calls to use; by default io_uring, or system calls at a queue depth of 1."),
+    ] = None
+
+    @property
+    def given(self) -> Sequence[str]:
+        """The options that a job file would set itself."""
+        values = {
+            "--queue-depth": self.queue_depth,
+            "--file-size": self.file,
+            "--block-size": self.block,
+            "--sequential-block-size": self.sequential_block,
+            "--processes": self.processes,
+            "--rate": self.rate,
+            "--direct": self.direct,
+            "--calls": self.calls,
+        }
+        return [name for name, value in values.items() if value is not None]
+
+    def options(self) -> "Options":
+        """Return the options of the benchmark. Raises ValueError if a value is wrong."""
+        from headrace.measure import jobs
+
+        default, depths = jobs.Options(), self.queue_depth
+        if self.rate is not None and not (self.rate > 0 and math.isfinite(self.rate)):
+            raise ValueError(f"--rate {self.rate}: expected requests per second such as 1000")
+        blocks = self.sequential_block, self.block
+        options = jobs.Options(
+            file=None if self.file is None else size(self.file),
+            sequential_block=default.sequential_block if blocks[0] is None else size(blocks[0]),
+            random_block=default.random_block if blocks[1] is None else size(blocks[1]),
+            queue_depths=default.queue_depths if depths is None else counts(depths),
+            processes=default.processes if self.processes is None else self.processes,
+            seconds=default.seconds if self.seconds is None else self.seconds,
+            rate=self.rate,
+        )
+        if self.calls in (None, "io-uring"):
+            return options
+        if depths is None:
+            return dataclasses.replace(options, queue_depths=[1])
+        if self.calls == "null" or max(options.queue_depths) > 1:
+            raise ValueError(
+                f"--calls {self.calls}: system calls have a queue depth of 1: expected --calls"
+                " io-uring, or --calls posix with --queue-depth 1"
+            )
+        return options
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):

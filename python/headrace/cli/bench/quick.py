@@ -2,24 +2,21 @@
 
 import dataclasses
 import difflib
-import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-from typing import Annotated as A
+from typing import TYPE_CHECKING
 
 import typer
 
 from headrace.cli.bench import documents
 from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.job_view import job_view
-from headrace.cli.bench.options import Calls, Processes, Space
+from headrace.cli.bench.options import Calls, Space
+from headrace.cli.binding import command
 from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
-from headrace.commands.parameters import Help, Word
-from headrace.commands.sizes import counts, size
-from headrace.commands.values import span
+from headrace.commands.measurements import Quick
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
 
@@ -30,62 +27,9 @@ if TYPE_CHECKING:
 JOB_FILES = (".fio", ".job")
 """Suffixes that distinguish fio's job files from scenarios in `bench run`."""
 
-QueueDepth = A[
-    str | None,
-    Word("--queue-depth", metavar="COUNTS"),
-    Help("Requests in flight per process, such as 1,16 or 1-32; above 1 by io_uring."),
-]
 
-
-def quick(
-    paths: A[
-        tuple[str, ...],
-        Word(metavar="[FILE] DIR", is_argument=True),
-        Help(
-            "Directory on the file system to measure, or a block device, which is only read;"
-            " before it optionally a fio job file to run there."
-        ),
-    ],
-    queue_depth: QueueDepth = None,
-    seconds: A[
-        float | None, span(), Word("--time"), Help("Time measured in each step; by default 1.5 s.")
-    ] = None,
-    file: A[
-        str | None,
-        Word("--file-size", metavar="SIZE"),
-        Help(
-            "Size of each process's file; by default up to 1 GiB, limited by free space and 4 s"
-            " of writing."
-        ),
-    ] = None,
-    block: A[
-        str | None,
-        Word("--block-size", metavar="SIZE"),
-        Help("Bytes of a random request; by default 4 KiB."),
-    ] = None,
-    sequential_block: A[
-        str | None,
-        Word("--sequential-block-size", metavar="SIZE"),
-        Help("Bytes of a sequential request; by default 1 MiB."),
-    ] = None,
-    processes: Processes = None,
-    rate: A[
-        float | None,
-        Word(metavar="IOPS"),
-        Help("Requests per second; by default as many as possible."),
-    ] = None,
-    direct: A[
-        bool | None,
-        Word(off="--no-direct"),
-        Help("Bypass the page cache (O_DIRECT); by default where the file system supports it."),
-    ] = None,
-    calls: Annotated[
-        Calls | None,
-        typer.Option(
-            "--calls",
-            help="Calls to use; by default io_uring, or system calls at a queue depth of 1.",
-        ),
-    ] = None,
+def _quick(
+    request: Quick,
     space: Space = None,
     as_json: AsJson = False,
     csv: Csv = None,
@@ -95,44 +39,18 @@ def quick(
     stored: Stored = True,
     show_progress: ShowProgress = True,
 ) -> int:
-    """Measure IOPS, MB/s and latency of reads and writes.
-
-    Requests are sequential and random. Takes less than half a minute. All files are made in a
-    directory of the benchmark's own below DIR, which is removed at the end. With FILE: run the jobs
-    of a fio job file.
-    """
     from headrace.measure import jobs
 
-    first, where = _arguments(paths)
-    given = {
-        "--queue-depth": queue_depth,
-        "--file-size": file,
-        "--block-size": block,
-        "--sequential-block-size": sequential_block,
-        "--processes": processes,
-        "--rate": rate,
-        "--direct": direct,
-        "--calls": calls,
-    }
-    without = [name for name, value in given.items() if value is not None]
-    if first is not None and without:
-        raise ValueError(f"{without[0]}: {first} sets it: expected a directory and no job file")
+    first, where = _arguments(request.paths)
     common = (as_json, csv, output, plot, label, stored, show_progress)
     if first is not None:
-        return run_job_file(first, where, seconds, *common)
-
-    options = _options(given, seconds)
-    if calls is not None and calls != Calls.IO_URING:
-        if queue_depth is None:
-            options = dataclasses.replace(options, queue_depths=[1])
-        elif calls == Calls.NULL or max(options.queue_depths) > 1:
-            raise ValueError(
-                f"--calls {calls}: system calls have a queue depth of 1: expected --calls io-uring,"
-                " or --calls posix with --queue-depth 1"
-            )
+        for name in request.given:
+            raise ValueError(f"{name}: {first} sets it: expected a directory and no job file")
+        return run_job_file(first, where, request.seconds, *common)
+    options = request.options()
 
     def planned(target: "Target") -> "Plan":
-        fitting = _fitting(options, target, direct, calls)
+        fitting = _fitting(options, target, request.direct, request.calls)
         return jobs.quick_start(where, fitting, target.size)
 
     return _run(planned, where, None, *common)
@@ -199,40 +117,15 @@ def _meant(name: str) -> str:
     return f'; did you mean "{close[0]}"?' if close else ""
 
 
-def _options(given: Mapping[str, object], seconds: float | None) -> "Options":
-    from headrace.measure import jobs
-
-    def bytes_of(name: str, default: int) -> int:
-        text = given[name]
-        return default if text is None else size(str(text))
-
-    default = jobs.Options()
-    depths = given["--queue-depth"]
-    rate = given["--rate"]
-    if isinstance(rate, float) and not (rate > 0 and math.isfinite(rate)):
-        raise ValueError(f"--rate {rate}: expected requests per second such as 1000")
-    file = given["--file-size"]
-    processes = given["--processes"]
-    return jobs.Options(
-        file=None if file is None else size(str(file)),
-        sequential_block=bytes_of("--sequential-block-size", default.sequential_block),
-        random_block=bytes_of("--block-size", default.random_block),
-        queue_depths=default.queue_depths if depths is None else counts(str(depths)),
-        processes=processes if isinstance(processes, int) else default.processes,
-        seconds=default.seconds if seconds is None else seconds,
-        rate=rate if isinstance(rate, float) else None,
-    )
-
-
 def _fitting(
-    options: "Options", target: "Target", direct: bool | None, calls: Calls | None
+    options: "Options", target: "Target", direct: bool | None, calls: str | None
 ) -> "Options":
     """Limit the options to what the target and this system support."""
     from headrace import _core
     from headrace.measure.jobs.target import in_memory
 
     if calls is not None:
-        options = dataclasses.replace(options, calls=str(calls))
+        options = dataclasses.replace(options, calls=calls)
     takes = direct is not False and not in_memory(target) and target.engine.takes_direct()
     if direct and not takes:
         raise ValueError(
@@ -295,3 +188,6 @@ def _run(
         # Last: the printed figures are not lost with a disk that is full.
         result.save(output)
     return documents.status(result.document["stop"])
+
+
+quick = command(Quick, _quick)
