@@ -177,21 +177,9 @@ def twin_of_program(
         else:
             file = Path(machine).resolve()
         steps = rounds + 4
-        report(0, steps, TRACER)
-        measurement = OverheadMeasurement(strace.wrap, Path(directory))
-        _measure(measurement)
-        report(1, steps, f"captured: {runs.name}")
-        trace = Path(folder) / "trace"
-        captured_run = runs.run(lambda words: strace.wrap(words, trace))
-        # Again: its time depends on the load of the processors.
-        report(2, steps, TRACER)
-        _measure(measurement)
-        overhead = measurement.overhead()
-        try:
-            captured = read_captured(trace, captured_run.directory, overhead)
-            captured = with_processor_use(captured, captured_run.use, overhead)
-        except ValueError as error:
-            raise RunError(f"{runs.name}: its calls cannot be evaluated: {error}") from None
+        captured_run, captured, overhead = _captured(
+            runs, strace, Path(folder), lambda done, name: report(done, steps, name)
+        )
         report(3, steps, f"simulated: {runs.name}")
         predicted = predict_run(captured, overhead, file, Path(folder), cold, overrides)
         text = file.read_text(encoding="utf-8")
@@ -216,6 +204,27 @@ def twin_of_program(
         environment=environment,
         application=application.record(),
     )
+
+
+def _captured(
+    runs: ProgramRuns, strace: Strace, folder: Path, report: Callable[[int, str], object]
+) -> tuple[ProgramRun, CapturedRun, TracerOverhead]:
+    """Run a program under strace, and measure the time of the tracer before and after."""
+    report(0, TRACER)
+    measurement = OverheadMeasurement(strace.wrap, runs.directory)
+    _measure(measurement)
+    report(1, f"captured: {runs.name}")
+    trace = folder / "trace"
+    run = runs.run(lambda words: strace.wrap(words, trace))
+    # Again: its time depends on the load of the processors.
+    report(2, TRACER)
+    _measure(measurement)
+    overhead = measurement.overhead()
+    try:
+        captured = read_captured(trace, run.directory, overhead)
+        return run, with_processor_use(captured, run.use, overhead), overhead
+    except ValueError as error:
+        raise RunError(f"{runs.name}: its calls cannot be evaluated: {error}") from None
 
 
 def _measure(measurement: OverheadMeasurement) -> None:
