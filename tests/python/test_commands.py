@@ -2,7 +2,10 @@
 
 import json
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated as A
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,11 +15,20 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from headrace import commands
+from headrace.cli.binding import with_options
 from headrace.cli.design.output_options import figures_command
 from headrace.cli.serve import command_forms
 from headrace.commands import design
-from headrace.commands.parameters import Form, Help, Parameter, WrongParameter, parameters, request
-from headrace.commands.values import SIZE, TIME
+from headrace.commands.parameters import (
+    Form,
+    Help,
+    Parameter,
+    Word,
+    WrongParameter,
+    parameters,
+    request,
+)
+from headrace.commands.values import DIRECTORY, SIZE, TIME, span
 from headrace.design.figure import Figure
 from headrace.quantities import DAY, HOUR
 
@@ -64,6 +76,53 @@ def test_a_calculation_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch)
     assert (fields["drives"].kind, fields["drives"].minimum) == ("integer", 1)
     assert fields["load"].default == "2 h"
     assert fields["tapes"].repeated
+
+
+class Copy(msgspec.Struct, frozen=True, kw_only=True):
+    """Copy a directory."""
+
+    directory: A[Path, DIRECTORY, Word(metavar="DIR", is_argument=True), Help("What to copy.")]
+    only: A[tuple[Path, ...], Word(short="-f"), Help("Files; can be repeated.")] = ()
+    limit: A[float, span(1.0, 60.0), Word("--time-limit"), Help("Longest time.")] = 30.0
+    part: A[float, Help("Part to copy.", least=0.1, most=0.5)] = 0.5
+    direct: A[bool | None, Word(off="--no-direct"), Help("Bypass the page cache.")] = None
+
+
+def copied(*arguments: str) -> Any:
+    """Return the record and the parameter that a command line becomes, or its output."""
+    given: list[tuple[Copy, int]] = []
+
+    def copy(asked: Copy, times: A[int, Help("Copies.", least=1)] = 1) -> None:
+        given.append((asked, times))
+
+    app = typer.Typer()
+    app.command()(with_options(copy))
+    result = CliRunner().invoke(app, arguments)
+    return given[0] if result.exit_code == 0 and given else " ".join(result.output.split())
+
+
+def test_options_of_the_terminal_follow_from_a_record() -> None:
+    assert copied("data") == (Copy(directory=Path("data")), 1)
+    given = ("data", "-f", "a", "--only", "b", "--time-limit", "0.5 min", "--part=0.1")
+    asked = Copy(
+        directory=Path("data"), only=(Path("a"), Path("b")), limit=30.0, part=0.1, direct=False
+    )
+    assert copied(*given, "--no-direct", "--times", "2") == (asked, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "DIR"),
+        (("",), "expected a directory"),
+        (("data", "--time-limit", "2 min"), '"2 min": expected 1 s to 60 s'),
+        (("data", "--time-limit", "soon"), '"soon": expected'),
+        (("data", "--part", "0.6"), "equal to 0.5"),
+        (("data", "--times", "0"), "equal to 1"),
+    ],
+)
+def test_the_terminal_refuses_wrong_usage(arguments: Sequence[str], message: str) -> None:
+    assert message in copied(*arguments)
 
 
 @pytest.mark.parametrize(

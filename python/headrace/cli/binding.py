@@ -31,8 +31,10 @@ def command(record: type[msgspec.Struct], run: Callable[..., Any]) -> Callable[.
 
 
 def with_options(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function for typer with an option for each parameter that has a `Help`, and for
-    each field of a parameter that is a record."""
+    """Return a function for typer with an option for each parameter that has a `Help`.
+
+    A parameter that is a record has an option for each of its fields.
+    """
     return _bound(run, run.__doc__, _own(run))
 
 
