@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 from typing import Annotated as A
 
 import typer
@@ -103,7 +103,7 @@ def execute(
         Word(metavar="HOST", is_argument=True),
         Help("Name of the host in headrace lab status."),
     ],
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND...")],
+    command: A[list[str], typer.Argument(metavar="COMMAND...")],
     name: Name = None,
 ) -> None:
     """Run a command on a host of the testbed.

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from typing import Annotated as A
 
 import typer
@@ -61,10 +61,10 @@ def _as_json(context: typer.Context, given: bool) -> bool:
     return given or context.meta.get(RESULT_PRINTED, False)
 
 
-AsJson: TypeAlias = Annotated[
+AsJson: TypeAlias = A[
     bool, typer.Option("--json", callback=_as_json, help="Print one JSON document.")
 ]
-ResultFile: TypeAlias = Annotated[
+ResultFile: TypeAlias = A[
     Path | None,
     typer.Option(
         "--output",

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from typing import Annotated as A
 
 import msgspec
@@ -197,7 +197,7 @@ def compare(
         Word(metavar="[ID...]", is_argument=True),
         Help("Identifiers, their unique beginnings, or last; the baseline first."),
     ] = (),
-    by: Annotated[
+    by: A[
         By | None,
         typer.Option("--by", help="Group the results that --name or --label selects by this key."),
     ] = None,
@@ -273,7 +273,7 @@ def export(
         Word(short="-o"),
         Help("File to write: .zip with tables, or .csv; - for standard output."),
     ],
-    format: Annotated[
+    format: A[
         ExportFormat | None,
         typer.Option(
             "--format",

@@ -132,7 +132,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     request_rate: A[float, Word(metavar="RATE"), Help("Requests/s of a user.", least=1.0)] = 100.0
 
     @property
-    def there(self) -> Path:
+    def data_directory(self) -> Path:
         """The directory of the data."""
         return _data(self.data)
 
@@ -146,7 +146,7 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("--tls-cert and --tls-key: expected both or neither")
         needs_users = self._needs_users()
         return Settings(
-            data=self.there,
+            data=self.data_directory,
             address=self.address,
             port=self.port,
             needs_login=self.login is not False,
@@ -154,7 +154,9 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
             tls_certificate=_readable(self.tls_cert, "--tls-cert"),
             tls_key=_readable(self.tls_key, "--tls-key"),
             directories=self._directories(),
-            local_token=None if needs_users or self.login is False else local_token(self.there),
+            local_token=None
+            if needs_users or self.login is False
+            else local_token(self.data_directory),
             peers=self.peer,
             proxies=self.proxy,
             schedulers=self.allow_schedulers,
@@ -194,25 +196,25 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
         if needs_users and not _users(self.data).entries():
             raise ValueError(
                 f"{'--login' if is_local else self.address} needs users, and there are none: add"
-                f" one by headrace serve user add --data-directory {self.there} NAME"
+                f" one by headrace serve user add --data-directory {self.data_directory} NAME"
             )
         return needs_users
 
     def _directories(self) -> tuple[Path, ...]:
         directories = tuple(map(_directory, self.directory))
-        data = self.there.resolve()
+        data = self.data_directory.resolve()
         for directory in directories:
             if data.is_relative_to(directory) or directory.is_relative_to(data):
                 raise ValueError(
                     f"--allow-directory {directory}: expected a directory apart from the data of"
-                    f" the server, {self.there}: choose another one, or another --data-directory"
+                    f" the server, {self.data_directory}: choose another one, or another --data-directory"
                 )
         return directories
 
 
 def _start(request: Server, context: typer.Context) -> None:
     # Before NiceGUI is imported, which would use the working directory.
-    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(request.there / "browsers"))
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(request.data_directory / "browsers"))
     check_extra()
     settings = request.settings()
     if request.login is False:

@@ -3,7 +3,6 @@
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 from typing import Annotated as A
 
 import typer
@@ -95,9 +94,7 @@ def synth(
     block: A[str, Word(metavar="SIZE"), Help("Contiguous bytes of one process.")] = "1 MiB",
     transfer: A[str, Word(metavar="SIZE"), Help("Bytes of one request.")] = "256 KiB",
     segments: A[int, Help("Blocks of one process in a file.")] = 1,
-    phases: Annotated[
-        Phases, typer.Option(help="Operations of the trace.")
-    ] = Phases.WRITE_THEN_READ,
+    phases: A[Phases, typer.Option(help="Operations of the trace.")] = Phases.WRITE_THEN_READ,
     random: A[bool, Help("Use random instead of sequential offsets.")] = False,
     think: A[float, span(0.0), Help("Time between two requests.")] = 0.0,
     seed: A[int, Help("Seed of all random numbers.")] = 0,

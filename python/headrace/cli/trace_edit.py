@@ -3,7 +3,7 @@
 import json
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 from typing import Annotated as A
 
 import typer
@@ -136,7 +136,7 @@ def scale(
 def anonymise(
     source: Source,
     target: Target,
-    key: Annotated[
+    key: A[
         str | None,
         typer.Option(
             envvar="HEADRACE_TRACE_KEY",

@@ -296,7 +296,7 @@ class Tune(msgspec.Struct, frozen=True, kw_only=True):
 
     def answer(
         self,
-        on_progress: Callable[[], AbstractContextManager[OnSteps]],
+        bar: Callable[[], AbstractContextManager[OnSteps]],
         resumed: Mapping[str, Any] | None,
         so_far: Callable[[Mapping[str, Any]], object],
     ) -> Mapping[str, Any]:
@@ -306,7 +306,7 @@ class Tune(msgspec.Struct, frozen=True, kw_only=True):
 
         names = list(filter(None, map(str.strip, self.operations.split(","))))
         shares, watching = tuning.target(self.target), tuning.profiler(self.profiler)
-        with watching(self.directory) as watched, on_progress() as tell:
+        with watching(self.directory) as watched, bar() as on_progress:
             return tune(
                 watched,
                 shares,
@@ -315,7 +315,7 @@ class Tune(msgspec.Struct, frozen=True, kw_only=True):
                 amount=self.amounts,
                 step=self.step,
                 threshold=self.threshold,
-                on_progress=tell,
+                on_progress=on_progress,
                 resumed=resumed,
                 so_far=so_far,
             )

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from typing import Annotated as A
 
 import typer
@@ -234,7 +234,7 @@ def copy(
     files: A[
         int | None, Help("With --tree: number of files in each; by default 100.", least=1)
     ] = None,
-    sizes: Annotated[
+    sizes: A[
         SizesOfFiles | None,
         typer.Option("--size-set", help="With --tree: set of file sizes; by default small."),
     ] = None,

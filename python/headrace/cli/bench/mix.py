@@ -11,13 +11,7 @@ from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import Calls, CallsOption, Space
 from headrace.cli.bench.resume import Resume, Saver, earlier_result, output_of, print_resume_command
 from headrace.cli.binding import command
-from headrace.cli.options import (
-    AsJson,
-    KeepFiles,
-    PlotDirectory,
-    ResultFile,
-    ShowProgress,
-)
+from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.measurements import Mix
 from headrace.files import check_apart, check_directory

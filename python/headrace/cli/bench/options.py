@@ -2,7 +2,6 @@
 
 import sys
 from enum import StrEnum
-from typing import Annotated
 from typing import Annotated as A
 
 import typer
@@ -25,7 +24,7 @@ def _state_need(statement: str) -> None:
     print(plain(statement), file=sys.stderr, flush=True)
 
 
-Space = Annotated[
+Space = A[
     str | None,
     typer.Option(
         "--space",
@@ -46,7 +45,7 @@ class Calls(StrEnum):
     NULL = "null"
 
 
-CallsOption = Annotated[
+CallsOption = A[
     Calls,
     typer.Option(
         "--calls",

@@ -14,13 +14,7 @@ from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import Calls, CallsOption, RepetitionsOfScenario, Space
 from headrace.cli.bench.quick import is_job_file, run_job_file
 from headrace.cli.kernel_trace import check_tracing
-from headrace.cli.options import (
-    AsJson,
-    KeepFiles,
-    PlotDirectory,
-    ResultFile,
-    ShowProgress,
-)
+from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.fields import BelowDirectory, ScenarioFile, Sets
 from headrace.commands.parameters import Help, Word

@@ -2,15 +2,7 @@
 
 import typer
 
-from headrace.cli.design import (
-    calculations,
-    lifetimes,
-    recommend,
-    report,
-    smart,
-    solve,
-    worksheet,
-)
+from headrace.cli.design import calculations, lifetimes, recommend, report, smart, solve, worksheet
 from headrace.cli.design.output_options import figures_command
 from headrace.commands.design import CALCULATIONS, record
 
