@@ -207,7 +207,8 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
             if data.is_relative_to(directory) or directory.is_relative_to(data):
                 raise ValueError(
                     f"--allow-directory {directory}: expected a directory apart from the data of"
-                    f" the server, {self.data_directory}: choose another one, or another --data-directory"
+                    f" the server, {self.data_directory}: choose another one, or another"
+                    " --data-directory"
                 )
         return directories
 
