@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// thread runs.
 const OVERSHOOT: Duration = Duration::from_micros(100);
 
-/// The longest that nobody looks whether the run goes on.
+/// The longest time between two checks that the run goes on.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Nanoseconds since the start of the run.
@@ -39,8 +39,8 @@ impl Clock {
         u64::try_from(passed).unwrap_or(u64::MAX)
     }
 
-    /// Waits for a time: sleeps through most of it and spins through the rest, as a
-    /// sleep alone ends too late. Gives up as soon as `ends` is set.
+    /// Waits for a time: sleeps through most of it and spins through the rest, as a sleep alone
+    /// ends too late. Returns as soon as `ends` is set.
     pub fn wait_until(&self, time: Nanoseconds, ends: &AtomicBool) {
         wait(self, time, ends);
     }

@@ -73,7 +73,7 @@ impl Messages {
         }
     }
 
-    /// Something has come of them; whether this engine was the last that was waited for.
+    /// Receives a result of messages, and whether this engine was the last that was waited for.
     pub fn heard(&mut self, news: &RoundNews, last: bool) {
         match news {
             RoundNews::Begins { own: true, .. } => {

@@ -19,8 +19,8 @@ use rustix::ioctl::{Opcode, Setter, opcode};
 
 use crate::calls::Result;
 
-/// Bytes between two commits: with more, a journal of 64 MiB would be full, and nobody writes on
-/// before it is empty.
+/// Bytes between two commits: with more, a journal of 64 MiB would fill, and all writers would wait
+/// until it is empty.
 const PIECE: u64 = 16 << 20;
 
 /// Duration for which a piece is left alone: what the limit counts of its bytes, at 40 MB/s, and
@@ -64,14 +64,14 @@ impl<'a> DataJournal<'a> {
     /// Empties the journal, if this process may (`CAP_SYS_ADMIN`; ext4 since Linux 5.15).
     pub fn empty(&self) {
         if self.journaled && checkpoint(self.directory, DRY_RUN).is_ok() {
-            // What others have just written through it is to be forgotten.
+            // The file system forgets recent writes of others through this descriptor.
             std::thread::sleep(ALONE);
             // A journal that is not empty costs a measurement its accuracy, and no more.
             let _ = checkpoint(self.directory, 0);
         }
     }
 
-    /// Brings what was made, and all else in the file system, to its place.
+    /// Brings new files, and all else in the file system, to their places.
     ///
     /// # Errors
     /// If the file system cannot.

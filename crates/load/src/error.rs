@@ -46,12 +46,12 @@ pub enum Error {
     /// An error on one of several hosts.
     #[error("{host}: {message}")]
     Elsewhere {
-        /// Which.
+        /// The name of the host.
         host: String,
         /// Message.
         message: String,
     },
-    /// The caller broke off what is done before the run.
+    /// The caller stopped the preparation of the run.
     #[error("interrupted")]
     Interrupted,
     /// No thread could be made for a process.

@@ -9,8 +9,8 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::calls::{Calls, Handle, Result};
 
-/// Files that a process keeps open at the most; with more, one is closed before another
-/// is opened, outside of what is timed.
+/// Most files that a process holds open; with more, one is closed before another is opened, outside
+/// of the timing.
 pub const MOST_OPEN: usize = 64;
 
 /// File names and open flags shared by all processes of a workload.
@@ -136,7 +136,7 @@ impl OpenFiles {
         self.open.get(&(file, flags)).map(Handle::clone)
     }
 
-    /// A file that was opened is kept open.
+    /// An opened file stays open.
     ///
     /// # Errors
     /// If another could not be closed for it.
@@ -174,7 +174,7 @@ impl OpenFiles {
 /// Files are made for their owner and readable by all, as with `umask 022`.
 pub const MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// Open flags of files to be written, and perhaps read.
+/// Open flags of files to be written and read.
 pub const WRITING: OFlags = OFlags::RDWR.union(OFlags::CREATE);
 
 /// Open flags of directories to be listed.

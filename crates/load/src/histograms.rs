@@ -1,4 +1,4 @@
-//! Histograms as text, so that they can be kept and put together later.
+//! Histograms as text, to be saved and merged later.
 //!
 //! The format is that of HdrHistogram's logs: its version 2, deflated, in base64. Values
 //! are nanoseconds.
@@ -62,11 +62,10 @@ pub fn encode(histogram: &Histogram<u64>) -> Result<String, Error> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// Several histograms as one, whoever wrote them. What is not known exactly of one of them
-/// is as its buckets have it.
+/// Merges several histograms. Exact values that one of them lacks are taken from its buckets.
 ///
 /// # Errors
-/// If there is none, a text is no histogram, or it cannot be what is known exactly of it.
+/// If there is none, a text is no histogram, or its exact values are inconsistent.
 pub fn merged(parts: &[(String, Option<Exact>)]) -> Result<Times, Error> {
     let mut all = parts.iter().map(|(text, exact)| times(text, *exact));
     let mut sum = all.next().ok_or_else(|| wrong("there is none"))??;
@@ -141,7 +140,7 @@ mod tests {
         // As it is in results of earlier versions.
         let near = both(None, other.exact).expect("they fit");
         assert!((near.mean().expect("two") / 10_020_507_505.0 - 1.0).abs() < 1e-3);
-        // Of another histogram.
+        // Exact values of another histogram.
         let error = both(other.exact.map(|it| Exact { sum: 1, ..it }), None);
         assert!(
             error

@@ -12,8 +12,8 @@
 //! the call itself is timed. Its actual start gives the service time, its intended start the
 //! response time.
 //!
-//! To add an operation, write a file in `operation/` and name it in its list and in the
-//! scenario's list of a mix; to add a way of making the calls, one in `calls/`.
+//! To add an operation, write a file in `operation/` and name it in its list and in the scenario's
+//! list of a mix. To add a way of making the calls, write a file in `calls/`.
 
 pub mod calls;
 mod clock;

@@ -1,4 +1,4 @@
-//! The load of an open loop: what was asked for, and what was achieved.
+//! The load of an open loop: requested and achieved.
 
 use headrace_net::Time;
 use headrace_spec::{OperationMix, Scenario, WorkloadKind};
@@ -17,7 +17,7 @@ impl Load {
     pub fn of(scenario: &Scenario, outcome: &Outcome) -> Result<Option<Load>, Error> {
         let from = in_nanoseconds(scenario.run.warm_up.0);
         let stop = scenario.run.stop.time.map(|it| in_nanoseconds(it.0));
-        // Nothing is begun after the stop, and what is in progress then is finished.
+        // Nothing is begun after the stop, and requests in progress are finished.
         let to = stop.filter(|_| outcome.reason == "time");
         let to = to.unwrap_or(outcome.lasted);
         if to <= from {

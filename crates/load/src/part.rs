@@ -271,8 +271,8 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Has files that are to be in the page cache be there, as the last thing before a run: others
-    /// may have taken long to make.
+    /// Loads files that must be cached into the page cache, as the last step before a run: creating
+    /// other files may have taken long.
     pub fn warm_files(
         &self,
         scenario: &Scenario,

@@ -12,9 +12,8 @@ use crate::files::{MODE, Names};
 use crate::operation::{Buffer, Content};
 use crate::page_cache::{self, KnownPages};
 
-/// Makes a file that is to be there before the run; one that an earlier run in the same
-/// directory has left is made as long as it was. `pieces` hears of
-/// all that is written.
+/// Makes a file that must exist before the run. A file that an earlier run left in the same
+/// directory gets its initial length again. `pieces` hears of all that is written.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -63,9 +62,9 @@ pub fn warm(root: &OwnedFd, names: &Names, file: ExistingFile) {
     }
 }
 
-/// Has a file that was made, and is on stable storage, leave the page cache. Where the
-/// file system takes no advice it stays, and the file is only warmer than wanted; what is
-/// there still is noted, where that is looked after.
+/// Has a file that was made, and is on stable storage, leave the page cache. Where the file system
+/// ignores the advice, the file is only warmer than required; pages still cached are recorded if
+/// the page cache is observed.
 pub fn cool(root: &OwnedFd, names: &Names, file: ExistingFile, known: Option<&KnownPages>) {
     if let Some(opened) = made(root, names, file) {
         let _ = rustix::fs::fadvise(&opened, 0, None, Advice::DontNeed);

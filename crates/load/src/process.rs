@@ -84,7 +84,7 @@ impl Progress {
         (count.load(Ordering::Relaxed), bytes.load(Ordering::Relaxed))
     }
 
-    /// Only the process itself writes: there is nobody to race with.
+    /// Only the process itself writes, so there is no race.
     pub fn add(&self, operation: usize, calls: u64, moved: u64) {
         let [count, bytes] = &self.operations[operation];
         count.store(count.load(Ordering::Relaxed) + calls, Ordering::Relaxed);
@@ -152,8 +152,8 @@ impl Process {
         }
     }
 
-    /// Counts what was due before the end of the run and was not issued: what this process had
-    /// asked for, and what it, or others with it, would have asked for next.
+    /// Counts requests that were due before the end of the run and not issued: pending ones, and
+    /// the next ones of all processes concerned.
     pub fn count_unfinished(&mut self, shared: &Shared) {
         let end = shared.ended_at.load(Ordering::Acquire);
         if end == NOT_ENDED {
@@ -165,7 +165,7 @@ impl Process {
         }
         let record = &mut self.record;
         let until = Time(end.saturating_mul(PICOSECONDS));
-        // The run is over: what is wrong with requests that nobody issues matters no more.
+        // The run is over: errors of requests that are not issued do not matter.
         let _ = self.source.not_issued(self.rank, until, &mut |ask| {
             if let (Ok(number), Some(intended)) = (number(ask), ask.intended) {
                 record.add_unfinished(number, intended.0 / PICOSECONDS, end);
@@ -233,7 +233,7 @@ impl Process {
         let moved = operation.execute(&mut self.context, &mut target);
         let ended = shared.clock.now();
         let moved = moved.map_err(failed)?;
-        // In a closed loop nothing is late: preparing is nobody's wait.
+        // In a closed loop no request is late: preparation delays no other request.
         let intended = match ask.intended {
             Some(_) => intended.min(started),
             None => started,
@@ -273,7 +273,7 @@ impl Process {
     }
 }
 
-/// The operation that is asked for: the call, where one is named.
+/// The requested operation: the call, where one is named.
 fn number(ask: &Ask) -> Result<usize, Error> {
     let name = match ask.call {
         Some(call) => call.word(),
@@ -286,7 +286,7 @@ fn number(ask: &Ask) -> Result<usize, Error> {
     })
 }
 
-/// Nothing more is begun before the end of the run: whoever comes first waits for it.
+/// No request is begun before the end of the run: processes that finish earlier wait for it.
 pub fn wait_for_the_end(shared: &Shared) {
     if let Some(stop) = shared.stop_at {
         shared.clock.wait_until(stop, &shared.ends);

@@ -1,4 +1,4 @@
-//! A process's plan: what it is made of in the thread that runs it.
+//! A process's plan: the parts from which its thread builds the process.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -50,8 +50,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Carries the workload out until it, or the run, is over; gives what was done, and
-    /// what went wrong first. The run is over then for all.
+    /// Runs the workload until it, or the run, is over; returns the record, and the first error.
+    /// The run is over then for all.
     pub fn run(self, shared: &Shared) -> (Record, Result<(), Error>) {
         let calls = match self.backend.calls(&self.root) {
             Ok(calls) => calls,

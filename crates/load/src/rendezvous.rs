@@ -9,7 +9,7 @@ use crate::share::{Share, SyncPoint};
 /// Poll interval of a waiting process.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A barrier that nobody waits at for ever: it opens when the run ends, too.
+/// A barrier that opens when the run ends, too, so that no process waits for ever.
 pub struct Rendezvous {
     workload: usize,
     processes: u32,

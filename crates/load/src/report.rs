@@ -206,7 +206,7 @@ pub struct PhaseReport {
 /// Bytes that were read.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ReadsReport {
-    /// All that the kernel tells of.
+    /// All that the kernel reports.
     pub asked_bytes: u64,
     /// In the page cache: they had been there before, or had been asked for or written.
     pub hit_bytes: u64,

@@ -1,5 +1,4 @@
-//! A run: files are made that must be there, processes begin together, and what they did
-//! is put together.
+//! A run: required files are made, processes begin together, and their results are merged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,8 +37,8 @@ const TOGETHER: Duration = Duration::from_millis(10);
 
 /// Carries a scenario's workloads out in a directory.
 ///
-/// An operation that fails ends the run; what was measured before it is in the outcome,
-/// and so is the error.
+/// An operation that fails ends the run; measurements before it are in the outcome, and so is the
+/// error.
 ///
 /// # Errors
 /// If it cannot begin.
@@ -54,8 +53,8 @@ pub fn run(
     Ok(outcome)
 }
 
-/// As [`run`], one of several engines' share of it. What they have done is put together by
-/// [`crate::merge_outcomes`], which also knows the load.
+/// As [`run`], one of several engines' share of it. [`crate::merge_outcomes`] merges their results,
+/// and also knows the load.
 ///
 /// # Errors
 /// If it cannot begin.
@@ -73,16 +72,16 @@ pub fn run_share(
     let parts: Vec<Part<'_>> = parts
         .map(|(number, (workload, call))| Part::new(scenario, workload, number, share, *call))
         .collect::<Result<_, _>>()?;
-    // What cannot be used is known before files are made.
+    // Unsupported calls are refused before files are made.
     options.calls.calls(directory.root())?;
     let began = Instant::now();
     if options.calls != Backend::Null {
         let applications = parts.iter().map(Part::application);
         check_room_in(scenario, applications, directory, options.space)?;
-        // Nobody makes files while another looks for room.
+        // No engine makes files while another checks the free space.
         all_here(share, watch)?;
-        // One of them makes the directories: where a file system has several servers, one that
-        // another engine is making may be there and not take a file yet.
+        // One of them makes the directories. In a file system of several servers, a directory that
+        // another engine is making may exist and not take a file yet.
         if share.takes(0) {
             for part in &parts {
                 part.make_directories(directory, watch)?;
@@ -103,7 +102,7 @@ pub fn run_share(
     for part in &parts {
         processes.extend(part.processes(scenario, directory, options)?);
     }
-    // Whoever counts what the system does begins here.
+    // Counters of the system begin here.
     let begins = LiveProgress {
         phase: Phase::Running,
         seconds: 0.0,
@@ -144,7 +143,7 @@ fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
     }
 }
 
-/// The processes begin together, and what they did is put together.
+/// Starts the processes together, and merges their results.
 fn run_workload(
     scenario: &Scenario,
     processes: Vec<Plan>,

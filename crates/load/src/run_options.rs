@@ -1,4 +1,4 @@
-//! What a caller gives to a run and hears of it.
+//! The options and callbacks that a caller gives to a run.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::space_check::SpaceLimit;
 pub struct Options {
     /// Backend that makes the calls.
     pub calls: Backend,
-    /// True if each operation is kept, and not only summed up.
+    /// True if each operation is recorded, and not only summed up.
     pub each: bool,
     /// Space that the files may take.
     pub space: SpaceLimit,

@@ -1,9 +1,8 @@
 //! Several engines, on hosts of their own, that execute one scenario together.
 //!
-//! Each has a share of the clients. What a process asks for depends on its number among all
-//! processes, so that files and sequences are those of one host that executes all of them. Only
-//! appends and files that are used in order depend on what an engine's own clients have done
-//! before.
+//! Each has a share of the clients. A process's requests depend on its number among all processes,
+//! so files and sequences are those of one host that runs all of them. Only appends and files that
+//! are used in order depend on what an engine's own clients have done before.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,18 +23,18 @@ pub enum SyncPoint {
 
 /// The other engines.
 pub trait Peers: Send + Sync {
-    /// Waits until the others have come as far; gives up when it is `over`.
+    /// Waits until the others have reached `place`; stops when it is `over`.
     fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool);
 
-    /// Says something about the rounds of a workload, without waiting. What engines say comes to
-    /// all of them, this one too, in one order.
+    /// Says something about the rounds of a workload, without waiting. All engines receive all
+    /// messages, this one too, in one order.
     fn say(&self, workload: usize, message: RoundMessage);
 
-    /// Has somebody hear what comes of messages about the rounds of a workload.
+    /// Registers the listener of messages about the rounds of a workload.
     fn listen(&self, workload: usize, listener: Listener);
 }
 
-/// Hears what comes of messages; also whether this engine was the last that one waited for.
+/// Receives results of messages; also whether this engine was the last that one waited for.
 pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 
 /// There are none.
@@ -120,9 +119,9 @@ impl Share {
     }
 
     /// Returns true if this engine creates a file that must exist before the run. An engine creates
-    /// the files of the preceding engine's processes, so that no host reads from its own page cache
-    /// (Wang 2002, section 3.3.8, uses separate clients for this). Files that all share are made by
-    /// the engines in turn.
+    /// the files of the preceding engine's processes, so that no host reads from its own page
+    /// cache. Wang 2002, section 3.3.8, uses separate clients for this. Files that all share are
+    /// made by the engines in turn.
     pub(crate) fn makes(
         &self,
         scenario: &Scenario,
@@ -140,7 +139,7 @@ impl Share {
         (owner + 1) % self.of == self.number
     }
 
-    /// Says no to what several engines cannot do together.
+    /// Rejects scenarios that several engines cannot run together.
     pub(crate) fn suits(&self, scenario: &Scenario) -> Result<(), Error> {
         if !self.has_peers() {
             return Ok(());

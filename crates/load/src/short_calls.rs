@@ -9,8 +9,8 @@ use headrace_spec::{
     Bytes, Interface, Ior, Order, Phase, Pipeline, Scenario, Workload, WorkloadKind,
 };
 
-/// Bytes of the largest call that is timed in batches: a cache line, which is copied in less time
-/// than it takes to read the clock twice (20 to 50 ns).
+/// Bytes of the largest call that is timed in batches: a cache line. Its copy takes less time than
+/// two reads of the clock (20 to 50 ns).
 const LONGEST: u64 = 64;
 
 /// A scenario whose workloads ask for batches where they make short calls, and the bytes of one

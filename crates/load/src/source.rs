@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(10);
 pub enum Source {
     /// It has its own copy of the workload, in which only its own part matters.
     Own(Box<dyn Application>),
-    /// Processes ask one copy: they take what comes in turn, or hand on what they have done.
+    /// Processes ask one copy: they take requests in turn, or hand on their results.
     Shared(Arc<Common>),
 }
 
@@ -31,7 +31,7 @@ impl Source {
         }
     }
 
-    /// Gives every request that was due before a time and that nobody has asked for; see
+    /// Gives every request that was due before a time and was not issued; see
     /// [`Application::not_issued`].
     pub fn not_issued(
         &mut self,
@@ -58,7 +58,7 @@ impl Source {
 
     /// Waits until what another process has done lets this one go on, or the run is `over`.
     pub fn wait(&self, rank: u32, over: impl Fn() -> bool) {
-        // Nobody else moves a copy of one's own on.
+        // Only its owner advances a private copy.
         if let Source::Shared(common) = self {
             common.wait(rank, over);
         }
@@ -82,7 +82,7 @@ struct State {
 }
 
 impl Common {
-    /// One that nobody has asked yet, with these processes here.
+    /// An unused one, with these processes here.
     pub fn new(
         mut application: Box<dyn Application>,
         share: &Share,
@@ -101,7 +101,7 @@ impl Common {
             elsewhere: elsewhere.then(|| (share.clone(), workload)),
         });
         if elsewhere {
-            // Whoever knows the others outlives this.
+            // The owner of the others outlives this.
             let listener = Arc::downgrade(&common);
             let hear = move |news, last| {
                 if let Some(common) = listener.upgrade() {
@@ -132,7 +132,7 @@ impl Common {
         next
     }
 
-    /// Something has come of messages to all engines.
+    /// Messages to all engines have a result.
     fn hear(&self, news: RoundNews, last: bool) {
         let mut state = self.locked();
         state.messages.heard(&news, last);
@@ -140,7 +140,7 @@ impl Common {
         self.tell(&mut state);
     }
 
-    /// Tells others what has changed: processes that may go on, and those elsewhere.
+    /// Notifies others of changes: processes that may go on, and those elsewhere.
     fn tell(&self, state: &mut State) {
         let mut any = false;
         while let Some(other) = state.application.woken() {

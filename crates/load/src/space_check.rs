@@ -52,7 +52,7 @@ impl Need {
         let clients = clients(scenario, workload).len() as u64;
         let processes = clients * u64::from(scenario.clients.processes);
         let stop = &scenario.run.stop;
-        // A run that is stopped earlier has written less, nobody knows how much.
+        // A run that is stopped earlier has written less, by an unknown amount.
         let whole = stop.time.is_none() && stop.requests.is_none();
         let written = |bytes: u64, names: u64| match whole {
             true => Need {
@@ -117,8 +117,8 @@ fn of_mix(mix: &OperationMix, clients: u64, stop: &Stop) -> Need {
     }
 }
 
-/// Bytes by which the files of a mix become longer, about; none if nobody knows how many
-/// operations there are, or files are cut again.
+/// Approximate growth of a mix's files in bytes; none if the number of operations is unknown, or
+/// files are truncated again.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -157,7 +157,7 @@ struct Free {
 
 impl Free {
     fn of(room: &rustix::fs::StatVfs) -> Free {
-        // Of one that can only be read, the first directory that is made tells.
+        // For a read-only file system, the creation of the first directory fails.
         let writable = !room.f_flag.contains(StatVfsMountFlags::RDONLY);
         let bytes = room.f_bavail.saturating_mul(room.f_frsize);
         Free {
@@ -262,7 +262,7 @@ pub fn needed(scenario: &Scenario) -> Result<Need, Error> {
     Ok(need)
 }
 
-/// Says no to a run that would fill the file system up, before anything is made for it.
+/// Rejects a run that would fill the file system, before any file is made.
 ///
 /// # Errors
 /// If it takes more than is free, or a workload's source cannot be read.

@@ -10,7 +10,7 @@ use rustix::io::Result;
 
 use crate::handles::Open;
 
-/// Bytes that the directory is asked for at once.
+/// Bytes requested from the directory at once.
 const BUFFER: usize = 32 << 10;
 
 /// An entry of a directory.
@@ -29,7 +29,7 @@ impl Entry<'_> {
     }
 }
 
-/// Shows entries from a place on until there are no more or `show` says that it is enough.
+/// Shows entries from a place on until the end of the directory, or until `show` returns true.
 pub fn list(open: &Open, from: u64, mut show: impl FnMut(&Entry<'_>) -> bool) -> Result<()> {
     let _held = open.position.lock().unwrap_or_else(PoisonError::into_inner);
     rustix::fs::seek(&open.file, SeekFrom::Start(from))?;

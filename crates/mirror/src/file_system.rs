@@ -164,15 +164,15 @@ fn open_flags(flags: i32) -> OFlags {
 
 impl Filesystem for MirrorFileSystem {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Not FUSE_AUTO_INVAL_DATA, with which the kernel asks for attributes at each read: what
-        // others write below is seen when a file is opened anew, as with an NFS client.
+        // FUSE_AUTO_INVAL_DATA would ask for attributes at each read. Without it, writes of others
+        // below become visible when a file is opened again, as with an NFS client.
         let mut wanted = InitFlags::FUSE_PARALLEL_DIROPS
             | InitFlags::FUSE_ASYNC_DIO
             | InitFlags::FUSE_FLOCK_LOCKS;
         if self.options.readdirplus {
             wanted |= InitFlags::FUSE_DO_READDIRPLUS | InitFlags::FUSE_READDIRPLUS_AUTO;
         }
-        // What an older kernel lacks it does without.
+        // Capabilities that an older kernel lacks are not used.
         let _ = config.add_capabilities(wanted & config.capabilities());
         let _ = config.set_max_write(LARGEST_WRITE);
         Ok(())
@@ -585,7 +585,7 @@ impl Filesystem for MirrorFileSystem {
             Err(errno) => return reply.error(error(errno)),
         };
         match lock(&open.file, kind) {
-            // Whoever holds it needs an answer, too: this thread must not wait.
+            // The holder of the lock needs an answer, too: this thread must not wait.
             Err(Errno::WOULDBLOCK) if waits => wait_for_lock(open, kind, reply),
             done => empty(reply, done),
         }
@@ -657,7 +657,7 @@ impl Filesystem for MirrorFileSystem {
     }
 }
 
-/// Reads until there is no more room or the file ends: the kernel takes less for the end.
+/// Reads until the buffer is full or the file ends: the kernel takes a short read for the end.
 fn read_all(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> Result<usize> {
     let mut length = 0;
     while length < bytes.len() {

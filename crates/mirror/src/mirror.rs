@@ -29,15 +29,15 @@ pub struct Options {
     pub entry_timeout: Duration,
     /// Duration for which names and attributes of directories hold.
     pub directory_timeout: Duration,
-    /// True if directories are listed with the attributes of what is in them, where the kernel
-    /// thinks it good: at a directory's beginning, and after a name in it was looked up.
+    /// True if directories are listed with the attributes of their entries, where the kernel
+    /// prefers it. It does so at a directory's beginning, and after a name in it was looked up.
     pub readdirplus: bool,
 }
 
 impl Default for Options {
-    /// Nothing of files is kept, so that counts follow from what was done and not from when.
-    /// Directories hold as long as with an NFS client of Linux at the least (nfs(5), acdirmin:
-    /// 30 s).
+    /// File attributes are not cached, so that counts follow from the operations and not from their
+    /// times. Directories hold as long as with an NFS client of Linux at the least (nfs(5),
+    /// acdirmin: 30 s).
     fn default() -> Options {
         Options {
             attribute_timeout: Duration::ZERO,
@@ -102,7 +102,7 @@ impl Mirror {
             Ok(()) => ended(session),
             // Only root may: fusermount3 has to.
             Err(Errno::PERM) => session.umount_and_join(),
-            // Somebody else has.
+            // It has been unmounted already.
             Err(Errno::INVAL) => Ok(()),
             Err(_) => Ok(unmount(&self.at, UnmountFlags::DETACH)?),
         }
@@ -111,7 +111,7 @@ impl Mirror {
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        // There is nobody to tell.
+        // A drop cannot return an error.
         let _ = self.unmount();
     }
 }

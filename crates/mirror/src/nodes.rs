@@ -8,8 +8,8 @@ use fuser::INodeNo;
 use rustix::fs::Stat;
 use rustix::io::{Errno, Result};
 
-/// A file, directory or anything else that has been looked up, open only to be named (O_PATH):
-/// so its inode number cannot be given to another.
+/// A file, directory or anything else that has been looked up. It is open only to be named
+/// (O_PATH), so its inode number cannot be reused.
 #[derive(Clone, Debug)]
 pub struct Node(Arc<OwnedFd>);
 

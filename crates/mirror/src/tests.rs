@@ -167,7 +167,7 @@ fn links_lead_where_they_say_and_not_out() {
         fs::read_link(both.below("out")).expect("a link"),
         Path::new("/etc/hostname")
     );
-    // Its own attributes, and not those of what it leads to.
+    // Its own attributes, and not those of its target.
     assert!(
         fs::symlink_metadata(both.at("out"))
             .expect("there")
@@ -200,7 +200,7 @@ fn reads_and_writes_past_the_cache_are_the_same() {
     let file = open.open(both.at("file")).expect("opened");
     let mut back = vec![0; bytes.len()];
     let read = |back: &mut [u8]| file.read_exact_at(back, 0).expect("read");
-    // One request of a megabyte at the most, and each time anew.
+    // One request of a megabyte at most, and each time again.
     assert_eq!(both.causes(Kind::Read, || read(&mut back)), 1);
     assert_eq!(both.causes(Kind::Read, || read(&mut back)), 1);
     assert_eq!(both.causes(Kind::Getattr, || read(&mut back)), 0);

@@ -124,7 +124,7 @@ impl Tree {
             | OFlags::CLOEXEC;
         let name = checked(name)?;
         let file = rustix::fs::openat(parent.file(), name, flags, Mode::from_raw_mode(mode))?;
-        // Named by what is open: its name may lead elsewhere by now.
+        // Named by the open descriptor: its name may lead elsewhere by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let found = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
         Ok((self.tell(found?)?, file))
@@ -201,7 +201,7 @@ pub fn opened_with(flags: OFlags) -> OFlags {
     flags.intersection(KEPT)
 }
 
-/// Opens what has a name, unless another file system, or a part of this one, is mounted there.
+/// Opens a named entry, unless another file system, or a part of this one, is mounted there.
 fn named(parent: &Node, name: &OsStr) -> Result<OwnedFd> {
     let name = checked(name)?;
     let here = ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;

@@ -31,7 +31,7 @@ pub type Words = Vec<i64>;
 /// Builds a net; `seed` seeds all its random numbers.
 ///
 /// # Errors
-/// What the kernel finds wrong with it, such as a place that nothing fills.
+/// The kernel's faults in it, such as a place without input.
 pub fn build(program: &Program, seed: u64) -> Result<Built, Faults> {
     build_seen(program, seed, None)
 }
@@ -461,8 +461,8 @@ struct Put<const W: usize> {
     output: Output,
 }
 
-/// The outputs, from this one on, of which each firing uses one: their conditions compare a number
-/// that is drawn below some bound with each of its values.
+/// The outputs, from this one on, of which each firing uses one. Their conditions compare a random
+/// number below some bound with each of its values.
 fn one_of<const W: usize>(
     transition: &Transition,
     outputs: &[Put<W>],

@@ -59,7 +59,7 @@ pub struct NodeText {
     pub rest: bool,
     /// True if tokens are neither lost nor created here.
     pub conserve: bool,
-    /// What a station has more than a place.
+    /// The additional fields of a station.
     pub station: Option<StationText>,
 }
 
@@ -84,7 +84,7 @@ pub struct StationText {
     pub links: Vec<Text>,
 }
 
-/// What the arcs of a transition have in common; all of an input arc.
+/// The common fields of a transition's arcs; all of an input arc.
 #[derive(Clone, Debug)]
 pub struct ArcText {
     /// Its place in the document.
@@ -230,7 +230,7 @@ pub struct RunText {
 pub struct Document {
     /// Its name.
     pub name: Option<String>,
-    /// What it models.
+    /// The modelled system.
     pub description: String,
     /// Colours.
     pub colours: Vec<(String, Vec<String>, ColourText)>,
@@ -556,7 +556,7 @@ fn read_page(table: &mut Table<'_, '_>, name: &str, copies: Option<Text>) -> Pag
                 .map(|(name, node)| NodeText { name, ..node }),
         );
     }
-    // What only drawings show.
+    // The outline is for drawings only.
     table.take("outline");
     let stores = table.entries("stores", |value, path, faults| {
         Some(read_store(value, path, faults))

@@ -10,7 +10,7 @@ pub struct Fault {
     pub path: Vec<String>,
     /// Characters before the place within a text that is the value.
     pub column: usize,
-    /// What is wrong, and what was expected.
+    /// The fault, and the expected text.
     pub message: String,
 }
 

@@ -171,7 +171,7 @@ impl Play {
             let program = &self.session.program;
             let of = &program.transitions[index];
             let highest = enabled.first().map(|it| it.priority);
-            // What is computed in a firing is not known before.
+            // Values computed in a firing are not known before.
             let known = |frame: &[i64]| {
                 let mut binding = binding(program, of, frame);
                 for (name, _, word) in &of.variables {

@@ -21,7 +21,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// What a run is asked for beside its figures.
+/// Requests of a run beside its figures.
 #[derive(Default)]
 pub struct Extras<'a> {
     /// Monitors of the caller's own.
@@ -45,7 +45,7 @@ pub struct Shape {
 /// Returns the structure of a net with its invariants.
 ///
 /// # Errors
-/// What the kernel finds wrong with it.
+/// The kernel's faults in it.
 pub fn structure(program: &Program) -> std::result::Result<Shape, Faults> {
     let built = build(program, 0)?;
     let uncovered = built.net.uncovered().into_iter().map(str::to_owned);

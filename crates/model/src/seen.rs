@@ -1,4 +1,4 @@
-//! What the last firing did, as transitions note it for monitors and plays.
+//! The last firing, as transitions record it for monitors and plays.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ pub(crate) struct Put {
     pub delay: u64,
 }
 
-/// What a transition is asked to do in a play.
+/// A request to a transition in a play.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Request {
     /// To fire with the first tokens that suit.
@@ -46,7 +46,7 @@ pub(crate) struct Firing {
     pub found: bool,
 }
 
-/// The last firing, shared by transitions and whoever looks at them.
+/// The last firing, shared by transitions and their observers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     last: Arc<Mutex<Firing>>,

@@ -14,7 +14,7 @@ use crate::outcome::{Failure, Result as RunResult, figures, stopped};
 use crate::program::{Monitor, Program, Term, Watch};
 use crate::seen::{Seen, value_of};
 
-/// What happened in a step.
+/// The result of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
     /// A transition of the program fired in a copy of its page.
@@ -25,7 +25,7 @@ pub(crate) enum Moved {
     Ended(&'static str),
 }
 
-/// What a monitor of the caller's own says about a firing.
+/// The verdict of a caller's own monitor on a firing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Verdict {
     /// Nothing.
@@ -175,7 +175,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         Ok(session)
     }
 
-    /// Connects monitors with what they observe.
+    /// Connects monitors with their nodes and transitions.
     fn watch(&mut self) -> Result<(), Failure> {
         let program = &*self.program;
         for (index, monitor) in program.monitors.iter().enumerate() {
@@ -346,7 +346,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
         }
     }
 
-    /// Forgets what was seen in the warm-up.
+    /// Resets the statistics of the warm-up.
     pub fn reset_statistics(&mut self) {
         self.built.net.reset_statistics();
         for state in &mut self.states {
@@ -592,7 +592,8 @@ fn real<W: World>(code: &Code, frame: &[i64], world: &mut W) -> f64 {
     f64::from_bits(evaluate(code, frame, world) as u64)
 }
 
-/// What expressions of monitors see: time and copy are known, and chance would change the run.
+/// The context of expressions of monitors: time and copy are known, and random draws would change
+/// the run.
 pub(crate) fn at_step(net: &Net, copy: u32) -> Pure<'static> {
     Pure::at(net.now().0.min(i64::MAX as u64) as i64, copy)
 }

@@ -25,7 +25,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What it is, for messages.
+    /// A description for messages.
     pub fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("{text:?}"),
@@ -184,7 +184,7 @@ impl<'de> Visitor<'de> for AnyValue {
 
 /// Line and column, both from 1, of a fault in the text of its document.
 pub fn position(text: &str, language: Language, fault: &Fault) -> (usize, usize) {
-    // A value that is missing has the place of what it is missing from.
+    // A missing value has the place of the table that lacks it.
     for length in (0..=fault.path.len()).rev() {
         let path = &fault.path[..length];
         let found = match language {

@@ -1,17 +1,17 @@
 //! Accounts: on what the time of a request goes.
 //!
-//! A transition opens an account for a request and closes it when the request is done. What a
-//! firing puts belongs to the account of what it took, so every token that works for the request is
-//! found without a field of its own. While an account is open, its time is divided equally among
-//! its tokens in nodes that are counted ([`Net::count`](crate::Net::count)): the shares of all
+//! A transition opens an account for a request and closes it when the request is done. The tokens
+//! that a firing puts belong to the account of the tokens that it took. So every token that works
+//! for a request is found without a field of its own. While an account is open, its time is divided
+//! equally among its tokens in counted nodes ([`Net::count`](crate::Net::count)). The shares of all
 //! nodes add up to the time that requests were in progress. Time in which an account has no such
 //! token is counted separately ([`Net::unattributed`](crate::Net::unattributed)).
 //!
-//! A request may also wait without any token that counts, as when others have asked for what it
-//! waits for. [`Firing::begin_gap_wait`](crate::Firing::begin_gap_wait) names a wait for such time.
+//! A request may also wait without any counted token, for example on a resource that others have
+//! requested. [`Firing::begin_gap_wait`](crate::Firing::begin_gap_wait) names a wait for such time.
 //!
-//! Tokens that are in no node, or wait in one for something else than it is named after,
-//! are booked on a [`WaitId`].
+//! A [`WaitId`] is charged for tokens in no node, and for tokens whose wait in a node has another
+//! cause than the node's name.
 
 use crate::time::Time;
 
@@ -87,7 +87,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The mark as it was; from now on it is nobody's, and says nothing else.
+    /// Returns the mark, and leaves an empty one in its place.
     #[inline]
     pub fn take(&mut self) -> Mark {
         let mark = *self;

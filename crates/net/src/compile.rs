@@ -12,8 +12,8 @@ use crate::net::{Net, NetParts, Transition, Watcher};
 use crate::random::stream_key;
 use crate::structure;
 
-/// What is behind an end: a node, or one in each of several pages, and the choices of copies on
-/// the way.
+/// The target of an end: a node, or one in each of several pages, and the choices of copies on the
+/// way.
 struct Target {
     nodes: Vec<u32>,
     /// Where the copies of a union are.
@@ -107,7 +107,7 @@ impl Builder {
         resolved
     }
 
-    /// What is behind an end.
+    /// The target of an end.
     fn follow(&mut self, start: EndId) -> Target {
         let mut selectors = Vec::new();
         let mut end = start;
@@ -331,8 +331,8 @@ impl Builder {
     }
 
     /// Token changes of firings by node: one row for the certain effect of a transition, and one
-    /// for each optional effect. A sum that none of these changes is changed by no mixture of them
-    /// either, so there is no need for a row for each mixture.
+    /// for each optional effect. A sum that none of these changes is not changed by a mixture of
+    /// them either, so mixtures need no rows.
     fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Changes> {
         let mut modes = Vec::new();
         for (transition, arcs) in self.transitions.iter().zip(outputs) {
@@ -352,7 +352,7 @@ impl Builder {
             }
             for (index, arc) in arcs.iter().enumerate() {
                 let to = (arc.node, 1);
-                // What leads to one node of a union may lead to any other as well.
+                // An arc to one node of a union may lead to any other as well.
                 if arc.how != How::Signal && !paired.contains(&index) {
                     let others = arc.other_nodes();
                     modes.extend(others.map(|other| vec![(arc.node, -1), (other, 1)]));

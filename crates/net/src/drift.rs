@@ -1,14 +1,13 @@
 //! Detection of drift: a longer run would give other results.
 //!
-//! A confidence interval tells how well the mean of a stationary process is known. Of one
-//! that drifts it tells nothing, however narrow it is. Two things are tested:
+//! A confidence interval tells how well the mean of a stationary process is known. For a process
+//! that drifts it is invalid, however narrow it is. Two things are tested:
 //!
-//! - Batch means, as of latencies: their slope, and what they have before the truncation
-//!   point of MSER (White, "An effective truncation heuristic for bias reduction in
-//!   simulation output", Simulation 69(6), 1997). They drift if one of these moves the mean
-//!   by more than it is to be known to.
-//! - Levels of what a model uses up or fills, such as a drive's free blocks, credits or
-//!   dirty pages: latencies stay the same until nothing is left. A level drifts while the
+//! - Batch means, as of latencies: their slope, and those before the truncation point of MSER.
+//!   White, "An effective truncation heuristic for bias reduction in simulation output", Simulation
+//!   69(6), 1997. They drift if one of these moves the mean by more than its required precision.
+//! - Levels of consumed or filled resources of a model, such as a drive's free blocks, credits or
+//!   dirty pages. Latencies stay the same until a resource is exhausted. A level drifts while the
 //!   slope of its last half is significant, however flat it is.
 
 use crate::student_t::student_quantile;
@@ -78,7 +77,7 @@ pub(crate) struct History {
     filled: u32,
 }
 
-/// Points kept at most; then neighbours are joined.
+/// Most points that are stored; then neighbours are joined.
 const MOST_POINTS: usize = 64;
 
 impl History {

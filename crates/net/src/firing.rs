@@ -26,7 +26,7 @@ pub struct Firing<'a> {
     pub(crate) copy: u32,
     pub(crate) key: u64,
     pub(crate) draws: &'a mut u64,
-    /// Tokens put so far, by output arc, for the check against what was declared.
+    /// Tokens put so far, by output arc, for the check against the declaration.
     #[cfg(debug_assertions)]
     pub(crate) put: Vec<u32>,
     #[cfg(debug_assertions)]
@@ -98,8 +98,8 @@ impl Firing<'_> {
         }
     }
 
-    /// Puts a token into the given copies of the folded pages on the way to a target that was
-    /// declared with [`To::in_given_copies`], at once or after a delay.
+    /// Puts a token into the given copies of the folded pages on the way to a target. The target
+    /// was declared with [`To::in_given_copies`]; the token arrives at once or after a delay.
     pub fn put_in_copies<T: Token>(
         &mut self,
         to: impl Into<To<T>>,
@@ -167,8 +167,8 @@ impl Firing<'_> {
         self.charge(account);
     }
 
-    /// From now on, time in which this firing's account has no token in a counted node is booked
-    /// on a wait, until [`Firing::end_gap_wait`]. Of several at once, the last counts.
+    /// From now on, time in which this firing's account has no token in a counted node is booked on
+    /// a wait, until [`Firing::end_gap_wait`]. If several are named at once, the last counts.
     pub fn begin_gap_wait(&mut self, wait: WaitId) {
         let (account, now) = (self.account(), self.now());
         self.kernel.accounts.begin_gap(account, wait, now);
@@ -300,7 +300,7 @@ impl Firing<'_> {
         let account = self.account();
         let node = typed_mut::<T>(&mut *self.nodes[reach.index as usize]);
         let slot = node.take_out(reach.copy(self.copy), slot, self.kernel)?;
-        // What else it takes, such as a free thread, may be of an earlier one.
+        // Its other tokens, such as a free thread, may be of an earlier one.
         if account.is_somebody() {
             self.kernel.accounts.current = account;
         }

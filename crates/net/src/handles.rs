@@ -16,8 +16,8 @@ pub struct Node<T> {
     pub(crate) colour: PhantomData<fn(T)>,
 }
 
-/// A page's way in or out for tokens of colour `T`; the page connects the
-/// inner side of an input and its parent the outer side of an output.
+/// A page's input or output for tokens of colour `T`. The page connects the
+/// inner side of an input, and its parent the outer side of an output.
 pub struct Port<T> {
     pub(crate) end: EndId,
     pub(crate) colour: PhantomData<fn(T)>,

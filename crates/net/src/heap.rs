@@ -1,8 +1,8 @@
 //! The queue of future events: a four-ary heap ordered by (time, sequence).
 //!
-//! Four children fit two cache lines and halve the depth of a binary heap;
-//! the sequence number makes the order total, so equal times leave in the
-//! order in which they were asked for, on every machine.
+//! Four children fit two cache lines and halve the depth of a binary heap. The
+//! sequence number makes the order total, so equal times leave in the order of
+//! request, on every machine.
 
 use crate::time::Time;
 

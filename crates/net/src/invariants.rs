@@ -1,9 +1,9 @@
 //! Sums of tokens that no firing can change.
 //!
-//! A semiflow gives every node a weight of zero or more such that the weighted
-//! sum of tokens stays the same in every firing, whatever the colours do. They
-//! are found by Farkas's elimination (Martinez and Silva 1982; Murata 1989,
-//! §VI.B). A node that no semiflow covers may gain or lose tokens for ever.
+//! A semiflow gives every node a weight of zero or more. The weighted sum of
+//! tokens stays the same in every firing, for all colours. They are found by
+//! Farkas's elimination (Martinez and Silva 1982; Murata 1989, §VI.B). A node
+//! that no semiflow covers may gain or lose tokens for ever.
 
 /// Sparse changes of tokens: nodes, and the number of tokens that each gains. A node may occur
 /// several times.
@@ -77,14 +77,14 @@ struct Search {
 }
 
 /// The search ended at a limit.
-struct GivenUp;
+struct Aborted;
 
 /// Finds the semiflows of a net from what each mode of firing changes.
 pub fn find(modes: &[Changes], nodes: usize) -> Invariants {
     let modes = distinct(modes);
     let weights = match eliminate(&modes, nodes) {
         Ok(weights) => weights,
-        Err(GivenUp) => {
+        Err(Aborted) => {
             return Invariants {
                 weights: Vec::new(),
                 incomplete: true,
@@ -122,7 +122,7 @@ fn distinct(modes: &[Changes]) -> Vec<Changes> {
     modes
 }
 
-fn eliminate(modes: &[Changes], nodes: usize) -> Result<Vec<Vec<i64>>, GivenUp> {
+fn eliminate(modes: &[Changes], nodes: usize) -> Result<Vec<Vec<i64>>, Aborted> {
     let mut search = Search {
         rows: Vec::new(),
         ups: vec![0; modes.len()],
@@ -158,10 +158,10 @@ fn eliminate(modes: &[Changes], nodes: usize) -> Result<Vec<Vec<i64>>, GivenUp> 
 }
 
 impl Search {
-    fn count(&mut self, work: u64) -> Result<(), GivenUp> {
+    fn count(&mut self, work: u64) -> Result<(), Aborted> {
         self.work = self.work.saturating_add(work);
         match self.work > MOST_WORK {
-            true => Err(GivenUp),
+            true => Err(Aborted),
             false => Ok(()),
         }
     }
@@ -183,7 +183,7 @@ impl Search {
     }
 
     /// Replaces the rows that a mode changes by sums that it does not change.
-    fn remove(&mut self, mode: usize) -> Result<(), GivenUp> {
+    fn remove(&mut self, mode: usize) -> Result<(), Aborted> {
         let (changed, rest): (Vec<Row>, Vec<Row>) = std::mem::take(&mut self.rows)
             .into_iter()
             .partition(|row| row.change[mode] != 0);
@@ -195,10 +195,10 @@ impl Search {
         for up in &ups {
             for down in &downs {
                 self.count((up.change.len() + up.weights.len()) as u64)?;
-                combined.push(cancel(up, down, mode).ok_or(GivenUp)?);
+                combined.push(cancel(up, down, mode).ok_or(Aborted)?);
             }
             if combined.len() > MOST_ROWS {
-                return Err(GivenUp);
+                return Err(Aborted);
             }
         }
         self.add_minimal(combined)
@@ -207,7 +207,7 @@ impl Search {
     /// Adds the rows whose nodes do not include all of another row's. Those there
     /// stay: a new row's nodes include those of two that were there before, and
     /// none of these lay within another.
-    fn add_minimal(&mut self, combined: Vec<Row>) -> Result<(), GivenUp> {
+    fn add_minimal(&mut self, combined: Vec<Row>) -> Result<(), Aborted> {
         let words = combined.first().map_or(0, |row| row.support.len());
         let pairs = combined.len() * (self.rows.len() + combined.len());
         // Most comparisons end at the first node.
@@ -229,7 +229,7 @@ impl Search {
         }
         let nodes = self.rows.first().map_or(0, |row| row.weights.len());
         match self.rows.len() > MOST_ROWS.max(nodes) {
-            true => Err(GivenUp),
+            true => Err(Aborted),
             false => Ok(()),
         }
     }

@@ -110,7 +110,7 @@ impl Kernel {
         self.heap.push(time, node, copy, tag, kind);
     }
 
-    /// The first reason to stop is kept.
+    /// The first reason to stop is retained.
     pub fn halt(&mut self, why: Halt) {
         self.halt.get_or_insert(why);
     }

@@ -1,5 +1,5 @@
-//! What a transition observes of the pages within its own: the tokens and servers of nodes,
-//! and gauges of stores. It changes nothing there.
+//! Observations that a transition makes of the pages within its own: the tokens and servers of
+//! nodes, and gauges of stores. It changes nothing there.
 
 use std::any::Any;
 use std::ops::Range;

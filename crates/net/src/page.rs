@@ -20,8 +20,8 @@ use crate::tally::Tally;
 use crate::token::{TOKEN_BYTES, Token};
 use crate::transition::TransitionBuilder;
 
-/// Source that `Page::connect` joins to a target: a port (an alias, at no cost) or a node (a
-/// transition that passes tokens on as they get ready).
+/// Source that `Page::connect` joins to a target: a port (an alias, at no cost) or a node. From a
+/// node, a transition passes tokens on as they get ready.
 pub trait Source<T: Token> {
     /// Makes the connection.
     fn connect(self, page: &mut Page<'_>, to: To<T>);
@@ -269,10 +269,10 @@ impl Page<'_> {
         });
     }
 
-    /// Registers a number of a store, such as the hits of a cache or its dirty bytes, for reports
-    /// and playback ([`Net::gauges`](crate::Net::gauges)), and for transitions that observe it
-    /// ([`Page::gauges_within`]). It is read when somebody asks for it. `part` is the part of the
-    /// store that it belongs to, such as "page cache".
+    /// Registers a number of a store, such as the hits of a cache or its dirty bytes. Reports and
+    /// playback show it ([`Net::gauges`](crate::Net::gauges)), and transitions can observe it
+    /// ([`Page::gauges_within`]). It is read on request. `part` is the part of the store that it
+    /// belongs to, such as "page cache".
     pub fn gauge<S: Send + 'static>(
         &mut self,
         store: Store<S>,
@@ -362,9 +362,9 @@ impl Page<'_> {
         self.port(name, Direction::Output)
     }
 
-    /// One input for those of several folded pages of this page, whose copies are numbered as
-    /// those of one page: `places` says for each number which page it is in, by its place among
-    /// `inputs`, and which copy of that page it is. Tokens choose a number ([`Port::by`]).
+    /// One input for those of several folded pages of this page, whose copies are numbered as those
+    /// of one page. `places` gives for each number its page, by the place among `inputs`, and the
+    /// copy of that page. Tokens choose a number ([`Port::by`]).
     pub fn union<T: Token>(
         &mut self,
         name: &str,
@@ -410,7 +410,8 @@ impl Page<'_> {
         from.connect(self, to.into());
     }
 
-    /// A transition; say what it takes, borrows and puts, then what it does.
+    /// A transition: declare the tokens it takes, the stores it borrows and the tokens it puts,
+    /// then its action.
     pub fn transition(&mut self, name: &str) -> TransitionBuilder<'_, (), ()> {
         self.claim(name);
         TransitionBuilder::new(&mut *self.builder, self.page, name)

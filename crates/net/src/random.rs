@@ -1,8 +1,8 @@
 //! Random streams: one per node and copy, counter-based.
 //!
 //! A draw is a function of (seed, name of the node, copy, number of the draw)
-//! and of nothing else: adding a node elsewhere, or a draw in another node,
-//! leaves every other stream as it was. The generator is Squares (B. Widynski,
+//! and of nothing else. Adding a node elsewhere, or a draw in another node,
+//! leaves every other stream unchanged. The generator is Squares (B. Widynski,
 //! "Squares: A Fast Counter-Based RNG", arXiv:2004.06278v7, 2022, `squares64`,
 //! five rounds); logarithms come from `libm`, because the C library's differ
 //! between machines.

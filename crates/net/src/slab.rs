@@ -1,6 +1,6 @@
 //! Storage of one node's tokens: a slab with first-in-first-out queues threaded through it. A token
-//! is written once when it enters and never moves while it waits, is served, and is ready; slots
-//! are reused, so after the first high tide nothing is allocated.
+//! is written once when it enters and never moves while it waits, is served, and is ready. Slots
+//! are reused, so memory is allocated only at a new maximum of tokens.
 
 use crate::time::Time;
 use crate::token::Token;
@@ -35,7 +35,7 @@ impl Line {
         self.len
     }
 
-    /// Returns true if nobody stands in it.
+    /// Returns true if the line is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -60,7 +60,7 @@ struct Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     entries: Vec<Entry<T>>,
-    /// Links backwards, kept only for bags, whose tokens leave from anywhere.
+    /// Links backwards, only for bags, whose tokens leave from anywhere.
     previous: Option<Vec<u32>>,
     free: u32,
 }
@@ -183,7 +183,7 @@ impl<T: Token> Slab<T> {
         Some(slot)
     }
 
-    /// Takes a token out of the middle of a bag's line.
+    /// Takes a token out of a bag's line, at any place.
     pub fn unlink(&mut self, line: &mut Line, slot: Slot) {
         let next = self.entries[slot.0 as usize].next;
         let Some(previous) = &mut self.previous else {

@@ -42,7 +42,7 @@ impl CopyState {
         self.area + u128::from(self.inside) * u128::from(now.0 - self.last)
     }
 
-    /// Forgets what was seen, keeps what is there.
+    /// Resets the statistics, and leaves the tokens.
     pub fn reset(&mut self, now: Time) {
         self.arrivals = 0;
         self.area = 0;
@@ -106,7 +106,7 @@ impl ServingState {
         self.serving = self.serving.saturating_add_signed(change);
     }
 
-    /// Books work for one server, after what is booked already; gives its
+    /// Books work for one server, after the work booked already; gives its
     /// start and end.
     #[inline]
     pub fn book(&mut self, now: Time, work: Span) -> (Time, Time) {
@@ -135,7 +135,7 @@ impl ServingState {
             - u128::from(self.booked_until.saturating_sub(now.0))
     }
 
-    /// The same with what was worked ahead, which no token waited for.
+    /// The same with work done ahead, which no token waited for.
     pub fn worked(&self, now: Time) -> u128 {
         self.area(now) + self.ahead
     }

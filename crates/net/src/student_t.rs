@@ -1,7 +1,7 @@
 //! Student's t distribution.
 
-/// The `p`-quantile of Student's t with `freedom` degrees of freedom, for
-/// p ≥ 0.5: bisection on the distribution function, whose closed form for
+/// The `p`-quantile of Student's t with `freedom` degrees of freedom, for p ≥
+/// 0.5. It is a bisection on the distribution function, whose closed form for
 /// whole degrees of freedom is Abramowitz and Stegun 26.7.3 and 26.7.4.
 pub fn student_quantile(p: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1e6);

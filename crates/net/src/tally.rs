@@ -90,9 +90,9 @@ impl Tally {
     }
 }
 
-/// Between 16 and 32 batches of equal size: when the 32nd is full, neighbours
-/// are joined and the size doubles, so memory stays constant and batches grow
-/// past the correlation.
+/// Between 16 and 32 batches of equal size. When the 32nd is full, neighbours
+/// are joined and the size doubles, so memory stays constant and batches exceed
+/// the correlation time.
 #[derive(Clone, Default, Debug)]
 struct Batches {
     means: Vec<f64>,

@@ -1,8 +1,8 @@
 //! Simulated time: whole picoseconds.
 //!
 //! Integers make equal times equal on every machine. A picosecond resolves one
-//! byte on a 400 Gbit/s link (20 ps) to better than a part in ten; 2^64 of them
-//! are 213 days.
+//! byte on a 400 Gbit/s link (20 ps) to better than one part in ten. 2^64
+//! picoseconds are 213 days.
 
 use std::fmt;
 use std::iter::Sum;
@@ -49,8 +49,8 @@ impl Span {
     /// give zero, values past 213 days saturate.
     pub fn from_seconds(seconds: f64) -> Span {
         // A cast from float saturates and turns NaN into 0, so only the
-        // rounding is ours; adding a half is exact enough below 2^52 ps (75
-        // minutes) and above it the spacing of doubles is a picosecond or more.
+        // rounding is ours. Adding a half is exact enough below 2^52 ps (75
+        // minutes); above it the spacing of doubles is a picosecond or more.
         Span((seconds * PER_SECOND + 0.5) as u64)
     }
 

@@ -6,7 +6,7 @@ pub trait Token: Copy + Send + 'static {}
 
 impl<T: Copy + Send + 'static> Token for T {}
 
-/// The most bytes a token may have: what is bigger belongs in a store.
+/// The most bytes a token may have: bigger state belongs in a store.
 pub const TOKEN_BYTES: usize = 64;
 
 /// A message between the disciplines of two copies of one station: four words

@@ -1,4 +1,4 @@
-//! Transitions: what they take and borrow, where they put, what they do.
+//! Transitions: inputs, stores, outputs and actions.
 
 use std::any::Any;
 
@@ -264,9 +264,9 @@ impl<I: Inputs, S: Stores> Guarding<I, S> for Guarded<I, S> {
 
 /// A transition being written down.
 ///
-/// Say what it takes (`take`), borrows (`with`), tests (`when`) and puts
-/// (`puts`, `may_put`, `puts_many`, `puts_one_of`), then what it does
-/// (`fires`); or use the short forms `put` and `route`.
+/// Declare its inputs (`take`), stores (`with`), guard (`when`) and outputs
+/// (`puts`, `may_put`, `puts_many`, `puts_one_of`), then its action (`fires`).
+/// The short forms are `put` and `route`.
 ///
 /// A guard sees all that is taken and borrowed, so nothing can be taken or
 /// borrowed after it:
@@ -459,8 +459,8 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
             .fold(self, |this, to| this.output(to, How::Either(group)))
     }
 
-    /// Widens the last [`TransitionBuilder::puts_one_of`] by a target of
-    /// perhaps another colour: one token into exactly one of them all.
+    /// Widens the last [`TransitionBuilder::puts_one_of`] by a target, whose
+    /// colour may differ: one token into exactly one of them all.
     pub fn or_puts<T: Token>(mut self, to: impl Into<To<T>>) -> Self {
         self.parts.groups = self.parts.groups.max(1);
         let group = self.parts.groups - 1;
@@ -518,7 +518,7 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
 }
 
 impl<T: Token, S: Stores, G: Guarding<Node<T>, S>> TransitionBuilder<'_, Node<T>, S, G> {
-    /// Passes the token, perhaps changed, on to the target that `choose` returns.
+    /// Passes the token, changed or unchanged, on to the target that `choose` returns.
     pub fn route<F, const N: usize>(self, targets: [To<T>; N], choose: F)
     where
         F: for<'f, 's> Fn(&mut Firing<'f>, &mut T, S::Refs<'s>) -> To<T> + Send + 'static,
@@ -549,8 +549,8 @@ pub struct Observing<'b, I: Inputs, S: Stores> {
 }
 
 impl<I: Inputs, S: Stores> Observing<'_, I, S> {
-    /// Sets the action of a firing, as [`TransitionBuilder::fires`] does; it also gets what was
-    /// observed before it, by list.
+    /// Sets the action of a firing, as [`TransitionBuilder::fires`] does; it also gets the
+    /// observations before it, by list.
     pub fn fires<F>(self, act: F)
     where
         F: for<'f, 's> Fn(&mut Firing<'f>, I::Tokens, S::Refs<'s>, &[Observation]) + Send + 'static,

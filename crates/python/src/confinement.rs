@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 /// The newest version whose rights about files are used; an older kernel enforces those it knows.
 const VERSION: ABI = ABI::V5;
 
-/// Confines this thread, the threads and the processes that it starts from now on, for ever: they
-/// open only the files at or below these paths. Paths that do not exist are skipped.
+/// Confines this thread, and the threads and processes that it starts later, for ever: they open
+/// only files at or below these paths. Paths that do not exist are skipped.
 ///
 /// Returns whether the kernel enforces that. Without Landlock nothing is confined.
 ///

@@ -110,7 +110,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for error in errors {
         module.add(error.name()?.to_str()?, error)?;
     }
-    // What a scenario's error has that is in no file.
+    // The error of a scenario that is in no file.
     let scenario = py.get_type::<ScenarioError>();
     scenario.setattr("file", "")?;
     scenario.setattr("line", py.None())?;

@@ -53,10 +53,9 @@ impl PyJobTarget {
         guard::detached(py, || self.target.takes_direct())
     }
 
-    /// Makes a file of `bytes`, fewer if it takes more than `seconds`, but `least`; gives its
-    /// size. `written` says whether it is written, rather than only allocated. `progress` is
-    /// called some times a second with the bytes that are there; what it raises, or a signal,
-    /// breaks it off.
+    /// Makes a file of `bytes`, fewer if it takes more than `seconds`, but `least`; gives its size.
+    /// `written` says whether it is written, rather than only allocated. `progress` is called some
+    /// times a second with the bytes written so far; its exception, or a signal, ends it early.
     #[pyo3(signature = (number, bytes, *, least, seconds, written, direct, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn lay_out(
@@ -97,10 +96,10 @@ impl PyJobTarget {
         }
     }
 
-    /// Carries out jobs, a JSON list, side by side; gives what each did, as a JSON list, whether
-    /// they were stopped, and the error that ended them. `progress` is called some times a second
-    /// with seconds since they began and, of each job, counts, bytes and the sum of the latencies
-    /// of reads, writes and syncs; what it raises, or a signal, ends them.
+    /// Runs jobs, a JSON list, concurrently. Returns the results as a JSON list, whether they were
+    /// stopped, and the error that ended them. `progress` is called some times a second. It gets
+    /// the seconds since the jobs began and, for each job, counts, bytes and the sum of the
+    /// latencies of reads, writes and syncs. Its exception, or a signal, ends them.
     #[pyo3(signature = (jobs, *, progress=None))]
     fn run(
         &self,
@@ -133,7 +132,7 @@ impl PyJobTarget {
     }
 }
 
-/// Returns true if what was raised is a wish to end, rather than an error.
+/// Returns true if the exception requests the end, rather than being an error.
 fn ends(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyKeyboardInterrupt>(py) || error.is_instance_of::<PySystemExit>(py)
 }

@@ -77,8 +77,8 @@ impl PyDirectory {
         used.map_err(errors::of_measurement)
     }
 
-    /// Removes it with all that was made in it. `progress` is called some times a second with
-    /// how many names are gone; what it raises, or a signal, breaks the removal off.
+    /// Removes it with all that was made in it. `progress` is called some times a second with the
+    /// number of removed names; its exception, or a signal, stops the removal.
     #[pyo3(signature = (progress=None))]
     fn remove(&self, py: Python<'_>, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let (mut raised, mut poll_peers) = (None, Instant::now());
@@ -111,8 +111,8 @@ impl PyDirectory {
 }
 
 /// A descriptor of a directory for paths that start at it. Where root works, no symbolic link of
-/// another user leads to it; `strictly`: and nobody but its owner, who is root or the user of sudo,
-/// can write to it.
+/// another user leads to it. With `strictly`, only its owner, who is root or the user of sudo, can
+/// write to it.
 #[pyfunction]
 #[pyo3(signature = (path, strictly=false))]
 fn open_directory(path: PathBuf, strictly: bool) -> PyResult<i32> {
@@ -129,18 +129,18 @@ fn trusts_owner(owner: u32) -> bool {
 
 /// Carries a scenario's workloads out in a directory.
 ///
-/// `calls` says how they are made: `posix`, `io-uring` or `null`. `progress` is
-/// called with whether files are still being made, seconds since the processes began,
-/// operations done and bytes moved by each operation, and how many files, directories and links
-/// are made and are to be made. Files may take `space`: a part of the free space, or bytes if that
-/// is none. What `progress` raises, or a signal, ends
-/// the run, and the result says so. A second signal raises at once.
+/// `calls` says how they are made: `posix`, `io-uring` or `null`. `progress` gets whether files are
+/// still being made, and seconds since the processes began. It gets operations done and bytes moved
+/// by each operation, and the numbers of files, directories and links made and to make. Files may
+/// take `space`: a part of the free space, or bytes if that is none. An exception of `progress`, or
+/// a signal, ends the run, and the result says so. A second signal raises at once.
 ///
 /// With `share`, the rank of this process and the number of ranks, only its clients run, and the
-/// result is for `together`. `others` then has three methods: `come` is called with a place where
-/// this one waits, a workload's number or none; `say` with a workload's number and a message about
-/// its rounds; and `look` gives the places that are open now, what the `RoundKeeper` of a workload
-/// told, and whether to look again soon. What they raise ends the run. `traces` are as for `run`.
+/// result is for `together`. `others` then has three methods. `come` gets a place where this one
+/// waits, and a workload's number or none. `say` gets a workload's number and a message about its
+/// rounds. `look` returns the places that are open now, the results of the `RoundKeeper` of a
+/// workload, and whether to look again soon. Their exceptions end the run. `traces` are as for
+/// `run`.
 #[pyfunction]
 #[pyo3(signature = (loaded, directory, *, calls="posix", traces=None, progress=None, share=None, others=None, space=(1.0, None)))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -192,7 +192,7 @@ fn measure<'py>(
             };
             headrace_load::run_share(&scenario, &there, options, &own, watch)
         });
-        // Nobody listens any more if the caller was interrupted twice.
+        // The receiver is gone if the caller was interrupted twice.
         let _ = sender.send(EngineEvent::Ended(Box::new(ended)));
     };
     thread::Builder::new()
@@ -280,8 +280,8 @@ fn part<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>>
     Ok(part)
 }
 
-/// Puts together what several have done, each given by the name of its host and what
-/// `measure` gave there; a result as `measure` gives it without `share`.
+/// Merges the results of several engines, each given by the name of its host and the output of
+/// `measure` there. Returns a result as `measure` gives it without `share`.
 #[pyfunction]
 fn together<'py>(
     py: Python<'py>,
@@ -304,7 +304,7 @@ fn room_needed(py: Python<'_>, loaded: &PyLoaded) -> PyResult<(u64, u64)> {
     Ok((needed.bytes, needed.names))
 }
 
-/// Says no to a scenario that would fill up the file system that a directory is on.
+/// Rejects a scenario that would fill the file system of a directory.
 #[pyfunction]
 #[pyo3(signature = (loaded, below, space=(1.0, None)))]
 fn check_room(
@@ -402,8 +402,8 @@ fn merged_histograms(
     ))
 }
 
-/// Removes what earlier benchmarks have left below a directory, or only the one of this name: the
-/// paths that are gone, and those that are not, each with the reason.
+/// Removes the remains of earlier benchmarks below a directory, or only the one of this name.
+/// Returns the removed paths, and the others, each with the reason.
 #[pyfunction]
 #[pyo3(signature = (below, only=None))]
 #[expect(clippy::type_complexity, reason = "two lists, as Python has them")]

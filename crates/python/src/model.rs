@@ -329,8 +329,9 @@ fn as_json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| errors::of_ours(&error.to_string()))
 }
 
-/// A monitor that is a function of Python: called with transition, copy, time, variables, numbers of
-/// tokens, and the marking in JSON if it is wanted. It gives a number to record, "stop", or None. What it raises is kept.
+/// A monitor that is a function of Python. It is called with transition, copy, time, variables,
+/// numbers of tokens, and the marking in JSON if requested. It gives a number to record, "stop", or
+/// None. Its exception is saved.
 fn own_monitor(
     name: String,
     transition: Option<usize>,

@@ -27,7 +27,7 @@ pub struct Described {
     function: Py<PyAny>,
     /// The name of its result's colour.
     colour: String,
-    /// True if what it returns does not matter.
+    /// True if its result is ignored.
     ignored: bool,
     /// Position of the random generator among the arguments, if it takes one.
     generator_at: Option<usize>,
@@ -115,7 +115,7 @@ impl NetFunctions {
         self.all.is_empty()
     }
 
-    /// What the compiler of documents needs of them.
+    /// The declarations that the compiler of documents needs.
     pub fn externals(&self) -> Vec<External> {
         let all = self.all.iter();
         let external = |it: &Arc<NetFunction>| External {
@@ -256,7 +256,7 @@ impl Function for NetFunction {
     }
 }
 
-/// What was wrong, or the exception.
+/// The fault, or the exception.
 struct Failed(Option<String>, Option<PyErr>);
 
 impl From<PyErr> for Failed {
@@ -357,7 +357,7 @@ impl Types {
         Ok((value, 1))
     }
 
-    /// The words of a value in Python; their number, or what was expected.
+    /// The words of a value in Python; their number, or the expected type.
     fn to_words(
         &self,
         kind: Kind,

@@ -22,7 +22,7 @@ fn of_network(error: &NetworkError) -> PyErr {
     }
 }
 
-/// Looks after signals now and then; what they raise is kept.
+/// Checks for signals now and then; their exceptions are saved.
 struct Signals {
     poll_peers: Instant,
     raised: Option<PyErr>,
@@ -47,7 +47,7 @@ impl Signals {
     }
 }
 
-/// Answers whoever knows the token at an address, until a signal comes. `started` is called
+/// Answers hosts that know the token at an address, until a signal arrives. `started` is called
 /// with the address, which has a port of its own where port 0 is given.
 #[pyfunction]
 fn answer_messages(

@@ -85,7 +85,7 @@ impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let often = |opened: &HashMap<SyncPoint, u64>| opened.get(&place).copied().unwrap_or(0);
         let before = often(&opened);
-        // Nobody listens any more if the caller was interrupted twice: it is over then.
+        // The receiver is gone if the caller was interrupted twice: the run is then over.
         let _ = self.to_peers.send(ToPeers::Come(place).into());
         while often(&opened) == before && !over() {
             let waited = self.again.wait_timeout(opened, LOOK);
@@ -115,7 +115,7 @@ pub struct PeerEvents {
     pub soon: bool,
 }
 
-/// Tells Python's object for the other hosts what it is to send, and asks it what it has found.
+/// Passes messages to Python's object for the other hosts, and asks it for theirs.
 pub fn poll_peers(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<PeerEvents> {
     match to_peers {
         Some(ToPeers::Come(place)) => {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::scheduler::{SchedulerFailure, Shared, defined_at, shown};
 
-/// Most strips of a file, and of all files of a placement, which are kept in memory.
+/// Most strips of a file, and of all files of a placement, that are held in memory.
 const MOST_OF_FILE: usize = 1_000_000;
 const MOST_IN_ALL: usize = 10_000_000;
 

@@ -76,7 +76,7 @@ impl std::fmt::Debug for Adapter {
 }
 
 impl Adapter {
-    /// Calls a method with a page. Gives what it returned, unless it or one before it failed.
+    /// Calls a method with a page. Returns its result, unless it or one before it failed.
     fn call<R>(
         &mut self,
         method: &'static str,

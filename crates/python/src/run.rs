@@ -35,7 +35,7 @@ enum Message {
     Ended(Box<Ended>),
 }
 
-/// Messages that may wait: a run waits for who takes its requests in.
+/// Messages that may wait: a run waits for the receiver of its requests.
 const WAITING: usize = 4;
 
 /// State shared by the run and its caller.
@@ -45,7 +45,7 @@ struct Shared {
     progress: Mutex<Option<Progress>>,
 }
 
-/// What is sampled over time, and how often.
+/// The samples over time, and their interval.
 #[derive(Clone, Copy)]
 struct Samples {
     playback: Option<u32>,
@@ -61,11 +61,11 @@ type OwnPlacements<'py> = Vec<(Option<u32>, Bound<'py, PyAny>, u64)>;
 
 /// Runs a scenario once.
 ///
-/// `requests` is called with every single request, some of them at a time, as columns, and
-/// with None when those so far do not count. `schedulers`, `placements` and `policies` are those
-/// of the scenario's own classes. `traces` are files to read in the place of those that the
-/// scenario names, by the workload's number; the result still names the scenario's. `progress` is
-/// called with simulated seconds, requests done, and the part of the run that is over or None; an
+/// `requests` is called with every single request, some of them at a time, as columns, and with
+/// None when those so far do not count. `schedulers`, `placements` and `policies` are those of the
+/// scenario's own classes. `traces` are files to read in the place of those that the scenario
+/// names, by the workload's number; the result still names the scenario's. `progress` is called
+/// with simulated seconds, requests done, and the part of the run that is over or None. An
 /// exception of either ends the run, and so does a signal. `playback` is a number of frames to
 /// record, and `server_samples` one of samples of the data servers; there may be twice as many.
 #[pyfunction]
@@ -136,7 +136,7 @@ fn run<'py>(
     Ok(result)
 }
 
-/// Calls who takes single requests in.
+/// Calls the receiver of single requests.
 fn tell(py: Python<'_>, requests: Option<&Bound<'_, PyAny>>, recorded: Recorded) -> PyResult<()> {
     let Some(requests) = requests else {
         return Ok(());
@@ -161,7 +161,7 @@ fn elsewhere(
     let seen = Arc::clone(&shared);
     let recipient = requests.map(|_| {
         let sender = sender.clone();
-        // Nobody listens any more if the caller was interrupted.
+        // The receiver is gone if the caller was interrupted.
         let send = move |recorded| drop(sender.send(Message::Recorded(recorded)));
         Arc::new(send) as Recipient
     });
@@ -185,13 +185,13 @@ fn elsewhere(
             let _ = sender.send(Message::Ended(Box::new(ended)));
         })?;
     let ended = watched(py, receiver, &shared, requests, progress);
-    // A run that nobody waits for ends at its next look.
+    // An abandoned run ends at its next check.
     shared.break_off.store(true, Ordering::Relaxed);
     ended
 }
 
-/// A run with code in Python, in the calling thread: there a signal stops whatever a method
-/// is doing, and Python's lock need not be taken for every call.
+/// A run with code in Python, in the calling thread. There a signal stops a method at any point,
+/// and Python's lock need not be taken for every call.
 fn here(
     py: Python<'_>,
     scenario: &Scenario,

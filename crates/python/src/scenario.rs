@@ -38,7 +38,7 @@ fn load_file(file: PathBuf, sets: Vec<String>) -> Result<PyLoaded, Error> {
     match std::fs::read_to_string(&file) {
         Ok(text) => load(text, file, sets),
         Err(_) => {
-            // This tells what is wrong with the file.
+            // This reports the fault of the file.
             let loaded = headrace_spec::load_file(&file, &sets)?;
             let text = loaded.scenario.to_canonical_toml();
             Ok(PyLoaded {
@@ -72,8 +72,7 @@ impl PyLoaded {
             .map_err(|error| errors::of_scenario(py, &error))
     }
 
-    /// Loads a scenario for a measurement: one that says nothing of a system is one of
-    /// whatever is measured.
+    /// Loads a scenario for a measurement: one without a system is for the system that is measured.
     #[staticmethod]
     fn measured(
         py: Python<'_>,
@@ -146,8 +145,8 @@ impl PyLoaded {
             .collect()
     }
 
-    /// The schedulers in Python: for each its section's path, its position, module and class, the
-    /// folder to look in first, the options, and how many there are.
+    /// The schedulers in Python. Each has its section's path, position, module and class, the
+    /// folder to search first, the options, and the number of copies.
     #[getter]
     fn schedulers<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let scenario = &self.loaded.scenario;
@@ -177,9 +176,9 @@ impl PyLoaded {
         Ok(found)
     }
 
-    /// The placements in Python: for each its section's path, the workload whose files it places
-    /// or None, its module and class, the folder to look in first, the options, the number of
-    /// targets and of servers, and the bytes of a strip.
+    /// The placements in Python. Each has its section's path, the workload whose files it places or
+    /// None, its module and class, and the folder to search first. The options, the number of
+    /// targets and of servers, and the bytes of a strip follow.
     #[getter]
     fn placements<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let scenario = &self.loaded.scenario;
@@ -298,13 +297,13 @@ fn schema() -> String {
     headrace_spec::schema().to_string()
 }
 
-/// The presets: name, and what it is.
+/// The presets: name and description.
 #[pyfunction]
 fn presets() -> Vec<(&'static str, &'static str)> {
     headrace_spec::presets()
 }
 
-/// The presets of workloads: name, and what it is.
+/// The presets of workloads: name and description.
 #[pyfunction]
 fn workloads() -> Vec<(&'static str, &'static str)> {
     headrace_spec::workloads()

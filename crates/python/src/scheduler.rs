@@ -1,6 +1,6 @@
-//! Schedulers of one's own: subclasses of `headrace.Scheduler` as schedulers of the
-//! model. What a method asks for (dispatch, messages, wake-ups) is gathered and done
-//! when the method has returned: no simulated time passes in it.
+//! Schedulers of one's own: subclasses of `headrace.Scheduler` as schedulers of the model. The
+//! requests of a method (dispatch, messages, wake-ups) are gathered and executed after its return:
+//! no simulated time passes in it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -124,13 +124,13 @@ impl PyServerState {
         self.0.jobs
     }
 
-    /// Those of them that wait.
+    /// The waiting jobs.
     #[getter]
     fn queue(&self) -> u32 {
         self.0.queue()
     }
 
-    /// Those of them that threads or devices serve.
+    /// The jobs that threads or devices serve.
     #[getter]
     fn in_service(&self) -> u32 {
         self.0.in_service
@@ -179,7 +179,7 @@ enum SchedulerCall {
 #[pyclass(subclass, module = "headrace", name = "Scheduler")]
 #[derive(Default)]
 pub struct PyScheduler {
-    /// Unlike that of any other, so that nobody dispatches another's jobs.
+    /// A unique identity, so that no scheduler dispatches another's jobs.
     identity: u64,
     number: u32,
     count: u32,
@@ -244,7 +244,7 @@ impl PyScheduler {
     /// The schedulers have learnt a newer state of the servers.
     fn view_arrival(&self) {}
 
-    /// Sends a waiting job on to its server, or to another with a copy of what it reads.
+    /// Sends a waiting job on to its server, or to another with a copy of its data.
     #[pyo3(signature = (job, server=None))]
     fn dispatch(&mut self, job: &Bound<'_, PyAny>, server: Option<i64>) -> PyResult<()> {
         let Ok(job) = job.cast::<PyJob>() else {
@@ -468,11 +468,11 @@ pub struct Adapter {
     message_arrival: Option<Py<PyAny>>,
     wake: Option<Py<PyAny>>,
     view_arrival: Option<Py<PyAny>>,
-    /// Jobs that are here or out, if anybody wants to see them again.
+    /// Jobs that are here or out, if the class uses them again.
     jobs: HashMap<Key, Py<PyJob>>,
     /// Jobs with identical keys; any of them may be returned.
     alike: Vec<(Key, Py<PyJob>)>,
-    /// Used again and again.
+    /// Reused by all calls.
     asked: Vec<SchedulerCall>,
 }
 
@@ -515,7 +515,7 @@ impl Adapter {
         })
     }
 
-    /// Calls a method and does what it asked for.
+    /// Calls a method and executes its requests.
     fn call(
         &mut self,
         py: Python<'_>,
@@ -545,7 +545,7 @@ impl Adapter {
                     "returned {given}; expected no value: what it decides it says by \
                      self.dispatch(job)"
                 );
-                // A coroutine would complain that nobody waits for it.
+                // Python warns of a coroutine that was never awaited.
                 let _ = returned.call_method0(py, intern!(py, "close"));
                 return self.fail(py, name, Some(what), None, dispatcher);
             }

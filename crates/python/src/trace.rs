@@ -80,7 +80,7 @@ fn records_of(batch: &Bound<'_, PyDict>, files: usize, processes: usize) -> PyRe
 #[pyclass(frozen)]
 struct TraceReader {
     reader: Arc<Mutex<Box<dyn Reader>>>,
-    /// True at a signal, or when nobody wants more records.
+    /// True at a signal, or when the reader of the records is gone.
     is_cancelled: Arc<AtomicBool>,
 }
 

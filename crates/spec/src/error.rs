@@ -1,5 +1,4 @@
-//! The one kind of error a scenario can give: where, what was written, what
-//! was expected.
+//! The one kind of error a scenario can give: place, given text, expected text.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
 //! The scenario file: what a parallel file system, its workload and a run of it
 //! are, in TOML.
 //!
-//! This crate is the only place where a field of the scenario is declared (in
-//! `sections/`, one file each), and so of worksheets (`worksheet/`) and catalogues
-//! (`catalogue/`) of storage designs. From that declaration come the structs, the
-//! error messages, [`explain()`], the JSON [`schema()`] and the [`reference()`] pages.
+//! This crate is the only place where fields of the scenario are declared (in `sections/`, one file
+//! each). The same holds for worksheets (`worksheet/`) and catalogues (`catalogue/`) of storage
+//! designs. From that declaration come the structs, the error messages, [`explain()`], the JSON
+//! [`schema()`] and the [`reference()`] pages.
 //!
 //! ```
 //! let text = r#"

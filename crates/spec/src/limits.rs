@@ -18,17 +18,17 @@ pub const MOST_GROUPS: usize = 256;
 /// Jobs of one request: more than any has on purpose.
 pub const MOST_JOBS: u64 = 1_000_000;
 
-/// Bytes of a packet and of what is in and around it: the length of an IPv6
+/// Bytes of a packet with its content and framing: the length of an IPv6
 /// jumbogram has 32 bits (RFC 2675).
 pub const LARGEST_PACKET: u64 = 1 << 32;
 
-/// Workloads: their numbers have 16 bits, and one number is nobody's.
+/// Workloads: their numbers have 16 bits, and one number is reserved for "none".
 const MOST_WORKLOADS: usize = 65_535;
 
 /// Files of a local file system.
 pub const MOST_LOCAL_FILES: u64 = 10_000_000;
 
-/// Says no to the first thing that is too much.
+/// Rejects the first amount that exceeds its limit.
 pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let parallel = all.parallel();
     numbers(&all.clients, at)?;
@@ -163,7 +163,7 @@ fn processes(all: &Scenario, workload: &Workload) -> u64 {
     clients * u64::from(all.clients.processes)
 }
 
-/// A pattern of requests, and who makes them.
+/// A pattern of requests, and their processes.
 struct Pattern<'a> {
     ior: &'a Ior,
     /// Layout of the files on a parallel file system.

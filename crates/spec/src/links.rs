@@ -131,7 +131,7 @@ const LINKS: &[Link] = links! {
 /// The fields that a link gives.
 pub(crate) const GIVES: [&str; 4] = ["bandwidth", "mtu", "header", "framing"];
 
-/// The catalogue: name, and what it is.
+/// The catalogue: names and descriptions.
 #[must_use]
 pub fn links() -> Vec<(&'static str, &'static str)> {
     LINKS
@@ -199,7 +199,7 @@ mod tests {
         scenario.parallel().expect("parallel").network.clone()
     }
 
-    /// Lanes, signalling rate of a lane, and data bits of what is signalled.
+    /// Lanes, signalling rate of a lane, and data bits of the signalled ones.
     fn rate(lanes: f64, gigabits: f64, data: f64, signalled: f64) -> f64 {
         lanes * gigabits * 1e9 * data / signalled / 8.0
     }

@@ -38,8 +38,8 @@ impl Loaded {
         error_at(&self.tree, path, message)
     }
 
-    /// Returns true if the field at `path` was given a value: by the scenario, a file that it names
-    /// or `--set`, and not by a preset or a default.
+    /// Returns true if the scenario, a file that it names or `--set` gives a value to the field at
+    /// `path`. Presets and defaults do not count.
     #[must_use]
     pub fn gives(&self, path: &str) -> bool {
         self.tree.find(path).is_some_and(|node| match node.origin {
@@ -59,8 +59,7 @@ pub fn load(text: &str, file: &Path, sets: &[String]) -> Result<Loaded, Error> {
     loaded(text, file, sets, |_| presets::DEFAULT)
 }
 
-/// The same for a measurement: a scenario that says nothing of a system is one of whatever
-/// is measured.
+/// The same for a measurement: a scenario without a system is for the system that is measured.
 ///
 /// # Errors
 /// As [`load`].
@@ -146,7 +145,7 @@ pub(crate) fn user_layer(
 ) -> Result<Node, Error> {
     let name: Arc<str> = file.display().to_string().into();
     let mut user = syntax::read(text, &Layer::File(name.clone()))?;
-    // What is wrong with the document as a whole is wrong in no line of it.
+    // An error of the document as a whole has no line.
     user.origin = Origin::Whole { file: name };
     merge::kinds_by_name(&mut user, declared);
     for text in sets {

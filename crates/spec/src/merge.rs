@@ -63,7 +63,7 @@ pub(crate) fn tables(lower: &mut Table, upper: Table, section: &Section) {
         let told = upper.get("kind").is_none();
         lower.entries.retain(|entry| {
             let key = entry.key.as_str();
-            // A kind told by a field stands above one that is named below.
+            // A kind stated by a field precedes one that is named below.
             let replaced = told && key == "kind";
             !replaced && (kept.contains(&key) || !known.contains(&key))
         });

@@ -35,7 +35,7 @@ const MODELS: &[Model] = models! {
     "solid-state": "850-PRO-512GB", "P3700-1.6TB";
 };
 
-/// The catalogue: kind of device, model, and what it is (the first line of its
+/// The catalogue: kind of device, model, and description (the first line of its
 /// file).
 #[must_use]
 pub fn models() -> Vec<(&'static str, &'static str, &'static str)> {
@@ -56,8 +56,8 @@ pub(crate) fn read(kind: &str, name: &str) -> Option<Result<Node, Error>> {
     Some(syntax::read(model.text, &Layer::Preset(model.name)))
 }
 
-/// Puts what models and presets of machines say below what is given, in every
-/// section that names one. A name that is none is left to the reader of the field.
+/// Puts the values of models and presets of machines below the given ones, in every section that
+/// names one. A name that is none is left to the reader of the field.
 pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
     let Raw::Table(table) = &mut node.raw else {
         return Ok(());

@@ -99,10 +99,10 @@ const PRESETS: [Preset; 19] = [
 /// The preset of a scenario that names none.
 pub(crate) const DEFAULT: &str = "ideal";
 
-/// The preset of a scenario that says nothing of a system, where a real one is measured.
+/// The preset of a scenario without a system, where a real one is measured.
 pub(crate) const MEASURED: &str = "measured";
 
-/// The presets: name, and what it is (the first line of its file).
+/// The presets: name and description (the first line of its file).
 #[must_use]
 pub fn presets() -> Vec<(&'static str, &'static str)> {
     PRESETS
@@ -154,7 +154,7 @@ pub(crate) fn machine(name: &str) -> Option<Result<Node, Error>> {
 /// The presets that say something about a machine.
 static MACHINES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut names = all();
-    // What is measured is nothing to build on.
+    // The preset of a measured system is no base for others.
     names.retain(|name| *name != MEASURED && machine(name).is_some());
     names
 });
@@ -212,8 +212,8 @@ mod tests {
     /// Optional fields of devices, queues and caches: presets of whole machines give them.
     const OF_MACHINES: [&str; 4] = ["depth", "model", "most", "rate"];
 
-    /// An optional value that a preset gives cannot be taken back by a file, only
-    /// given another value or, with the kind that it belongs to, dropped.
+    /// A file cannot remove an optional value of a preset. It can only give another value, or
+    /// another kind without the field.
     fn gives_no_optional_field(node: &Node, section: &Section) {
         for entry in node.table().into_iter().flat_map(|table| &table.entries) {
             let fields = section.fields(None);

@@ -1,5 +1,5 @@
-//! The quantities of a scenario: how much of each thing there is, so that a
-//! caller can ask what more or less of it would do.
+//! The quantities of a scenario: the amount of each resource. A caller can ask
+//! for the effect of more or less of it.
 
 use crate::declare::{Codec, Leaf, Nature, Section, Shape};
 use crate::load::{DECLARED, Loaded};
@@ -47,8 +47,8 @@ impl Quantity {
         }
     }
 
-    /// Returns true if a text is a value of it, as `--set` has it. Which values a field has is its
-    /// own.
+    /// Returns true if a text is a value of it, as `--set` has it. Each field has its own valid
+    /// values.
     pub(crate) fn reads(self, text: &str) -> bool {
         let node = syntax::read_set(text, &Origin::Default);
         self.amount(&node).is_some_and(f64::is_finite)
@@ -85,9 +85,9 @@ pub struct Quantified {
     pub text: String,
 }
 
-/// Every quantity that a scenario has, whoever gave it, in the order of the
-/// reference. Fields of kinds that it does not use are not there, nor are optional
-/// fields that nobody gave, nor words in the place of a number.
+/// Every quantity that a scenario has, with its origin, in the order of the reference. Fields of
+/// unused kinds are absent. So are optional fields without a value, and words in the place of a
+/// number.
 #[must_use]
 pub fn quantities(loaded: &Loaded) -> Vec<Quantified> {
     let mut found = Vec::new();

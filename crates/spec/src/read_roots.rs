@@ -65,7 +65,7 @@ fn open_roots(names: &OsStr) -> Vec<Root> {
     opened.collect()
 }
 
-/// Whether an absolute path lies below a root, which may also be the file itself.
+/// Returns true if an absolute path lies below a root, which may also be the file itself.
 fn is_below(root: &Root, path: &Path) -> bool {
     // Without "." and doubled separators, which would hide the root at the beginning.
     let path: PathBuf = path

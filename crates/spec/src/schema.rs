@@ -10,7 +10,8 @@ use crate::{links, models, presets, workloads};
 /// The JSON Schema (2020-12) of a scenario file.
 ///
 /// A file that fits may still be refused: conditions between fields cannot all
-/// be said in a schema. What a preset or a model can give is not required.
+/// be said in a schema. Fields that a preset or a model can give are not
+/// required.
 #[must_use]
 pub fn schema() -> Value {
     let presets: Vec<Node> = presets::all()
@@ -42,7 +43,7 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
         None => object(section, None, path, presets),
         Some(kinds) => {
             let each = kinds.kinds.iter().map(|(kind, of_kind)| {
-                // A preset of another kind says nothing about this one.
+                // A preset of another kind does not describe this one.
                 let of_kind_or_none: Vec<Node> = presets
                     .iter()
                     .filter(|preset| kind_in(preset, path).unwrap_or(kinds.default) == *kind)
@@ -67,8 +68,8 @@ fn section(section: &Section, path: &str, presets: &[Node]) -> Value {
                 schema
             });
             let each: Vec<Value> = each.collect();
-            // Where a preset gives a kind that is not the default, and nothing in the
-            // file has to say which it is, a table can be of either.
+            // A table can be of either kind if a preset gives another kind than the default, and no
+            // field has to name it.
             let told_apart = (1..each.len()).all(|at| {
                 let mut before = each[..at].iter();
                 before.all(|other| other["required"] != each[at]["required"])
@@ -178,7 +179,7 @@ fn nothing_is_required(schema: &mut Value) {
             sections.filter(|it| it.get("required").is_some() || it.get("oneOf").is_some());
         sections.for_each(nothing_is_required);
     }
-    // Without what is required, a table may be of several kinds.
+    // Without required fields, a table may be of several kinds.
     if let Some(each) = schema.as_object_mut().and_then(|it| it.remove("oneOf")) {
         schema["anyOf"] = each;
     }

@@ -24,9 +24,8 @@ const LARGEST: u64 = 16 << 20;
 /// Sections that a system file does not contain.
 const WORK: [&str; 2] = ["workload", "run"];
 
-/// The values of the preset or the file that a `system` names. What `system` says in the
-/// end is the preset at the bottom, so that a scenario with every value filled in needs no
-/// other file.
+/// The values of the preset or the file that a `system` names. The `system` of the saved scenario
+/// is the preset at the bottom, so that a scenario with every value filled in needs no other file.
 pub(crate) fn below(user: &mut Node, default: &str, folder: &Path) -> Result<Node, Error> {
     after(user, default, folder, &mut Vec::new())
 }
@@ -58,7 +57,7 @@ fn after(
     Ok(tree)
 }
 
-/// Says no to a file that leads back to itself, or to too many; records it.
+/// Rejects a file that leads back to itself, or to too many; records it.
 fn not_read_before(node: &Node, path: &Path, before: &mut Vec<PathBuf>) -> Result<(), Error> {
     // A missing file is reported where it is read.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());

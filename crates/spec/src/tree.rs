@@ -87,7 +87,7 @@ impl Table {
 }
 
 impl Node {
-    /// A value that is nobody's: a default or a printed value.
+    /// A value without an origin: a default or a printed value.
     pub(crate) fn plain(raw: Raw) -> Node {
         Node {
             raw,

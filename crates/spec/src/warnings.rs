@@ -43,7 +43,7 @@ fn zero_default(fields: &[&str], consequence: &str) -> Caution {
     }
 }
 
-/// Operations on names for which neither a server nor a machine takes any time: their rate is that
+/// Operations on names for which neither a server nor a machine takes any time. Their rate is that
 /// of the network alone, or has no limit.
 fn zero_times_of_names(loaded: &Loaded) -> Option<Caution> {
     let scenario = &loaded.scenario;
@@ -120,8 +120,8 @@ fn takes_no_time(metadata: &Metadata) -> bool {
         && single.into_iter().flatten().all(|time| time.0 == 0.0)
 }
 
-/// Time of a request's bytes below which the time that is left out is longer: an access to flash
-/// takes about as long, and one to a disk far longer.
+/// Transfer time of a request below which the omitted time is longer. An access to flash takes
+/// about as long, and one to a disk far longer.
 const SHORT_TRANSFER: f64 = 100e-6;
 
 /// A device without a time for each request, to which requests are so small that their bytes take

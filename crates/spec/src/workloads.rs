@@ -51,7 +51,7 @@ const WORKLOADS: &[Preset] = workloads![
 /// The section of a preset in which a system has values of its own.
 const SYSTEMS: &str = "systems";
 
-/// The presets of workloads: name, and what it is (the first line of its file).
+/// The presets of workloads: name and description (the first line of its file).
 #[must_use]
 pub fn workloads() -> Vec<(&'static str, &'static str)> {
     WORKLOADS
@@ -103,8 +103,8 @@ fn section() -> Option<&'static Section> {
     }
 }
 
-/// Puts what presets say below what is given, in every workload that names one. A
-/// name that is none is left to the reader of the field.
+/// Puts the values of presets below the given ones, in every workload that names one. A name that
+/// is none is left to the reader of the field.
 pub(crate) fn fill(tree: &mut Node) -> Result<(), Error> {
     let system = match tree.find("system").map(|node| &node.raw) {
         Some(Raw::Text(system)) => system.clone(),
@@ -207,7 +207,7 @@ mod tests {
                 for row in rows.iter().filter(|row| row.path.starts_with("workload")) {
                     if row.origin == format!("preset {name}") {
                         given += 1;
-                        // What is done is the preset itself.
+                        // The workload is the preset itself.
                         assert!(
                             !row.source.is_empty() || row.path.ends_with(".kind"),
                             "{row:?}"

@@ -1,4 +1,4 @@
-//! What a transfer costs on each kind of device, net and all.
+//! Cost of a transfer on each kind of device, with its net.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headrace_net::{Builder, Limits};

@@ -1,9 +1,9 @@
 //! Hits, pages read ahead, misses and evictions of caches, and how they are reported.
 //!
-//! Counts of a page cache are in pages and in bytes that reads asked for. Other caches count
-//! their own entries, and bytes only if they hold any. Writes are none of the first three. The
-//! first read of a page that was brought in from below is no hit: it is a miss if the read waited
-//! for the page, and else was read ahead.
+//! Counts of a page cache are in pages and in bytes that reads asked for. Other caches count their
+//! own entries, and bytes only if they hold any. Writes are none of the first three. The first read
+//! of a page that was brought in from below is no hit. It is a miss if the read waited for the
+//! page, and else was read ahead.
 
 use headrace_net::{Page, Store};
 
@@ -18,7 +18,7 @@ pub struct CacheCounts {
     pub misses: u64,
     /// Bytes of the hits.
     pub hit_bytes: u64,
-    /// Bytes of what was read ahead.
+    /// Bytes that were read ahead.
     pub read_ahead_bytes: u64,
     /// Bytes of the misses.
     pub miss_bytes: u64,
@@ -26,7 +26,7 @@ pub struct CacheCounts {
     pub evictions: u64,
     /// Bytes of them.
     pub evicted_bytes: u64,
-    /// Of these, bytes that had to be written first.
+    /// Evicted bytes that had to be written first.
     pub evicted_dirty_bytes: u64,
 }
 

@@ -6,8 +6,8 @@ use crate::tokens::Job;
 
 /// Both directions between a part of a host and its network.
 ///
-/// A stage stands in them: it takes the directions on its outer side and returns those on its
-/// inner side, the same ones if the scenario has no such stage. A host is a list of stages.
+/// A stage stands in them: it takes the directions on its outer side and returns those on its inner
+/// side. They are the same ones if the scenario has no such stage. A host is a list of stages.
 ///
 /// ```text
 ///                  ┌───────┐

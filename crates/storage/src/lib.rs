@@ -39,5 +39,5 @@ pub use cache_counts::CacheCounts;
 pub use duplex::Duplex;
 pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{
-    Content, Direction, Extent, GivenUp, Job, Message, Process, Request, Role, Transfer,
+    Content, Direction, Extent, Job, Message, Process, ReleasedLock, Request, Role, Transfer,
 };

@@ -63,8 +63,8 @@ pub struct Host {
     pub shared: Option<Shared>,
 }
 
-/// Puts a processor between a host and its network, in whose page this is called, if
-/// messages take any time; what concerns names it sends to `ask`.
+/// Puts a processor between a host and its network, in whose page this is called, if messages take
+/// any time. Messages about names it sends to `ask`.
 pub fn host(
     page: &mut Page<'_>,
     scenario: &Parallel,
@@ -216,8 +216,8 @@ impl Serving {
         }
     }
 
-    /// The part of it that goes with a message: a job's with the one that asks for it, an
-    /// access's with the data, which is sent after it was read.
+    /// The part of it that goes with a message. A job's goes with its request, an access's with the
+    /// data, which is sent after the read.
     fn time(&self, job: &Job) -> Span {
         let of_job = match job.operation {
             Operation::Read => self.read,

@@ -62,7 +62,7 @@ impl CallMode {
     /// A sync or synchronous write that leaves out metadata that reading the data does not need
     /// (fdatasync, O_DSYNC).
     const DATA_ONLY: CallMode = CallMode(1 << 2);
-    /// It takes processor time and nothing else; the operation says nothing.
+    /// It takes processor time and nothing else; the operation is ignored.
     pub const COMPUTATION: CallMode = CallMode(1 << 3);
 
     /// The mode of a read, write or sync with these flags of its own.
@@ -150,9 +150,9 @@ pub struct Extent {
     pub end: u64,
 }
 
-/// A lock that a client gives up: what is cached under it has to go to the servers first.
+/// A lock that a client releases: its cached data has to go to the servers first.
 #[derive(Clone, Copy, Debug)]
-pub struct GivenUp {
+pub struct ReleasedLock {
     /// The client's number of it.
     pub number: u32,
     /// Extent that it covers.
@@ -223,7 +223,7 @@ pub enum Message {
     Enqueue,
     /// It has the lock.
     Granted,
-    /// Somebody else needs a lock that conflicts with a client's.
+    /// Another client needs a lock that conflicts with a client's.
     Blocking,
     /// A client gives a lock up.
     Cancel,
@@ -370,14 +370,14 @@ pub struct Transfer {
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// Number of 4 KiB blocks of a write that the file system has just allocated. What a
-    /// controller's cache writes later has forgotten it. Of a read, how many pages of 4 KiB of
-    /// memory that nobody has used yet it goes to; what such a cache has takes no longer for it.
+    /// Number of 4 KiB blocks of a write that the file system has just allocated. Delayed writes of
+    /// a controller's cache have lost it. For a read, the number of its destination's 4 KiB pages
+    /// of memory that have never been used. Data in such a cache takes no longer for it.
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
-    /// Somebody waits for it: "synchronous" in the words of Linux's block layer
-    /// (REQ_SYNC), which are reads and writes that a call waits for.
+    /// A call waits for it: "synchronous" reads and writes in the words of
+    /// Linux's block layer (REQ_SYNC).
     pub synchronous: bool,
     /// Its priority, for schedulers that go by it.
     pub priority: IoPriority,

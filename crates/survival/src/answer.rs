@@ -1,4 +1,4 @@
-//! What is answered: loss probabilities with their errors, and how they were computed.
+//! The answer: loss probabilities with their errors, and how they were computed.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,8 @@ pub struct Answer {
     pub method: MethodUsed,
     /// Bytes that the system holds as data.
     pub usable_bytes: f64,
-    /// Probability that the rebuild of a group without redundancy left meets a read error, by the
-    /// bit error rate and by latent errors in the long run together. None: neither was given.
+    /// Probability that the rebuild of a group without redundancy left meets a read error. It
+    /// includes the bit error rate and latent errors in the long run. None: neither was given.
     pub read_error_probability: Option<f64>,
     /// Missions simulated; 0 without simulation.
     pub missions: u64,
@@ -30,9 +30,9 @@ pub struct Answer {
     /// Part of the time at which data of any group is unavailable because of outages of domains
     /// and failed disks. None: no domains were given.
     pub unavailability: Option<Estimate>,
-    /// What happened in the simulated missions.
+    /// Events of the simulated missions.
     pub counts: Option<Counts>,
-    /// What the model assumes and what it leaves out, a sentence each.
+    /// The assumptions and omissions of the model, a sentence each.
     pub assumptions: Vec<String>,
 }
 

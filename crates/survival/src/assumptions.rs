@@ -1,4 +1,4 @@
-//! What an answer assumes and leaves out, in sentences.
+//! Assumptions and omissions of an answer, in sentences.
 
 use crate::answer::MethodUsed;
 use crate::question::{

@@ -4,8 +4,8 @@ use crate::chain::{Chain, Losses};
 
 /// Loss probabilities of one group by formulas.
 ///
-/// Without redundancy the law is exponential; with one failure tolerated the survival function is
-/// the sum of two exponentials; otherwise the rate of losses is taken as constant, 1 / MTTDL, which
+/// Without redundancy the law is exponential. With one failure tolerated the survival function is
+/// the sum of two exponentials. Otherwise the rate of losses is taken as constant, 1 / MTTDL, which
 /// holds if repairs are short beside lifetimes and the horizon.
 pub fn losses(chain: &Chain, time: f64) -> Losses {
     let total = match chain.up.len() {

@@ -11,7 +11,7 @@ impl WeibullLaw {
         self.location + self.scale * libm::tgamma(1.0 + 1.0 / self.shape)
     }
 
-    /// Whether it is an exponential law.
+    /// Returns true if it is an exponential law.
     pub fn is_exponential(&self) -> bool {
         self.shape == 1.0 && self.location == 0.0
     }
@@ -47,7 +47,7 @@ impl Duration {
         }
     }
 
-    /// Whether it is exponential, or always 0.
+    /// Returns true if it is exponential, or always 0.
     pub fn is_exponential(&self) -> bool {
         match *self {
             Duration::Exponential { .. } => true,
@@ -57,7 +57,7 @@ impl Duration {
         }
     }
 
-    /// Whether it is always 0.
+    /// Returns true if it is always 0.
     pub fn is_zero(&self) -> bool {
         matches!(*self, Duration::Constant { seconds: 0.0 })
     }
@@ -88,7 +88,8 @@ impl Repair {
         self.detection.mean() + waiting + self.rebuild.mean()
     }
 
-    /// Whether the whole repair is exponential: exactly one of its parts is, the others are 0.
+    /// Returns true if the whole repair is exponential: exactly one of its parts is, the others are
+    /// 0.
     pub fn is_exponential(&self) -> bool {
         let parts = [&self.detection, &self.replacement, &self.rebuild];
         self.spares.is_none()

@@ -3,12 +3,12 @@
 /// Why a question has no answer.
 #[derive(thiserror::Error, Debug, Clone, PartialEq)]
 pub enum Error {
-    /// The question is not one that can be answered: where, and what was expected.
+    /// The question cannot be answered: the place, and the expected value.
     #[error("{place}: {message}")]
     Question {
         /// Path of the field: `repair.rebuild.seconds`.
         place: String,
-        /// What was written and what was expected.
+        /// The text given and the text expected.
         message: String,
     },
     /// The question is not JSON of the expected form.

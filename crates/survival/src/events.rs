@@ -1,4 +1,4 @@
-//! What happens in a mission, in the order of time.
+//! The events of a mission, in the order of time.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -31,7 +31,7 @@ pub enum Kind {
 pub struct Event {
     /// Time in seconds.
     pub time: f64,
-    /// What happens.
+    /// The kind of the event.
     pub kind: Kind,
     /// Disk, pool or domain.
     pub item: u32,

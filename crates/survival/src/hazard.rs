@@ -1,7 +1,7 @@
 //! Hazards of lifetimes: cumulative hazard, its inverse, conditional sampling.
 //!
-//! A law is a sum of independent risks. Its cumulative hazard H is the sum of theirs; a disk of
-//! age a fails at the least of the ages at which a risk strikes, so that the sum needs no inverse.
+//! A law is a sum of independent risks. Its cumulative hazard H is the sum of theirs. A disk fails
+//! at the least of the ages at which a risk strikes, so the sum needs no inverse.
 
 use rand_core::Rng;
 
@@ -111,7 +111,7 @@ impl Hazard {
         self.risks.iter().map(|risk| risk.cumulative(age)).sum()
     }
 
-    /// Whether the hazard is the same at every age.
+    /// Returns true if the hazard is the same at every age.
     pub fn is_constant(&self) -> bool {
         self.risks
             .iter()

@@ -47,7 +47,7 @@ struct GroupState {
     window: u32,
     /// Factor on the probability of a read error at the end of the next rebuild.
     read_factor: f64,
-    /// Time until which serial rebuilds are under way.
+    /// Time until which serial rebuilds are in progress.
     busy_until: f64,
 }
 
@@ -355,7 +355,7 @@ impl<'a> Missions<'a> {
             self.sums.counts.failures_while_degraded += 1;
         }
         if failed > self.model.shape.tolerates {
-            // What is lost already cannot be lost again before enough disks are back.
+            // Lost data cannot be lost again before enough disks are back.
             if failed == self.model.shape.tolerates + 1 {
                 self.lose(group, Cause::Failures, now);
             }

@@ -123,7 +123,7 @@ impl Model {
         self.domain_count(kind) as f64 / self.question.domains[kind].mean
     }
 
-    /// Whether a first loss can be by this cause.
+    /// True if a first loss can be by this cause.
     pub fn can_lose_by(&self, cause: Cause) -> bool {
         let question = &self.question;
         match cause {
@@ -140,12 +140,12 @@ impl Model {
         self.shape.disks as usize * self.simulated_groups as usize
     }
 
-    /// Whether rebuilds of a group wait for each other.
+    /// True if rebuilds of a group wait for each other.
     pub fn is_serial(&self) -> bool {
         self.question.repair.concurrency == Concurrency::Serial
     }
 
-    /// Whether a read error loses data in a group with `failed` failed disks.
+    /// True if a read error loses data in a group with `failed` failed disks.
     pub fn read_error_loses(&self, failed: u32) -> bool {
         self.question.read_errors.lose(failed, self.shape.tolerates)
     }
@@ -161,7 +161,7 @@ impl Model {
     }
 }
 
-/// Whether groups fail independently, so that one stands for all.
+/// True if groups fail independently, so that one stands for all.
 fn independent(question: &Question, shape: &Shape) -> bool {
     let own_spares = match &question.repair.spares {
         None => true,

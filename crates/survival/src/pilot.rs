@@ -8,7 +8,7 @@ const MOST_FAILURES: u64 = 300_000;
 /// second moment (exp(y) - 1) / y^2 of the weight of a failure in a window.
 const WINDOW_HAZARD: f64 = 1.594;
 
-/// What lost data.
+/// The cause of a loss of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// More failures than are tolerated.
@@ -28,8 +28,8 @@ impl Cause {
     }
 }
 
-/// What happened in pilot missions. A level is the number of failed disks of a group, or the most
-/// chunks that a stripe of a pool lacks.
+/// Events of pilot missions. A level is the number of failed disks of a group, or the most chunks
+/// that a stripe of a pool lacks.
 #[derive(Clone, Debug)]
 pub struct Pilot {
     missions: u64,
@@ -41,9 +41,9 @@ pub struct Pilot {
 /// Windows of one level: the times between two events of a group or a pool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Windows {
-    /// Of the current mission.
+    /// Count of the current mission.
     current: u64,
-    /// Of all missions before it.
+    /// Count of all missions before it.
     all: u64,
     /// Missions before it that had any.
     missions: u64,
@@ -59,7 +59,7 @@ impl Pilot {
         }
     }
 
-    /// Whether another mission is needed: at most `most`, fewer if disks fail very often.
+    /// True if another mission is needed: at most `most`, fewer if disks fail very often.
     pub fn goes_on(&self, most: u64, failures: u64) -> bool {
         self.missions < most && (self.missions < LEAST_MISSIONS || failures < MOST_FAILURES)
     }

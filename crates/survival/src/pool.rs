@@ -6,16 +6,16 @@
 //! whereas failures and the stripes they hit are drawn.
 //!
 //! With parallel repair one pass rebuilds all chunks that a stripe lacks, and takes as long as for
-//! one: OpenZFS has one rebuild of a dRAID, which goes through its space once for all missing disks
+//! one. OpenZFS has one rebuild of a dRAID, which traverses its space once for all missing disks
 //! (`module/zfs/vdev_rebuild.c`). With serial repair each chunk takes a pass of its own.
 //!
 //! The level of a pool is the most chunks that a stripe lacks. Splitting estimates the probability
-//! of each level from states saved at the first entry of the one below (fixed effort: Kahn and
-//! Harris 1951; Garvels 2000). States keep ages, not failure times, which are drawn anew.
+//! of each level from states saved at the first entry of the one below. The effort is fixed (Kahn
+//! and Harris 1951; Garvels 2000). States hold ages, not failure times, which are redrawn.
 //!
 //! Within a level failures are biased as in missions of arrays, until the stripes that lack most
-//! are rebuilt; a failure that would rarely hit one of these is made to hit in half of the cases.
-//! States are drawn for the next level in proportion to their weights.
+//! are rebuilt. A failure that would rarely hit one of these hits in half of the cases. States are
+//! drawn for the next level in proportion to their weights.
 
 use rand_distr::{Binomial, Distribution};
 
@@ -66,7 +66,7 @@ struct State {
     born: Vec<f64>,
     /// Time of the next step of a failed disk; negative: it works.
     back: Vec<f64>,
-    /// Whether the disk in the place of a failed one has arrived.
+    /// True if the replacement of a failed disk has arrived.
     arrived: Vec<bool>,
     alive: u32,
     /// Failed disks without a new one in their place.
@@ -75,7 +75,7 @@ struct State {
     lacking: Vec<f64>,
     /// Time until which rebuilds wait.
     hold: f64,
-    /// Passes over a stripe a second.
+    /// Rebuild passes of a stripe a second.
     rate: f64,
 }
 
@@ -157,17 +157,17 @@ impl Pool {
         self.aims = Some(aims);
     }
 
-    /// Whether a read error can lose data.
+    /// True if a read error can lose data.
     pub fn can_lose_by_read_error(&self) -> bool {
         self.unreadable > 0.0 && self.shape.tolerates > 0
     }
 
-    /// Passes over a stripe that rebuild the chunks it lacks.
+    /// Rebuild passes for the chunks that a stripe lacks.
     fn passes_of_stripe(&self, lacks: usize) -> f64 {
         self.question.repair.concurrency.passes(lacks as u32)
     }
 
-    /// Whether missions are split.
+    /// True if missions are split.
     pub fn is_split(&self) -> bool {
         self.aims.is_some()
     }
@@ -367,7 +367,7 @@ impl<'a> Run<'a> {
             }
             let factor = self.close_window(state, event.time);
             if matches!(event.kind, Kind::Failure | Kind::BiasedFailure) {
-                // Before the rebuild until then: what it loses was drawn with this failure.
+                // Before the rebuild until then: the losses in it were drawn with this failure.
                 self.log_weight -= libm::log(factor);
             }
             if let Some(lost) = self.advance(state, event.time, random) {

@@ -1,4 +1,4 @@
-//! What is asked: a system of disks, how they fail and are repaired, and for which horizons.
+//! The question: a system of disks, their failures and repairs, and the horizons.
 //!
 //! A question is one JSON document. Times are in seconds, sizes in bytes, rates in bytes a second,
 //! probabilities between 0 and 1. A "disk" is the unit that fails and is replaced; with replication
@@ -64,8 +64,8 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Redundancy {
-    /// An array of `disks` that survives `tolerates` failures: RAID-0 (0), RAID-5 (1), RAID-6 (2),
-    /// an (n, k) code (n - k), a mirror or n copies (n - 1).
+    /// An array of `disks` that survives `tolerates` failures. RAID-0 survives 0, RAID-5 1, RAID-6
+    /// 2, an (n, k) code n - k, and a mirror or n copies n - 1.
     Array {
         /// Disks, spares not counted.
         disks: u32,
@@ -218,7 +218,7 @@ pub struct Repair {
     pub replacement: Duration,
     /// Time of the rebuild. In a declustered pool: of one disk's data by all disks of the pool.
     pub rebuild: Duration,
-    /// Whether failed disks of a group are rebuilt at the same time.
+    /// The number of failed disks of a group that are rebuilt at the same time.
     #[serde(default)]
     pub concurrency: Concurrency,
     /// Hot spares; none: each failed disk waits for `replacement`.
@@ -240,7 +240,7 @@ pub enum Concurrency {
 }
 
 impl Concurrency {
-    /// Passes over a stripe of a declustered pool that rebuild `lacks` chunks.
+    /// Rebuild passes for `lacks` chunks of a stripe of a declustered pool.
     pub fn passes(self, lacks: u32) -> f64 {
         match self {
             Concurrency::Parallel => 1.0,
@@ -255,8 +255,8 @@ impl Concurrency {
 pub struct Spares {
     /// Spares of one pool of spares.
     pub count: u32,
-    /// Groups that share a pool of spares, in order: 1 is a dedicated spare, the number of arrays
-    /// of a shelf a spare per shelf; 0 means all groups (global).
+    /// Groups that share a pool of spares, in order. 1 is a dedicated spare, the number of arrays
+    /// of a shelf a spare per shelf, and 0 means all groups (global).
     #[serde(default)]
     pub groups: u32,
     /// Time from taking a spare to the arrival of the disk that takes its place.
@@ -294,16 +294,16 @@ pub enum Scrub {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadErrors {
-    /// What is lost by a read error without redundancy left.
+    /// The data lost by a read error without redundancy left.
     #[serde(default)]
     pub loses: ReadErrorLoss,
-    /// What happens while redundancy is left.
+    /// The effect of a read error while redundancy is left.
     #[serde(default)]
     pub with_redundancy: ReadErrorWithRedundancy,
 }
 
 impl ReadErrors {
-    /// Whether a read error loses data in a group with `failed` failed disks that tolerates
+    /// Returns true if a read error loses data in a group with `failed` failed disks that tolerates
     /// `tolerated`.
     pub fn lose(&self, failed: u32, tolerated: u32) -> bool {
         (1..=tolerated).contains(&failed)
@@ -311,7 +311,7 @@ impl ReadErrors {
     }
 }
 
-/// What is lost by a read error without redundancy left. Either is a loss of data and counts in
+/// The data lost by a read error without redundancy left. Either is a loss of data and counts in
 /// the loss probability; they differ in the bytes lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -323,7 +323,7 @@ pub enum ReadErrorLoss {
     Array,
 }
 
-/// What happens at a read error while redundancy is left.
+/// The effect of a read error while redundancy is left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadErrorWithRedundancy {
@@ -398,8 +398,8 @@ pub enum ReplacementManner {
     ByAge,
     /// All disks at once at multiples of the age, also those that were replaced meanwhile.
     AllAtOnce,
-    /// A twelfth of the disks in each month of the last year before the age, chosen at random
-    /// (Xin et al. 2003, Hindman 2011 section 3.5), then again by the age.
+    /// A twelfth of the disks, chosen at random, in each month of the last year before the age,
+    /// then again by the age. Sources: Xin et al. 2003, Hindman 2011 section 3.5.
     Staggered,
 }
 

@@ -50,7 +50,7 @@ pub fn pilot(model: &Model) -> Pilot {
     Missions::new(model).pilot(missions, &mut random)
 }
 
-/// Whether losses by a cause, or by any, are so frequent that missions stay crude.
+/// True if losses by a cause, or by any, are so frequent that missions stay crude.
 pub fn is_frequent(pilot: &Pilot, cause: Option<Cause>) -> bool {
     pilot.loss_share(cause) >= FREQUENT
 }

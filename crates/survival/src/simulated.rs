@@ -18,7 +18,7 @@ use crate::simulate::{self, Goal, Progress};
 
 /// Missions with a loss from which on a weighted mean has an interval by the normal law.
 const ENOUGH_SEEN: u64 = 10;
-/// A cause gets missions of its own if its error is so many times that of all losses.
+/// A cause gets missions of its own if its error exceeds that of all losses by this factor.
 const FAR_WORSE: f64 = 1.2;
 
 /// Missions, and whether they are counted without weights.
@@ -32,7 +32,7 @@ struct Runs {
     all: Run,
     /// Missions towards failures and towards read errors, if the first run saw too few.
     towards: [Option<Run>; 2],
-    /// Whether data can be lost by each cause.
+    /// True for each cause that can lose data.
     is_possible: [bool; 2],
     /// Upper bound of the part of the data that one loss by each cause loses.
     part_of_loss: [f64; 2],

@@ -1,4 +1,4 @@
-//! Which questions can be answered.
+//! Validation of questions.
 
 use crate::error::Error;
 use crate::question::{Duration, LifetimeLaw, Question, Redundancy, Scrub, WeibullLaw};
@@ -12,7 +12,7 @@ const MOST_POOL_DISKS: u32 = 20_000;
 /// Most failures tolerated: the chain's matrix has the square of it.
 const MOST_TOLERATED: u32 = 64;
 
-/// Refuses questions that have no answer, with the field and what was expected.
+/// Refuses questions that have no answer, with the field and the expected value.
 pub fn validate(question: &Question) -> Result<(), Error> {
     redundancy(question)?;
     positive("disk.capacity_bytes", question.disk.capacity_bytes)?;

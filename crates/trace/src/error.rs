@@ -11,7 +11,7 @@ pub enum Error {
         /// System error.
         source: io::Error,
     },
-    /// The whole is not what it should be.
+    /// The whole is invalid.
     #[error("{file}: {found}: expected {expected}")]
     File {
         /// The trace's name.
@@ -21,7 +21,7 @@ pub enum Error {
         /// Expected value.
         expected: String,
     },
-    /// One line is not what it should be.
+    /// One line is invalid.
     #[error("{file}:{line}: {found}: expected {expected}")]
     Line {
         /// The trace's name.

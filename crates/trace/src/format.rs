@@ -11,8 +11,8 @@ pub trait Reader: Send {
     /// (or if `max` is 0).
     ///
     /// # Errors
-    /// If the input cannot be read or is not what it should be. Reading on
-    /// after an error gives no further records of use.
+    /// If the input cannot be read or is invalid. Reading on after an error
+    /// gives no further records of use.
     fn next_batch(&mut self, max: usize, into: &mut Vec<Record>) -> Result<usize, Error>;
 
     /// The names of the files met so far; a record's `file` is a number in it.
@@ -114,7 +114,7 @@ pub fn open(path: &Path, format: Option<&str>) -> Result<Box<dyn Reader>, Error>
 }
 
 /// Opens a trace that is read once: a file, a pipe, or, under the name `-`,
-/// standard input. Reading gives up once `stop` says so.
+/// standard input. Reading ends once `stop` returns true.
 ///
 /// # Errors
 /// As for [`open`].

@@ -13,12 +13,12 @@
 //! ```
 //!
 //! Memory does not grow with the length of a trace. It grows with the numbers of distinct files and
-//! processes, of descriptors open at one time, and of calls in progress at one time; a single line
-//! may have at most [`LINE_LIMIT`] bytes.
+//! processes, and of concurrently open descriptors and calls. A single line may have at most
+//! [`LINE_LIMIT`] bytes.
 //!
-//! Not in a trace, and so not in the records: input and output caused by
-//! memory-mapped files and by loading programs, and requests made through
-//! `io_uring`. A reader counts what it sees of them in [`Skipped`].
+//! A trace, and so its records, lacks requests made through `io_uring`, and
+//! input and output of memory-mapped files and of loading programs. A reader
+//! counts their traces in [`Skipped`].
 //!
 //! To add a format, write one file in `formats/` with a [`Format`] and add it
 //! to [`FORMATS`].

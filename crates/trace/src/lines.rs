@@ -6,8 +6,8 @@ use crate::Error;
 
 /// The most bytes that a line, or a row of CSV, may have: 1 MiB.
 ///
-/// More than `strace` prints for one call unless told to print long strings;
-/// small enough that a file without a newline cannot fill the memory.
+/// More than `strace` prints for one call unless configured to print long
+/// strings; small enough that a file without a newline cannot fill the memory.
 pub const LINE_LIMIT: usize = 1 << 20;
 
 const CHUNK: usize = 256 << 10;

@@ -151,8 +151,8 @@ operations! {
     Lock, "lock", Metadata, false;
     /// Unlock a range of an open file.
     Unlock, "unlock", Metadata, false;
-    /// Send to another process: the record's file names a pipe, a socket, a futex, or the start or
-    /// end of a process, and its size is the number of bytes or wake-ups.
+    /// Send to another process. The record's file names a pipe, a socket, a futex, or the start or
+    /// end of a process. Its size is the number of bytes or wake-ups.
     Send, "send", Process, false;
     /// Receive bytes or wake-ups from another process; blocks until they are sent.
     Receive, "receive", Process, false;

@@ -16,10 +16,9 @@ pub struct Record {
     /// The first byte concerned. After a seek, the new position; for a
     /// truncation, the new length; 0 where an offset has no meaning.
     pub offset: u64,
-    /// Bytes moved, for an operation that [carries
-    /// bytes](Operation::carries_bytes); else the length of the range that the
-    /// call names, the file's length that a stat of a
-    /// [regular](Flags::REGULAR) file told, the bytes or wake-ups of a message, or 0.
+    /// Bytes moved, for an operation that [carries bytes](Operation::carries_bytes). Else it is the
+    /// length of the range, or of a [regular](Flags::REGULAR) file at a stat, the bytes or wake-ups
+    /// of a message, or 0.
     pub size: u64,
     /// Process or thread of the operation. One process's records follow each other; those of
     /// different processes may overlap.
@@ -30,8 +29,8 @@ pub struct Record {
     pub operation: Operation,
     /// Open flags, kind of file, outcome of the call, and a flag that it has a time.
     pub flags: Flags,
-    /// The other name: the new one of a rename, the old one of a link, what a symbolic link
-    /// leads to; [`Record::NO_FILE`] for what has none.
+    /// The other name: the new one of a rename, the old one of a link, the target of a symbolic
+    /// link. It is [`Record::NO_FILE`] if there is none.
     pub other: u32,
 }
 

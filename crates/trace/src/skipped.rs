@@ -88,7 +88,7 @@ impl Skipped {
         &NONE
     }
 
-    /// Number of lines that are kept as examples of a kind.
+    /// Number of lines that are retained as examples of a kind.
     pub const EXAMPLES: usize = 3;
     /// Bytes of a line that are saved.
     pub const EXAMPLE_LENGTH: usize = 160;

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 
 use crate::{Error, Input};
 
-/// Asked before each read, and while there is nothing to read: whether to give up.
+/// Called before each read, and while there is no input; reading ends if it returns true.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Duration for which to wait before asking again.
@@ -136,8 +136,8 @@ impl Read for Waiting {
     }
 }
 
-/// Takes off the compression, which the beginning tells; gives the beginning
-/// of what is in it.
+/// Decompresses the input, which its beginning identifies; returns the
+/// beginning of the content.
 pub(crate) fn decompressed(
     input: Input,
     beginning: Vec<u8>,
@@ -253,7 +253,7 @@ impl<R: Read> Read for Gzip<R> {
     }
 }
 
-/// Says of an error what is wrong with the gzip data.
+/// Adds the fault of the gzip data to an error.
 fn damage(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => {

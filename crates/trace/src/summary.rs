@@ -12,9 +12,9 @@ pub struct Summary {
     pub processes: u64,
     /// Number of distinct files in records.
     pub files: u64,
-    /// From the first record's start to the last end, in seconds; none if all
-    /// begin at one time and there are more of them than processes, so that
-    /// the trace cannot have had times.
+    /// From the first record's start to the last end, in seconds. None if all
+    /// records begin at one time and outnumber the processes: the trace then
+    /// has no times.
     pub span_seconds: Option<f64>,
     /// Bytes read.
     pub bytes_read: u64,
@@ -25,8 +25,8 @@ pub struct Summary {
     /// The share of records that concern metadata, 0 to 1; none without
     /// records.
     pub metadata_share: Option<f64>,
-    /// Sequential fraction, 0 to 1, of the reads and writes that follow another in the same file by
-    /// the same process; none if none follows another.
+    /// Sequential fraction, 0 to 1, of the reads and writes that follow another of the same file
+    /// and process. None if no such request exists.
     pub sequential_share: Option<f64>,
     /// Every operation met, in the order of [`Operation::ALL`].
     pub operations: Vec<OperationTotal>,
@@ -86,7 +86,7 @@ impl Summary {
     /// Sums up all that is left to read.
     ///
     /// # Errors
-    /// Those of the reader.
+    /// The errors of the reader.
     pub fn of(reader: &mut dyn Reader) -> Result<Summary, Error> {
         let mut summarizer = Summarizer::default();
         let mut batch = Vec::new();

@@ -39,7 +39,7 @@ pub enum Phases {
 pub struct Pattern {
     /// Number of processes.
     pub processes: u32,
-    /// Whether processes share a file.
+    /// True if processes share a file.
     pub files: Files,
     /// Bytes that a process moves at one place.
     pub block: u64,
@@ -244,8 +244,8 @@ fn mix(value: u64) -> u64 {
 }
 
 /// A permutation of 0…count − 1 without a table: a Feistel network of four
-/// rounds on the next even number of bits, repeated until it falls in range
-/// ("cycle walking": Black and Rogaway 2002).
+/// rounds on the next even number of bits. It is repeated until it falls in
+/// range ("cycle walking": Black and Rogaway 2002).
 fn permuted(place: u64, count: u64, key: u64) -> u64 {
     let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
     let half = bits.div_ceil(2);

@@ -1,9 +1,7 @@
-"""Does file operations of every kind in the directory given, and writes down
-what they were: one JSON line [thread, operation, file, offset, size] each, in
-the second directory given.
+"""Do file operations of every kind in the first directory, and log them in the second.
 
-Positions are asked of the kernel through /proc, so that neither this program's
-arithmetic nor extra seeks in the trace can hide an error of the reader.
+Each has one JSON line: [thread, operation, file, offset, size]. Positions are those of the kernel
+(/proc). So neither this program's arithmetic nor extra seeks in the trace can hide an error.
 """
 
 import fcntl

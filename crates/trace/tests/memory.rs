@@ -59,7 +59,7 @@ fn a_trace_300_times_as_long_takes_no_more_memory() {
     assert_eq!(records("build.strace", "strace", 300), 300 * once);
     let grown = peak() - before;
     assert!(grown < 2048, "{grown} KiB more for 88 MB of trace");
-    // Up to a full window of records, whose times begin anew here.
+    // Up to a full window of records, whose times begin again here.
     for (name, format, full) in [
         ("shell.perf-trace", "perf-trace", 500),
         ("requests.blktrace", "blktrace", 15_000),

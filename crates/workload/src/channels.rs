@@ -1,4 +1,4 @@
-//! What the processes of a trace send to each other: pipes, sockets, starts and ends of processes.
+//! Messages between the processes of a trace: pipes, sockets, starts and ends of processes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,7 +13,7 @@ struct Channel {
     waiting: VecDeque<(u32, u64)>,
 }
 
-/// What a trace has of a channel.
+/// Totals of a channel in a trace.
 #[derive(Default)]
 struct Total {
     sent: u64,
@@ -151,7 +151,7 @@ mod tests {
         assert!(!channels.receive(0, 7, 10));
         channels.send(7, 4);
         assert_eq!(channels.woken(), None);
-        // Whoever came first is served first.
+        // Receivers are served in the order of arrival.
         assert!(!channels.receive(1, 7, 1));
         channels.send(7, 7);
         assert_eq!((channels.woken(), channels.woken()), (Some(0), Some(1)));

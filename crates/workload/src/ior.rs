@@ -1,9 +1,9 @@
 //! The pattern of the IOR benchmark.
 //!
-//! Each process goes through its files; a file has segments, a segment one
-//! block of every process that uses the file, a block is read or written in
-//! transfers (IOR's blockSize, transferSize, segmentCount, filePerProc,
-//! reorderTasksRandom left out). Phases follow each other with a barrier.
+//! Each process goes through its files. A file has segments, and a segment has
+//! one block of every process that uses the file. A block is read or written in
+//! transfers (IOR's blockSize, transferSize, segmentCount, filePerProc;
+//! reorderTasksRandom is left out). Phases follow each other with a barrier.
 //!
 //! In a mixed phase each transfer is a read with the probability `read_share`,
 //! else a write (fio's rwmixread). In order, reads and writes share one position,
@@ -21,7 +21,7 @@ use headrace_trace::{Flags, Operation};
 use super::permutation::Permutation;
 use super::{Application, Ask, ExistingFile, Next, Stonewall};
 
-/// Draws that are made beforehand to count what comes of them, at most.
+/// Most draws that are made beforehand to count their results.
 const MOST_DRAWN: u64 = 1_000_000_000;
 
 /// An IOR-like workload.
@@ -36,7 +36,7 @@ pub struct IorApplication {
     existing: bool,
     /// Sizes and numbers of transfers: those of every process, or of rank 0.
     shape: Shape,
-    /// Those of each process, where sizes depend on the rank.
+    /// The shapes of each process, where sizes depend on the rank.
     by_rank: Vec<Shape>,
     /// Bytes of a segment of a file that all processes share.
     segment: u64,
@@ -267,8 +267,8 @@ impl IorApplication {
 
     /// The place of a process's n-th transfer of a phase, if each is drawn.
     ///
-    /// Like permutations, and unlike think times, it follows from the workload's seed alone:
-    /// whoever carries the workload out or simulates it has the same places.
+    /// Like permutations, but not like think times, it follows from the workload's seed alone, so
+    /// simulation and measurement have the same places.
     fn drawn(&self, rank: u32, phase: u32, mut number: u64) -> u64 {
         // Drawn from the seed, since a seed and the next, of another replication, differ as two
         // phases do.
@@ -587,8 +587,8 @@ impl IorApplication {
         let runs = u64::from(phases / each) * processes;
         let writes = count(Phase::Write).checked_mul(self.transfers(rank))?;
         let mut syncs = writes.checked_mul(runs)?;
-        // Which transfers of a mixed phase write is drawn: they are counted, unless
-        // that takes longer than anybody waits.
+        // The writing transfers of a mixed phase are drawn. They are counted, unless that would
+        // take too long.
         let drawn = self.drawn_transfers(rank)?.checked_mul(processes)?;
         if drawn > MOST_DRAWN {
             return None;

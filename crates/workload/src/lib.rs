@@ -64,12 +64,13 @@ pub trait Application: Send {
     /// request.
     ///
     /// # Errors
-    /// What is wrong with the workload's source, such as a trace.
+    /// An error in the workload's source, such as a trace.
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String>;
 
-    /// Gives every request that a process, or any that takes what comes in turn with it, was to ask
-    /// before a time and has not been given by [`Application::next`]. Called for each process when
-    /// the run is over, where requests come at times of their own; nothing else is asked after it.
+    /// Gives every request that was due before a time and that [`Application::next`] has not given.
+    /// The request is of a process, or of any that takes its requests in turn with it. Called for
+    /// each process when the run is over, where requests have times of their own; no other method
+    /// is called after it.
     ///
     /// # Errors
     /// As of [`Application::next`].
@@ -207,8 +208,7 @@ pub enum Next {
 pub struct Ask {
     /// Operation.
     pub operation: Operation,
-    /// By which call of several that a simulation does not tell apart; none if nothing is
-    /// said.
+    /// The call, of several that a simulation does not distinguish; none if nothing is said.
     pub call: Option<MixedOperation>,
     /// The file, among the application's own.
     pub file: u32,
@@ -252,7 +252,7 @@ pub fn seed_of_places(scenario: &Scenario, number: usize) -> u64 {
 /// machine.
 ///
 /// # Errors
-/// What is wrong with the workload's source, such as a trace.
+/// An error in the workload's source, such as a trace.
 pub fn sequence(
     scenario: &Scenario,
     number: usize,

@@ -18,7 +18,7 @@ pub struct NameSets {
 /// Meaning of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Named {
-    /// A file, or what is beside it.
+    /// A file, or a name beside it.
     File,
     /// The n-th directory.
     Directory(u32),

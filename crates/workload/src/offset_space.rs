@@ -9,7 +9,7 @@ use headrace_trace::{Flags, Operation, Record};
 
 use super::{LeftOut, TraceError};
 
-/// Who changed an offset, as the result names it.
+/// The source of a changed offset, as the result names it.
 const BY: &str = "workload.space";
 const MAPPED: &str = "offset beyond the space: mapped to its remainder by the space";
 const CUT: &str = "length beyond the space: cut to the space";

@@ -3,9 +3,9 @@
 //! The seed alone determines the n-th operation of a client and, in an open loop, its arrival time.
 //! Every system gets the same operations.
 //!
-//! Files are numbered by size, so that those which hold a transfer are the last ones.
-//! Names that are made, renamed and removed are others, as many as there are files; behind
-//! them are the directories and symbolic links that are there before the run.
+//! Files are numbered by size, so that those which hold a transfer are the last ones. Names that
+//! are made, renamed and removed are others, as many as there are files. Behind them are the
+//! directories and symbolic links that exist before the run.
 //!
 //! Not modelled: which names exist (a name may be removed twice).
 
@@ -281,8 +281,8 @@ impl OperationMixApplication {
         }
     }
 
-    /// Whom a round waits for here: all others of the client of the process that begins it, or
-    /// the other clients that have not come to their end.
+    /// The processes that a round waits for here: all others of the client of the process that
+    /// begins it, or the other unfinished clients.
     fn others(&self, primary: Option<u32>) -> Vec<u32> {
         let (clients, per_client) = (self.clients.len() as u32, self.per_client());
         let goes_on = |client: &u32| {

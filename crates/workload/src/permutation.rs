@@ -1,9 +1,10 @@
 //! Random orders that need no memory: the position of the n-th element is
 //! computed, not looked up.
 
-/// A pseudo-random permutation of {0, …, length − 1}: a Feistel network of four
-/// rounds over the next power of four, walked until it lands inside (cycle
-/// walking; Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+/// A pseudo-random permutation of {0, …, length − 1}. It is a Feistel network
+/// of four rounds over the next power of four, repeated until the result lies
+/// inside (cycle walking). Source: Black and Rogaway, "Ciphers with arbitrary
+/// finite domains", 2002.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Permutation {
     length: u64,

@@ -174,7 +174,7 @@ impl PipelineApplication {
         }
     }
 
-    /// A thread's request is done: who waits for the buffer goes on.
+    /// A thread's request is done: threads that wait for the buffer go on.
     fn finished(&mut self, pipeline: usize, thread: usize) {
         let threads = self.threads();
         let next = (thread + 1) % threads;

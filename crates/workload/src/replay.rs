@@ -78,7 +78,7 @@ pub enum TraceError {
         /// The replay that needs times.
         replay: Replay,
     },
-    /// Gaps are to be kept, and without durations no gap is known.
+    /// Gaps are required, and without durations no gap is known.
     #[error(
         "{}: workload.replay = \"paced\": the trace has no durations; expected a trace with \
          durations, as strace -ttt -T records, or replay = \"closed\"",
@@ -163,8 +163,8 @@ impl FileNames {
         self.files[name as usize]
     }
 
-    /// Follows a record. Gives it with its file's number, a read or write with the flags of its open
-    /// file, and an open that could have created a file that is there as an open.
+    /// Follows a record. Gives it with its file's number, and a read or write with the flags of its
+    /// open file. An open that could have created an existing file becomes a plain open.
     fn follow(&mut self, record: &Record) -> Record {
         let file = self.file(record.file);
         let key = (record.process, file);
@@ -227,7 +227,7 @@ struct Use {
     /// It was emptied, truncated, extended or removed: a stat tells no longer its size before the
     /// run.
     is_resized: bool,
-    /// The size before the run, once a stat has told it.
+    /// The size before the run, once a stat has reported it.
     told: Option<u64>,
     /// Largest offset that was read before the file was made.
     read_to: u64,
@@ -269,7 +269,7 @@ impl Use {
                 }
             }
             Operation::Write => {
-                // What is read from now on may have been written.
+                // Later reads may be of written data.
                 self.is_made |= !self.is_opened && is_new;
                 self.is_written = true;
                 self.written_to = self.written_to.max(record.end());
@@ -279,8 +279,8 @@ impl Use {
         }
     }
 
-    /// Bytes that are there before the run. Where no stat told them, a file that is opened has what
-    /// the trace reads, or rewrites.
+    /// Bytes that are there before the run. Where no stat reported them, an opened file has the
+    /// bytes that the trace reads or rewrites.
     fn existing(&self) -> u64 {
         match self.told {
             Some(size) => size,
@@ -484,7 +484,7 @@ impl TraceReplayApplication {
         Next::Compute(part)
     }
 
-    /// What a process does at a record whose gap is over; none if it goes on with the next one.
+    /// The action of a process at a record whose gap is over; none if it goes on with the next one.
     fn act(&mut self, rank: u32, record: &Record) -> Option<Next> {
         match record.operation {
             Operation::Send => {
@@ -533,8 +533,8 @@ impl TraceReplayApplication {
     }
 }
 
-/// Returns the recorded time between the end of a process's previous request and a request; before
-/// its first one, the time since the start of the trace. Calls that overlap have no gap.
+/// Returns the recorded time between the end of a process's previous request and a request. Before
+/// its first one, it is the time since the start of the trace. Calls that overlap have no gap.
 #[must_use]
 pub fn gap_ns(previous_end_ns: Option<i64>, record: &Record) -> i64 {
     record
@@ -543,8 +543,8 @@ pub fn gap_ns(previous_end_ns: Option<i64>, record: &Record) -> i64 {
         .max(0)
 }
 
-/// The open flags of a record's read or write, if they are kept, and whether a sync is of the data
-/// alone.
+/// The open flags of a record's read or write, if they are used, and the flag that a sync is of the
+/// data alone.
 fn asked_flags(record: &Record, use_of_flags: RecordFlags) -> Flags {
     match (use_of_flags, record.operation) {
         (RecordFlags::Kept, Operation::Read) => Flags::DIRECT.when(record.flags.has(Flags::DIRECT)),
@@ -1025,7 +1025,7 @@ mod tests {
                 9000,
                 0,
             ),
-            // The trace made what is there.
+            // The trace made the existing files.
             (
                 &[
                     "create /f 0 0 exclusive",

@@ -31,12 +31,12 @@ pub enum RoundMessage {
     },
     /// All of its own have come to a round.
     AllHere {
-        /// Which, in the order in which they began, from 0.
+        /// The number of the round in the order of beginning, from 0.
         round: u64,
         /// Intended start of the last of them, in an open loop.
         intended: Option<Time>,
     },
-    /// None of its own comes to any round more.
+    /// None of its processes joins another round.
     Finished,
 }
 
@@ -54,7 +54,7 @@ pub enum RoundNews {
     },
     /// All of a round have come everywhere.
     GoAhead {
-        /// Which, in the order in which they began, from 0.
+        /// The number of the round in the order of beginning, from 0.
         round: u64,
         /// Intended start of the last of all, in an open loop.
         intended: Option<Time>,

@@ -61,7 +61,7 @@ impl Stonewall {
         self.deadline.is_some()
     }
 
-    /// Returns true, once a phase, if a process stops here to wait for the others: it has done
+    /// Returns true, once a phase, if a process stops here to wait for the others. It has done
     /// `done` steps of a writing phase, and either all of them or the deadline has passed.
     pub fn stops(&mut self, rank: u32, phase: u32, done: u64, all: u64, now: Time) -> bool {
         let Some(deadline) = self.deadline else {
@@ -90,8 +90,8 @@ impl Stonewall {
         true
     }
 
-    /// Steps that a process does in a phase at the most: as many as the fastest had done by the
-    /// deadline, as soon as that is known.
+    /// Most steps of a process in a phase: as many as the fastest had done by the deadline, as soon
+    /// as that is known.
     #[must_use]
     pub fn limit(&self, rank: u32, phase: u32, writes: bool) -> u64 {
         let known = match self.ranks.get(rank as usize) {

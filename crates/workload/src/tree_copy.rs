@@ -35,7 +35,7 @@ struct Progress {
     /// Directories that were begun, and steps made in the last.
     directory: u32,
     listed: u32,
-    /// Files of the tree that are done, and what is next of the one after them.
+    /// Files of the tree that are done, and the next step of the one after them.
     file: u32,
     step: Step,
     offset: u64,

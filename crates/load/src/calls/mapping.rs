@@ -17,8 +17,8 @@ const PAGE: u64 = 65_536;
 
 /// A part of a file that is mapped, or of none, by calls that do nothing.
 ///
-/// A file that somebody else cuts short, or a device that fails, while it is read, kills the
-/// program with SIGBUS, as it does every program that reads so.
+/// If another process truncates the file, or the device fails, a read kills the program with
+/// SIGBUS, as with every mapping.
 #[derive(Debug, Default)]
 pub struct Mapping {
     memory: Option<Memory>,
@@ -36,12 +36,12 @@ impl Mapping {
     /// Maps a part of a file, from the beginning of a page.
     ///
     /// # Errors
-    /// Of mmap(2).
+    /// The error of mmap(2).
     pub fn new(file: impl AsFd, offset: u64, size: usize) -> Result<Mapping> {
         let first = offset / PAGE * PAGE;
         let length = size.saturating_add((offset - first) as usize).max(1);
-        // SAFETY: the kernel chooses a place where nothing is, and nobody takes references
-        // to what lies in it: it is only copied from, by pointer.
+        // SAFETY: the kernel chooses a free address, and the program has no reference into the
+        // mapping: it only copies from it by pointer.
         let address = unsafe {
             let (access, kind) = (ProtFlags::READ, MapFlags::SHARED);
             rustix::mm::mmap(std::ptr::null_mut(), length, access, kind, file, first)?
@@ -65,8 +65,8 @@ impl Mapping {
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let size = memory.length.saturating_sub(skipped).min(buffer.len());
         if size > 0 {
-            // SAFETY: `skipped + size` bytes are mapped to be read, the buffer is as long,
-            // and as the kernel found a place for the mapping, they do not overlap.
+            // SAFETY: `skipped + size` bytes are mapped for reading, and the buffer is as long. The
+            // kernel chose an unused address for the mapping, so they do not overlap.
             unsafe {
                 let from = memory.address.as_ptr().cast::<u8>().add(skipped);
                 std::ptr::copy_nonoverlapping(from, buffer.as_mut_ptr(), size);
@@ -78,7 +78,7 @@ impl Mapping {
     /// munmap(2).
     ///
     /// # Errors
-    /// Of the call.
+    /// The error of the call.
     pub fn unmap(mut self) -> Result<()> {
         self.memory.take().map_or(Ok(()), Memory::unmap)
     }
@@ -86,15 +86,15 @@ impl Mapping {
 
 impl Memory {
     fn unmap(self) -> Result<()> {
-        // SAFETY: it was mapped so, is unmapped once, as it is consumed, and nobody has a
-        // pointer into it.
+        // SAFETY: the address and length are those of the mapping, which is unmapped once, as
+        // `self` is consumed, and has no pointers into it.
         unsafe { rustix::mm::munmap(self.address.as_ptr(), self.length) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // Nobody can be told, and nothing is lost: it was only read.
+        // A drop cannot return an error, and no data is lost: the mapping was only read.
         let _ = self.memory.take().map(Memory::unmap);
     }
 }

@@ -41,7 +41,7 @@ pub struct Range {
     pub length: u64,
 }
 
-/// Behind all bytes that files have: what is locked there meets no lock of their bytes.
+/// Behind all bytes of files: a lock there conflicts with no lock of their bytes.
 pub const END_OF_FILES: u64 = 1 << 60;
 
 /// The calls; paths are relative to the benchmark's own directory, but for
@@ -53,7 +53,7 @@ pub trait Calls {
     }
     /// open(2).
     fn open(&mut self, path: &CStr, flags: OFlags, mode: Mode) -> Result<Handle>;
-    /// close(2); only a handle that nobody else holds is really closed.
+    /// close(2), if no other reference to the handle exists.
     fn close(&mut self, file: Handle) -> Result<()>;
     /// pread(2).
     fn read(&mut self, file: &Handle, buffer: &mut [u8], offset: u64) -> Result<usize>;
@@ -67,7 +67,7 @@ pub trait Calls {
     fn truncate(&mut self, file: &Handle, length: u64) -> Result<()>;
     /// A file's length, by fstat(2).
     fn length(&mut self, file: &Handle) -> Result<u64>;
-    /// Has the C library open what is open: fdopen(3), setvbuf(3).
+    /// Makes the C library use an open descriptor: fdopen(3), setvbuf(3).
     fn stream(&mut self, file: &Handle, buffer: usize) -> Result<Stream>;
     /// mmap(2) of a part of a file, to be read.
     fn map(&mut self, file: &Handle, offset: u64, size: usize) -> Result<Mapping>;

@@ -190,8 +190,8 @@ impl Calls for Posix {
     reason = "only a thread that shares no current directory can change its own"
 )]
 fn own_directory() -> Result<()> {
-    // SAFETY: of what threads share, only the current directory, the root and the umask are
-    // the thread's own afterwards; nothing in this process relies on their being shared.
+    // SAFETY: the thread stops sharing only the current directory, the root and the umask. No part
+    // of this process relies on their being shared.
     let apart = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FS) };
     apart.map_err(|errno| match errno {
         // Not the file system's permission, and nothing that another directory would mend.

@@ -32,8 +32,8 @@ impl Iterator for Stalls {
     }
 }
 
-/// System calls, of which a drawn share begins late. Opening and closing never stalls: it is
-/// mostly preparation, which nobody times.
+/// System calls, of which a drawn share begins late. Opening and closing never stalls: both are
+/// mostly preparation, which is not timed.
 #[derive(Debug)]
 pub struct Stalling {
     calls: Posix,

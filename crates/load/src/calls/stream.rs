@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::Result;
 
-// What fgetc, fputc and fwrite do in a program of one thread, in which glibc takes no lock
+// The unlocked versions of fgetc, fputc and fwrite, which glibc uses in a program of one thread
 // (libio/getc.c, `_IO_need_lock`). Here each stream is one thread's. The crate libc lacks them.
 unsafe extern "C" {
     fn fgetc_unlocked(stream: *mut libc::FILE) -> libc::c_int;
@@ -28,8 +28,8 @@ unsafe extern "C" {
 #[derive(Debug, Default)]
 pub struct Stream {
     file: Option<NonNull<libc::FILE>>,
-    /// Stream position, if known, and a flag that the last call wrote: between writing and reading
-    /// there must be a seek or a flush (C11, 7.21.5.3).
+    /// Stream position, if known, and a flag that the last call wrote. A seek or flush must
+    /// separate writes from reads (C11, 7.21.5.3).
     position: Option<u64>,
     writes: bool,
     /// Its buffer, which must outlive it.
@@ -45,22 +45,22 @@ impl Stream {
     /// Opens a stream on `descriptor` for reading and writing, with a buffer of `buffer` bytes.
     ///
     /// # Errors
-    /// Of fdopen(3).
+    /// The error of fdopen(3).
     pub fn new(descriptor: OwnedFd, buffer: usize) -> Result<Stream> {
         let descriptor = descriptor.into_raw_fd();
         // SAFETY: the descriptor is ours alone, and from here on the FILE's.
         let file = unsafe { libc::fdopen(descriptor, c"r+".as_ptr()) };
         let Some(file) = NonNull::new(file) else {
             let error = last_error();
-            // SAFETY: nobody has taken the descriptor.
+            // SAFETY: the descriptor has not been taken by fdopen.
             unsafe { libc::close(descriptor) };
             return Err(error);
         };
         let mut memory = vec![0_u8; buffer];
         let place = memory.as_mut_ptr().cast();
-        // SAFETY: nothing was done with the FILE yet; the memory is as long as is said,
-        // does not move when the vector does, and is freed after the FILE is closed.
-        // Without memory glibc would take no notice of the size.
+        // SAFETY: the FILE has not been used yet. The memory has the stated length, does not move
+        // with the vector, and is freed after the FILE is closed. Without memory glibc would take
+        // no notice of the size.
         let set = unsafe { libc::setvbuf(file.as_ptr(), place, libc::_IOFBF, buffer) };
         let stream = Stream {
             file: Some(file),
@@ -103,7 +103,7 @@ impl Stream {
     /// fread(3): how many bytes.
     ///
     /// # Errors
-    /// Of the call.
+    /// The error of the call.
     pub fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let Some(file) = self.file else {
             return Ok(buffer.len());
@@ -120,7 +120,7 @@ impl Stream {
     /// fwrite(3): how many bytes the C library has taken.
     ///
     /// # Errors
-    /// Of the call.
+    /// The error of the call.
     pub fn write(&mut self, buffer: &[u8], offset: u64) -> Result<usize> {
         let Some(file) = self.file else {
             return Ok(buffer.len());
@@ -137,7 +137,7 @@ impl Stream {
     /// As [`read`](Stream::read), by calls of `call` bytes each: fgetc(3) for 1.
     ///
     /// # Errors
-    /// Of the calls.
+    /// The first error of the calls.
     pub fn read_by(&mut self, buffer: &mut [u8], offset: u64, call: usize) -> Result<usize> {
         let Some(file) = self.file else {
             return Ok(buffer.len());
@@ -147,7 +147,7 @@ impl Stream {
         let mut done = 0;
         if call == 1 {
             for byte in buffer {
-                // SAFETY: the FILE is open, and nobody else has it.
+                // SAFETY: the FILE is open, and only `self` has it.
                 let Ok(read) = u8::try_from(unsafe { fgetc_unlocked(file.as_ptr()) }) else {
                     break;
                 };
@@ -173,7 +173,7 @@ impl Stream {
     /// As [`write`](Stream::write), by calls of `call` bytes each: fputc(3) for 1.
     ///
     /// # Errors
-    /// Of the calls.
+    /// The first error of the calls.
     pub fn write_by(&mut self, buffer: &[u8], offset: u64, call: usize) -> Result<usize> {
         let Some(file) = self.file else {
             return Ok(buffer.len());
@@ -182,7 +182,7 @@ impl Stream {
         let mut done = 0;
         if call == 1 {
             for &byte in buffer {
-                // SAFETY: the FILE is open, and nobody else has it.
+                // SAFETY: the FILE is open, and only `self` has it.
                 if unsafe { fputc_unlocked(libc::c_int::from(byte), file.as_ptr()) } < 0 {
                     break;
                 }
@@ -216,7 +216,7 @@ impl Stream {
     /// fflush(3).
     ///
     /// # Errors
-    /// Of the call.
+    /// The error of the call.
     pub fn flush(&mut self) -> Result<()> {
         let Some(file) = self.file.filter(|_| self.writes) else {
             return Ok(());
@@ -231,7 +231,7 @@ impl Stream {
     /// fclose(3).
     ///
     /// # Errors
-    /// Of the call: what was written last may not be in the file.
+    /// The error of the call: the last writes may not be in the file.
     pub fn close(mut self) -> Result<()> {
         self.close_once()
     }
@@ -240,7 +240,7 @@ impl Stream {
         let Some(file) = self.file.take() else {
             return Ok(());
         };
-        // SAFETY: the FILE is open, and nobody has it any more.
+        // SAFETY: the FILE is open, and `self` was its only owner.
         match unsafe { libc::fclose(file.as_ptr()) } {
             0 => Ok(()),
             _ => Err(last_error()),
@@ -250,7 +250,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // The run is over, and has flushed what it wanted.
+        // The run is over, and has flushed its data.
         let _ = self.close_once();
     }
 }

@@ -36,7 +36,7 @@ fn the_c_library_gathers_a_bufferful() {
         assert_eq!(calls.length(&file), Ok(gathered));
         stream.flush().expect("written");
         assert_eq!(calls.length(&file), Ok(5000));
-        // Behind the last byte there is nothing, and what was written is read by the same.
+        // Behind the last byte there is nothing, and written data is read back.
         let mut bytes = [9; 2000];
         assert_eq!(stream.read(&mut bytes, 4000), Ok(1000));
         assert_eq!(bytes[999..1001], [4, 9]);

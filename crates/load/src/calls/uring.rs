@@ -1,5 +1,5 @@
-//! Calls through io_uring: each is put into a ring, and its completion waited for, so that
-//! what it takes can be laid beside the system call of the same name.
+//! Calls through io_uring: each is put into the ring, and its completion awaited. Its latency can
+//! then be compared with that of the system call.
 //!
 //! Calls without an io_uring operation are made as system calls: locks, directories' lists,
 //! statvfs, access, chmod, chdir, readlink, mappings and the C library's. ftruncate came late
@@ -51,8 +51,8 @@ pub struct Uring {
     /// Makes the calls that io_uring has not.
     rest: Posix,
     truncates: bool,
-    /// Why nothing more can be put into the ring: an entry is in it that the kernel has
-    /// not taken, and the memory that it names is gone.
+    /// The error after which the ring is unusable: an entry that the kernel has not taken names
+    /// memory that is freed.
     broken: Option<Errno>,
     attributes: libc::statx,
     value: Vec<u8>,
@@ -96,8 +96,8 @@ impl Uring {
         if let Some(errno) = self.broken {
             return Err(errno);
         }
-        // SAFETY: all callers have what the entry points to borrowed or own it until this
-        // returns, and it does not return before the kernel is done with it.
+        // SAFETY: all callers borrow or own the memory of the entry until this returns. It does not
+        // return before the kernel has completed the entry.
         let pushed = unsafe { self.ring.submission().push(entry) };
         pushed.map_err(|_| Errno::BUSY)?;
         loop {
@@ -146,7 +146,7 @@ fn descriptor(file: &Handle) -> Fd {
     Fd(file.as_raw_fd())
 }
 
-/// As many bytes as an entry can name; what is left over is the caller's to see.
+/// The largest number of bytes of an entry; the caller handles the rest.
 fn length(bytes: usize) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
@@ -157,7 +157,7 @@ impl Calls for Uring {
         let entry = opcode::OpenAt::new(self.root(), path.as_ptr());
         let entry = entry.flags(flags as i32).mode(mode.bits()).build();
         let opened = self.completed(&entry)?;
-        // SAFETY: the kernel has just given it, and nobody else has it.
+        // SAFETY: the kernel has just returned the descriptor, and it has no other owner.
         Ok(Rc::new(unsafe { OwnedFd::from_raw_fd(opened) }))
     }
 

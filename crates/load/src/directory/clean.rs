@@ -19,7 +19,7 @@ use crate::Error;
 pub struct Cleaned {
     /// Removed directories.
     pub removed: Vec<PathBuf>,
-    /// Directories that were kept, and the reason.
+    /// Directories that were not removed, and the reason.
     pub left: Vec<(PathBuf, LeftReason)>,
 }
 
@@ -30,7 +30,7 @@ pub enum LeftReason {
     NotMarked,
     /// Its run goes on, or one within it.
     InUse,
-    /// Somebody else's things are in it; the run's own are gone.
+    /// It has files of another user; the run's own are gone.
     Foreign(Vec<String>),
     /// It could not be removed.
     Failed(Errno),
@@ -65,7 +65,7 @@ pub fn clean(below: &Path, only: Option<&str>) -> Result<Cleaned, Error> {
         let path = below.join(&name);
         match clean_one(&parent, &name) {
             Ok(()) => cleaned.removed.push(path),
-            // Its own run, or somebody else who cleans, was faster.
+            // Its own run, or another cleaner, has removed it first.
             Err(LeftReason::Failed(Errno::NOENT)) => {}
             Err(left) => cleaned.left.push((path, left)),
         }
@@ -95,7 +95,7 @@ fn clean_one(parent: &OwnedFd, name: &str) -> Result<(), LeftReason> {
     let locked = rustix::fs::flock(&mark, FlockOperation::NonBlockingLockExclusive);
     let mut text = [0; 4096];
     let read = rustix::io::read(&mark, &mut text).map_err(LeftReason::Failed)?;
-    // Whoever is killed while a mark is written leaves a part of it, and nothing else.
+    // A process killed while it writes a mark leaves a part of the mark, and no other file.
     let marked = is_mark(&text[..read]) || is_empty(name) && holds_a_mark_only(&root)?;
     if !marked {
         return Err(LeftReason::NotMarked);
@@ -135,7 +135,7 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
         rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?,
     );
     if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino) {
-        // Somebody has put another in its place.
+        // Another directory has taken its place.
         return Err(Errno::STALE);
     }
     let aside = match is_empty(name) {
@@ -149,7 +149,7 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
         Err(errno) => Err(errno),
     };
     match removed {
-        // Somebody who cleans was faster.
+        // Another cleaner has removed it first.
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => {
             // Observers find it by its name.
@@ -159,8 +159,8 @@ pub(super) fn remove_marked(parent: &OwnedFd, root: &OwnedFd, name: &str) -> Res
     }
 }
 
-/// Told how many names are gone so far, one by one, files some hundred at a time; may break the
-/// removal off.
+/// Receives the number of names removed so far, one by one, files some hundred at a time; may stop
+/// the removal.
 pub type Removing<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// Why a directory was not emptied.
@@ -207,7 +207,7 @@ pub(super) fn empty(root: &OwnedFd) -> Result<Rest, Errno> {
     })
 }
 
-/// As [`empty`], while somebody watches.
+/// As [`empty`], with a callback for progress.
 pub(super) fn empty_watched(root: &OwnedFd, watch: Removing<'_>) -> Result<Rest, Broken> {
     let mut removal = Removal {
         device: rustix::fs::fstat(root)?.st_dev,
@@ -285,10 +285,10 @@ impl Removal<'_> {
         self.remove_files(directory, &files)
     }
 
-    /// By several threads: on a file system that is mounted with `discard` and has no journal,
-    /// ext4 waits for a discard of the device for each file that has blocks
-    /// (fs/ext4/mballoc.c, `ext4_free_blocks`; Linux 6.18), 0.6 to 3.6 ms here. Four take a
-    /// third to a seventh of the time of one, and sixteen no less.
+    /// By several threads: without a journal and with `discard`, ext4 waits for a device discard
+    /// for each file with blocks (fs/ext4/mballoc.c, `ext4_free_blocks`; Linux 6.18). A discard
+    /// takes 0.6 to 3.6 ms here. Four take a third to a seventh of the time of one, and sixteen no
+    /// less.
     fn remove_files(&mut self, directory: &OwnedFd, names: &[String]) -> Result<(), Broken> {
         for some in names.chunks(AT_ONCE) {
             let parts = some.chunks(some.len().div_ceil(REMOVERS));

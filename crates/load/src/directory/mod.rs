@@ -50,8 +50,7 @@ impl Directory {
     /// Makes one below an existing directory.
     ///
     /// # Errors
-    /// If there is no such directory, files cannot be kept there, or nothing can be made
-    /// in it.
+    /// If there is no such directory, or it cannot have files or subdirectories.
     pub fn make(below: &Path) -> Result<Directory, Error> {
         let failed = |what| failure(below, what);
         let parent = open_parent(below, suitability::EXPECTED)?;
@@ -72,10 +71,10 @@ impl Directory {
                         locked: Some(file),
                     });
                 }
-                // Somebody who cleans has taken it for what a killed run left.
+                // Another cleaner has mistaken it for the remains of a killed run.
                 Err(errno @ (Errno::NOENT | Errno::WOULDBLOCK)) => last = errno,
                 Err(errno) => {
-                    // Nobody else is in it yet.
+                    // No other process is in it yet.
                     if let Ok(root) = open_in(&parent, &empty) {
                         let _ = clean::remove_marked(&parent, &root, &empty);
                     }
@@ -86,8 +85,8 @@ impl Directory {
         Err(failed("no directory can be made in it")(last))
     }
 
-    /// Joins a run in the directory that another program, on this host or another, has made:
-    /// `mark` is what it says there.
+    /// Joins a run in the directory that a program on this or another host has made: `mark` is the
+    /// text of its mark.
     ///
     /// # Errors
     /// If there is no such directory, or another one.
@@ -101,7 +100,7 @@ impl Directory {
         let owner = rustix::fs::fstat(&*joined.root).map(|it| it.st_uid);
         let owner = owner.map_err(failure(path, "it cannot be read"))?;
         if mark::owner(&found).is_some_and(|marked| marked != owner) {
-            // A copy of the mark in a directory of somebody else's.
+            // A copy of the mark in a directory of another user.
             return Err(failure(
                 path,
                 "it belongs to another user than its mark says",
@@ -200,8 +199,8 @@ impl Directory {
         self.remove_watched(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Directory::remove`], while somebody watches, who may break it off: it can be taken
-    /// up again.
+    /// As [`Directory::remove`], with a callback that may stop the removal: a later call can
+    /// continue it.
     ///
     /// # Errors
     /// As [`Directory::remove`], and if it is broken off.
@@ -254,7 +253,7 @@ fn marked(parent: &OwnedFd, empty: &str) -> Result<(String, OwnedFd, OwnedFd, St
     let file = rustix::fs::openat(&root, MARK, flags, Mode::from_raw_mode(0o644))?;
     let owner = rustix::fs::fstat(&root)?.st_uid;
     if owner != rustix::fs::fstat(&file)?.st_uid {
-        // Somebody has put another in the place of the one that was made.
+        // Another directory has taken the place of the one that was made.
         let _ = rustix::fs::unlinkat(&root, MARK, AtFlags::empty());
         return Err(Errno::STALE);
     }
@@ -267,7 +266,7 @@ fn marked(parent: &OwnedFd, empty: &str) -> Result<(String, OwnedFd, OwnedFd, St
     if rustix::io::write(&file, text.as_bytes())? < text.len() {
         return Err(Errno::NOSPC);
     }
-    // What is left of a machine that dies is to be known for what it is.
+    // The mark must be on stable storage, so that the remains of a crashed machine are recognised.
     rustix::fs::fsync(&file)?;
     rustix::fs::fsync(&root)?;
     let name = match new_name(PREFIX, |name| rename(parent, empty, name)) {
@@ -278,7 +277,7 @@ fn marked(parent: &OwnedFd, empty: &str) -> Result<(String, OwnedFd, OwnedFd, St
     Ok((name, root, file, text))
 }
 
-/// The first name of this process's, so beginning, that is free for what is to be done with it.
+/// The first free name of this process with this beginning.
 fn new_name(
     prefix: &str,
     mut attempt: impl FnMut(&str) -> Result<(), Errno>,

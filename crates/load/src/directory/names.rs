@@ -2,8 +2,8 @@
 
 use super::mark::EMPTY;
 
-/// Returns true if a name is one that the engine gives: `hr-`, letters, a number, and perhaps a
-/// word behind a dot, as `hr-w0`, `hr-d12` or `hr-f7.renamed`. Nobody else's are like that.
+/// Returns true if a name is one that the engine gives: `hr-`, letters and a number. A word may
+/// follow a dot: `hr-w0`, `hr-d12` or `hr-f7.renamed`. No other names have this form.
 pub fn is_ours(name: &str) -> bool {
     let Some(name) = name.strip_prefix("hr-") else {
         return false;

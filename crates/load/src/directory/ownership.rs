@@ -1,8 +1,8 @@
-//! Directories in which root works: nobody else may exchange what root makes there.
+//! Directories in which root works: no other user may exchange the files that root makes there.
 //!
-//! An owner of a directory can rename what is in it and put a symbolic link in its place. So paths
-//! are walked with a descriptor of each directory, symbolic links of other users are refused, and
-//! what is made is opened relative to its directory's descriptor.
+//! An owner of a directory can rename its entries and put a symbolic link in their place. So paths
+//! are walked with a descriptor of each directory, and symbolic links of other users are refused.
+//! Files are opened relative to their directory's descriptor.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -56,7 +56,7 @@ impl Owners {
     /// Opens a directory for paths that start at it (`O_PATH`).
     ///
     /// # Errors
-    /// If there is none, or a symbolic link of somebody else's leads to it.
+    /// If there is none, or a symbolic link of another user leads to it.
     pub fn open(&self, path: &Path) -> Result<OwnedFd, Error> {
         let failed = failure(path, "it cannot be opened");
         if self.trusted.is_none() {
@@ -153,11 +153,11 @@ impl Owners {
     }
 }
 
-/// Opens a directory for paths that start at it, through no symbolic link of somebody else's where
-/// root works; `strictly`: one that nobody else can write to.
+/// Opens a directory for paths that start at it. Where root works, symbolic links of other users
+/// are refused; `strictly` also refuses a directory that another user can write to.
 ///
 /// # Errors
-/// If there is none, or somebody else could exchange it or what is made in it.
+/// If there is none, or another user could exchange it or its entries.
 pub fn open_directory(path: &Path, strictly: bool) -> Result<OwnedFd, Error> {
     let owners = Owners::of_process();
     let opened = owners.open(path)?;

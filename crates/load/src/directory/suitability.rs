@@ -26,13 +26,13 @@ const OF_THE_KERNEL: &[(u64, &str)] = &[
     (0xde5e_81e4, "efivarfs"),
 ];
 
-/// Refuses a directory in which no file can be kept.
+/// Refuses a directory that cannot have files.
 ///
 /// # Errors
 /// If it is on a file system of the kernel's own.
 pub(super) fn check(path: &Path, directory: &OwnedFd) -> Result<(), Error> {
     let found = rustix::fs::fstatfs(directory).map_err(failure(path, "it cannot be looked at"))?;
-    // Of 32 bits, and signed on some machines.
+    // The type has 32 bits, and is signed on some machines.
     let number = found.f_type as u64 & 0xffff_ffff;
     match OF_THE_KERNEL.iter().find(|(magic, _)| *magic == number) {
         None => Ok(()),

@@ -77,7 +77,7 @@ fn what_a_killed_benchmark_left_within_anothers_directory_goes_too() {
     let [(_, LeftReason::Foreign(names))] = <[_; 1]>::try_from(cleaned.left).expect("one") else {
         panic!("it has what is not its own");
     };
-    // What is still running is no stranger's.
+    // A directory of a running process is refused.
     assert_eq!(names, ["hr-apart0/headrace-bench-9-9"]);
     drop(running);
     fs::remove_dir(&unmarked).expect("removed");
@@ -113,7 +113,7 @@ fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
             fs::write(directory.join(MARK), text).expect("written");
         }
     }
-    // Somebody else's: a file in it, or a name that the engine gives nothing.
+    // Entries of another user: a file in it, or a name that the engine does not give.
     let others = ["headrace-bench-empty-7-9", "headrace-bench-empty-slots"];
     let others = others.map(|name| below.path().join(name));
     for other in &others {
@@ -131,7 +131,7 @@ fn what_has_no_whole_mark_yet_or_no_more_is_cleaned() {
     assert_eq!(cleaned.left, others.map(|it| (it, LeftReason::NotMarked)));
 }
 
-/// The kernel tells of every name that the directory ever had, so no moment is missed.
+/// The kernel reports every name that the directory ever had, so no moment is missed.
 #[test]
 fn without_its_mark_it_has_a_name_that_says_so() {
     let below = scratch();
@@ -349,7 +349,7 @@ fn a_removal_that_was_broken_off_can_be_taken_up_again() {
 /// A user who is neither root nor the caller of sudo, for tests that run as root.
 const NOBODY: u32 = 65_534;
 
-/// Gives a path to somebody else; whether that was possible.
+/// Gives a path to another user; returns true if that was possible.
 fn give_away(path: &Path) -> bool {
     let owner = Some(rustix::fs::Uid::from_raw(NOBODY));
     let given = rustix::fs::chownat(CWD, path, owner, None, AtFlags::SYMLINK_NOFOLLOW);
@@ -375,7 +375,7 @@ fn root_makes_none_in_a_directory_of_somebody_elses() {
         assert!(text.contains(told), "{text}");
     }
     Directory::join(made.path(), made.mark()).expect_err("it is another's");
-    // What was made before goes still.
+    // Earlier entries are removed nonetheless.
     made.remove().expect("it goes");
 }
 
@@ -407,7 +407,7 @@ fn links_that_lead_in_a_circle_end() {
     assert!(matches!(error, Error::Directory { .. }), "{error}");
 }
 
-/// A copy of the mark, in a directory that somebody else has put in the place of the run's.
+/// A copy of the mark, in a directory that another user has put in the place of the run's.
 #[test]
 fn others_join_no_directory_of_another_owner() {
     let below = scratch();

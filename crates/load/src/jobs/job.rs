@@ -105,7 +105,7 @@ impl Job {
     /// Refuses a job that cannot run.
     ///
     /// # Errors
-    /// Says what was expected.
+    /// The error states the expected value.
     pub fn check(&self) -> Result<(), Error> {
         let backend = self.backend()?;
         let expected = |holds: bool, what: &str| match holds {

@@ -41,9 +41,9 @@ impl Offsets {
     }
 }
 
-/// The place of a number in a permutation of the numbers below a bound: a Feistel network of
-/// four rounds on the next even power of two, walked until the number is below the bound
-/// (Black and Rogaway, Ciphers with arbitrary finite domains, 2002).
+/// The place of a number in a permutation of the numbers below a bound. It is a Feistel network of
+/// four rounds on the next even power of two, repeated until the number is below the bound. Source:
+/// Black and Rogaway, 2002, Ciphers with arbitrary finite domains.
 fn permuted(number: u64, below: u64, key: u64) -> u64 {
     let bits = u64::BITS - below.saturating_sub(1).leading_zeros();
     let half = bits.div_ceil(2).max(1);

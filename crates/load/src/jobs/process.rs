@@ -17,8 +17,8 @@ use crate::operation;
 use crate::page_cache::KnownPages;
 use crate::record::{Done, Record};
 
-/// One in this many direct reads is looked up in the page cache: a file system may accept O_DIRECT
-/// and still serve from memory, and each check is a system call.
+/// One in this many direct reads is looked up in the page cache. A file system may accept O_DIRECT
+/// and still serve from memory; each check costs a system call.
 const SAMPLED: u64 = 16;
 
 /// The longest that a process waits without a look at whether the run is over.
@@ -36,7 +36,7 @@ impl Progress {
     fn add(&self, kind: Kind, bytes: u64, latency: u64) {
         let counters = &self.kinds[kind as usize];
         for (counter, more) in counters.iter().zip([1, bytes, latency]) {
-            // Only the process itself writes: there is nobody to race with.
+            // Only the process itself writes, so there is no race.
             counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         }
     }
@@ -245,7 +245,7 @@ impl<'a> Process<'a> {
                 self.written += 1;
                 self.unsynced += 1;
             }
-            // System calls are done already; of a ring, what is completed makes room.
+            // System calls are done already; completed entries of a ring make room.
             self.reap_ready(outcome)?;
         }
         if job.sync_at_end && self.written > 0 {
@@ -276,7 +276,7 @@ impl<'a> Process<'a> {
         due.saturating_sub(self.offsets.drawn())
     }
 
-    /// Notes whether the page cache has what is about to be read.
+    /// Notes whether the page cache has the range of the next read.
     fn look(&mut self, offset: u64, outcome: &mut ProcessOutcome) {
         self.looked += 1;
         if self.plan.job.direct && !self.looked.is_multiple_of(SAMPLED) && self.looked > 1 {

@@ -47,7 +47,7 @@ pub struct Queue {
     in_flight: usize,
     /// None where calls are system calls.
     ring: Option<IoUring>,
-    /// The system call that was made and whose result was not yet returned.
+    /// The system call that was made and whose result has not been returned yet.
     made: Option<Completion>,
 }
 
@@ -132,8 +132,8 @@ impl Queue {
             Kind::Write => opcode::Write::new(file, place, size).offset(offset).build(),
             Kind::Sync => opcode::Fsync::new(file).build(),
         };
-        // SAFETY: the slot's memory belongs to the queue, which lends it to nobody while the
-        // request is in flight and lives until all requests are completed (see `drop`).
+        // SAFETY: the slot's memory belongs to the queue, which lends it to no caller while the
+        // request is in flight. It lives until all requests are completed (see `drop`).
         let pushed = unsafe { ring.submission().push(&entry.user_data(slot as u64)) };
         pushed.map_err(|_| Errno::BUSY)?;
         self.in_flight += 1;
@@ -188,11 +188,11 @@ impl Drop for Queue {
         let mut done = Vec::new();
         while self.in_flight > 0 {
             if self.wait(None, &mut done).is_err() {
-                // The kernel may still write to it: it is nobody's any more.
+                // The kernel may still write to it, so the memory is leaked.
                 return;
             }
         }
-        // SAFETY: nothing is in flight, and nobody uses it after this.
+        // SAFETY: nothing is in flight, and the memory is not used after this.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
@@ -204,8 +204,8 @@ pub fn has_io_uring() -> bool {
 }
 
 fn ring(slots: u32) -> Result<IoUring, Error> {
-    // Without these each completion interrupts the process, by an interrupt between processors if
-    // the device's came to another one: in a virtual machine that costs as much as the request.
+    // Without these each completion interrupts the process, by an inter-processor interrupt if
+    // another processor took the device's. In a virtual machine that costs as much as the request.
     // With them completions are taken when the process enters the kernel for events, which it does
     // with each request and each wait. Linux 6.1 has them all.
     let mut deferred = IoUring::builder();
@@ -222,7 +222,7 @@ fn ring(slots: u32) -> Result<IoUring, Error> {
     })
 }
 
-/// Has the kernel take what is in the ring, and hand over what is completed.
+/// Submits the ring's entries to the kernel, and takes the completed ones.
 fn submitted(ring: &mut IoUring) -> Result<(), Errno> {
     loop {
         let entries = ring.submission().len() as u32;
@@ -233,7 +233,7 @@ fn submitted(ring: &mut IoUring) -> Result<(), Errno> {
         match unsafe { ring.submitter().enter::<()>(entries, 0, GETEVENTS, None) } {
             Ok(_) => {}
             Err(error) => match Errno::from_io_error(&error) {
-                // What is completed has to be taken first; or it is tried again.
+                // Completions have to be taken first, or the call is repeated.
                 Some(Errno::BUSY | Errno::AGAIN | Errno::INTR) => return Ok(()),
                 errno => return Err(errno.unwrap_or(Errno::IO)),
             },

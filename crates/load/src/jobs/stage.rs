@@ -1,4 +1,4 @@
-//! A stage: jobs that begin together, and what they did.
+//! A stage: jobs that begin together, and their results.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ pub struct StageOutcome {
     pub error: Option<Error>,
 }
 
-/// Carries out jobs side by side, until each is at its end. Their files must be there, and leave
-/// the page cache first, as far as the file system takes that advice.
+/// Runs jobs concurrently until all have ended. Their files must be there, and leave the page cache
+/// first, as far as the file system takes that advice.
 ///
 /// # Errors
 /// If it cannot begin.

@@ -125,7 +125,7 @@ impl JobTarget {
                 let flags = flags | OFlags::NOFOLLOW;
                 rustix::fs::openat(&**directory.root(), &*name(number), flags, MODE)
             }
-            // Whatever is asked for: nothing here can write to a device.
+            // The requested flags do not matter: a job cannot write to a device.
             JobTarget::Device { path, .. } => {
                 rustix::fs::openat(CWD, path, flags | OFlags::RDONLY, Mode::empty())
             }
@@ -142,7 +142,7 @@ impl JobTarget {
     /// Refuses a job that cannot run on this target.
     ///
     /// # Errors
-    /// Says what was expected.
+    /// The error states the expected value.
     pub(crate) fn check(&self, job: &Job) -> Result<(), Error> {
         job.check()?;
         let JobTarget::Device {

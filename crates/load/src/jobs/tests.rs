@@ -97,8 +97,8 @@ fn a_job_makes_each_of_its_requests_once() {
     }
 }
 
-/// By the engine's own count, and by Little's law: the latencies of all requests together are
-/// those that were in flight times the time that passed.
+/// Little's law: the sum of all latencies is the mean number of requests in flight times the
+/// elapsed time.
 #[test]
 fn as_many_requests_are_in_flight_as_the_queue_depth_says() {
     let (_below, target) = target();

@@ -18,7 +18,7 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Listens at an address, for whoever knows the token.
+    /// Listens at an address, for hosts that know the token.
     ///
     /// # Errors
     /// If the address is none of this host's or in use, or the token is too long.
@@ -42,11 +42,11 @@ impl Answering {
     }
 }
 
-/// Answers one host after the other until `goes_on` says no. A host that stops, or does not know
-/// the token, is left.
+/// Answers one host after the other while `goes_on` returns true. A host that stops, or does not
+/// know the token, is left.
 ///
 /// # Errors
-/// If nobody can connect any more.
+/// If no host can connect any more.
 pub fn answer(
     answering: &Answering,
     mut goes_on: impl FnMut() -> bool,
@@ -57,7 +57,7 @@ pub fn answer(
     while goes_on() {
         match listener.accept() {
             Ok((stream, _)) => {
-                // What one host does wrong is not the next one's affair.
+                // An error of one host does not affect the next.
                 let _ = serve(stream, &answering.token, &mut goes_on);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK),

@@ -17,12 +17,12 @@ const WARM_UP: u32 = 5;
 /// Messages in a row, between which it is looked whether to go on.
 const ROW: u32 = 100;
 
-/// Messages of one size, there and back.
+/// Round trips of messages of one size.
 #[derive(Clone, Debug)]
 pub struct RoundTrips {
     /// Bytes of a message.
     pub size: u32,
-    /// Duration for which they took there and back, in nanoseconds.
+    /// Round-trip times, in nanoseconds.
     pub times: Histogram<u64>,
 }
 

@@ -58,8 +58,8 @@ impl NetworkError {
     }
 }
 
-/// A read or write that took too long ends as if it could be tried again (socket(7),
-/// `SO_RCVTIMEO`), which says nothing of what happened.
+/// A read or write that timed out fails with EAGAIN (socket(7), `SO_RCVTIMEO`), which does not name
+/// the timeout.
 fn patience_named(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::new(
@@ -81,7 +81,7 @@ pub(super) fn token(text: &str) -> Result<[u8; TOKEN], NetworkError> {
     Ok(token)
 }
 
-/// Makes a connection ready: small messages go at once, and nobody waits for ever.
+/// Prepares a connection: small messages are sent at once, and reads and writes have timeouts.
 pub(super) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -108,7 +108,7 @@ pub(super) fn greet(stream: &mut TcpStream, token: &[u8; TOKEN]) -> Result<(), N
     }
 }
 
-/// Lets in whoever knows the token; whether somebody does.
+/// Accepts a host that knows the token; returns true if it does.
 pub(super) fn let_in(stream: &mut TcpStream, token: &[u8; TOKEN]) -> io::Result<bool> {
     let (mut greeting, mut theirs) = ([0; 16], [0; TOKEN]);
     stream.read_exact(&mut greeting)?;

@@ -56,8 +56,8 @@ impl Buffer {
 /// memory is as good, in more pieces.
 #[expect(unsafe_code, reason = "the kernel's call takes a pointer")]
 fn advise_huge_pages(memory: &mut [u8]) {
-    // SAFETY: the range is the slice's; the advice changes how it is backed, not what it has.
-    // A kernel without huge pages refuses.
+    // SAFETY: the range is the slice's; the advice changes its page size, not its content. A kernel
+    // without huge pages refuses.
     _ = unsafe {
         rustix::mm::madvise(
             memory.as_mut_ptr().cast(),

@@ -1,6 +1,6 @@
 //! Content of files whose reads are verified.
 
-/// Bytes that follow from file and place alone, so that whoever writes, all write the same.
+/// Bytes that depend on file and offset only, so that all writers write the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     key: u64,

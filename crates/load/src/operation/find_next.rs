@@ -15,7 +15,7 @@ impl FileOperation for FindNext {
         "find-next"
     }
 
-    /// It follows find-first or another; at the end of the directory it begins anew.
+    /// It follows find-first or another; at the end of the directory it restarts.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let directory = match context.kept.listed.take() {
             Some(directory) => directory,

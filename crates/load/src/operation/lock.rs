@@ -28,7 +28,7 @@ impl FileOperation for Lock {
         Ok(0)
     }
 
-    /// It is unlocked at once: nobody waits for another's next operation.
+    /// It is unlocked at once: no process waits for another's next operation.
     fn verify(
         &self,
         context: &mut OpContext,

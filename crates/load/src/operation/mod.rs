@@ -1,5 +1,5 @@
-//! File operations, one file each: what has to be there before one, the call itself, and
-//! what must be true after it. Only the call is timed.
+//! File operations, one file each: the preconditions, the call itself, and the postconditions. Only
+//! the call is timed.
 //!
 //! To add one, write a file with a type that implements [`FileOperation`] and name it in
 //! [`ALL`], and in [`MixedOperation`], which states its group and what it is simulated as.
@@ -105,7 +105,7 @@ pub static ALL: &[&dyn FileOperation] = &[
     &unlock::Unlock,
 ];
 
-/// An operation as a process with an interface carries it out.
+/// The implementation of an operation for an interface.
 #[must_use]
 pub fn implementation(number: usize, interface: Interface) -> &'static dyn FileOperation {
     let operation = ALL[number];
@@ -136,7 +136,7 @@ pub trait FileOperation: Sync {
         1.0
     }
 
-    /// Returns true if it moves the bytes that it is asked for.
+    /// Returns true if it moves the requested bytes.
     fn moves_bytes(&self) -> bool {
         false
     }
@@ -149,20 +149,19 @@ pub trait FileOperation: Sync {
     /// Sees to it that the operation can succeed. Not timed.
     ///
     /// # Errors
-    /// What a call that was needed for it gives.
+    /// The error of a preparatory call.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target>;
 
     /// The operation. Gives the bytes that it moved. Timed.
     ///
     /// # Errors
-    /// What the call gives.
+    /// The error of the call.
     fn execute(&self, context: &mut OpContext, target: &mut Target) -> Result<u64>;
 
-    /// Takes note of what the operation has changed, and says what is wrong with what it
-    /// gave. Not timed.
+    /// Records the changes that the operation made, and verifies its result. Not timed.
     ///
     /// # Errors
-    /// What was found, and what was expected.
+    /// The actual and the expected result.
     fn verify(
         &self,
         context: &mut OpContext,
@@ -179,7 +178,7 @@ pub trait FileOperation: Sync {
                 ask.size, ask.offset
             ));
         }
-        // What was written is in the buffer still, and found to be right.
+        // The written data is still in the buffer, and was verified.
         context.check(ask.file, ask.offset, target.size)
     }
 }
@@ -214,8 +213,8 @@ mod tests {
         ours.sort_unstable();
         named.sort_unstable();
         assert_eq!(ours, named);
-        // What a trace can ask for, too, but for what only changes a process's state,
-        // passes between processes or reserves room.
+        // All operations of traces but those that only change a process's state, act between
+        // processes or reserve space.
         for operation in headrace_trace::Operation::ALL {
             let is_message = operation.group() == headrace_trace::Group::Process;
             let left_out = is_message || ["seek", "allocate"].contains(&operation.name());

@@ -14,8 +14,8 @@ use super::{Buffer, Content, Target};
 use crate::calls::{Calls, Handle, Mapping, Range, Result, Stream};
 use crate::files::{DIRECTORY, MODE, MOST_OPEN, Names, OpenFiles, WRITING};
 
-/// Parts of files that a process has mapped at the most; with more, one is unmapped before
-/// another is mapped, outside of what is timed.
+/// Most parts of files that a process has mapped; with more, one is unmapped before another is
+/// mapped, outside of the timing.
 const MOST_MAPPED: usize = 16;
 
 /// A process's means: how it makes calls, its open files, its buffer.
@@ -43,7 +43,7 @@ pub struct OpContext {
     pub content: Option<Content>,
     /// Bytes of a call of the C library, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,
-    /// A range of files that nobody else locks.
+    /// A range of files that no other process locks.
     pub own_range: Range,
     /// Files that it makes and removes itself, where the workload does not number them.
     pub own: Option<PrivateNames>,
@@ -86,7 +86,7 @@ impl OpContext {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(&mut self, file: u32, writes: bool) -> Result<Handle> {
-        // What is open for writing can be read, too.
+        // Files open for writing can be read, too.
         let both = self.files.open(file, WRITING | self.flags);
         match both {
             Some(handle) => Ok(handle),
@@ -130,7 +130,7 @@ impl OpContext {
     /// Has the C library open a file.
     ///
     /// # Errors
-    /// If it cannot be opened, or what it has written not be brought to another file.
+    /// If it cannot be opened, or the writes of the stream before it cannot be flushed.
     pub fn open_stream(&mut self, file: u32) -> Result<()> {
         if self.kept.streams.contains_key(&file) {
             return Ok(());
@@ -228,7 +228,7 @@ impl OpContext {
         }
     }
 
-    /// A name that is to go; none if the process has none of its own.
+    /// A name to be removed; none if the process has none of its own.
     pub fn old_name(&mut self, kind: Kind, file: u32) -> Option<CString> {
         match &mut self.own {
             Some(own) => own.take(kind),
@@ -236,7 +236,7 @@ impl OpContext {
         }
     }
 
-    /// A name that is there, and stays; none if the process has none of its own.
+    /// A name that exists, and stays; none if the process has none of its own.
     #[must_use]
     pub fn one_name(&self, kind: Kind, file: u32) -> Option<CString> {
         match &self.own {
@@ -285,14 +285,14 @@ impl OpContext {
         Ok(())
     }
 
-    /// Puts into the buffer what is to be written, where that matters.
+    /// Puts the data to write into the buffer, where that matters.
     pub fn fill(&mut self, file: u32, offset: u64, size: usize) {
         if let Some(content) = &self.content {
             content.fill(file, offset, self.buffer.bytes_mut(size));
         }
     }
 
-    /// Says what is wrong with what was read, where that is looked after.
+    /// Returns the error in the data read, where it is verified.
     ///
     /// # Errors
     /// The first byte that is another than was written.

@@ -24,8 +24,8 @@ impl FileOperation for Open {
         Ok(0)
     }
 
-    /// A workload of numbered files works on and closes what it has opened; a mix's
-    /// operations have nothing to do with each other.
+    /// A workload of numbered files works on and closes the files that it opened; a mix's
+    /// operations are independent of each other.
     fn verify(
         &self,
         context: &mut OpContext,

@@ -37,8 +37,8 @@ impl Kind {
     }
 }
 
-/// Names that a process makes and removes by itself, so that no operation finds a name
-/// that must not be there, or misses one that must.
+/// Names that a process makes and removes by itself, so that each operation finds the names that it
+/// expects, and no others.
 #[derive(Debug)]
 pub struct PrivateNames {
     directory: String,
@@ -48,7 +48,7 @@ pub struct PrivateNames {
 }
 
 impl PrivateNames {
-    /// Names in a directory that nobody else uses.
+    /// Names in a directory that no other process uses.
     #[must_use]
     pub fn new(directory: String) -> PrivateNames {
         PrivateNames {

@@ -14,9 +14,9 @@ impl FileOperation for Rename {
         "rename"
     }
 
-    /// A numbered file gets its other name, and its first one again if it is renamed twice. Of
-    /// a mix, a file that an earlier operation has made gets a new name; if none is left, one
-    /// is made first.
+    /// A numbered file gets its other name, and its first one again if it is renamed twice. In a
+    /// mix, a file that an earlier operation made gets a new name; if none is left, one is made
+    /// first.
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         if context.own.is_none() {
             let path = context.path(ask.file);

@@ -6,7 +6,7 @@ use super::{FileOperation, OpContext, Target};
 use crate::calls::Result;
 use crate::files::MODE;
 
-/// A file's permissions are set, to what they are: its change time is another in any case.
+/// A file's permissions are set to their present value: its change time is another in any case.
 pub struct Setattr;
 
 impl FileOperation for Setattr {

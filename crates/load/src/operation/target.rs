@@ -18,7 +18,7 @@ pub struct Target {
     pub number: u32,
     /// The name.
     pub path: CString,
-    /// The other name, of what has two.
+    /// The second name, for operations with two.
     pub other: CString,
     /// The first byte.
     pub offset: u64,
@@ -38,10 +38,9 @@ impl Target {
         Ok(Target::part(context, ask, writes).of(file))
     }
 
-    /// A part of a file that is open past the page cache. What is written goes to another
-    /// file beside it, unless nothing passes the cache: where a direct write meets a page that
-    /// another process has in use, Linux lets the next sync fail (mm/filemap.c,
-    /// `kiocb_invalidate_post_direct_write`).
+    /// A part of a file that is open past the page cache. Writes go to another file beside it,
+    /// unless all requests use the cache. If a direct write meets a page that another process uses,
+    /// Linux lets the next sync fail (mm/filemap.c, `kiocb_invalidate_post_direct_write`).
     ///
     /// # Errors
     /// If it cannot be opened.

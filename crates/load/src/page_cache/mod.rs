@@ -1,10 +1,9 @@
 //! Counts cache hits of an operation mix, and separates bytes that the run itself cached.
 //!
-//! Before each read the kernel says how many pages of the range it has (cachestat(2), since Linux
-//! 6.5; any user may ask about files of their own), which is recognised by what is remembered:
-//! pages that were there before the run, or that some process has asked for or written since, are
-//! hits; others can only have been read ahead. A page that has left the cache meanwhile and was
-//! read ahead again counts as a hit.
+//! Before each read the kernel reports the number of cached pages of the range. The call is
+//! cachestat(2), since Linux 6.5; any user may ask about files of their own. Pages that were there
+//! before the run, or that a process has read or written since, are hits. Others can only have been
+//! read ahead. A page that has left the cache meanwhile and was read ahead again counts as a hit.
 
 mod cachestat;
 mod warming;

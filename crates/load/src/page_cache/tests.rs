@@ -37,7 +37,7 @@ fn what_is_cached_and_known_is_a_hit_and_what_is_only_cached_was_read_ahead() {
     assert_eq!(shares(100, 1, 1, 1).hits, 100);
 }
 
-/// On a real file system: what was written is cached; other files of the same length are not.
+/// On a real file system: written data is cached; other files of the same length are not.
 #[test]
 fn the_kernel_says_what_is_cached() {
     let known = KnownPages::new();
@@ -59,7 +59,7 @@ fn the_kernel_says_what_is_cached() {
     let reads = look(&file, 0);
     assert_eq!([reads.asked, reads.hits], [4 * PAGE, 2 * PAGE]);
     assert_eq!(reads.read_ahead, 0);
-    // Who knows nothing of a file's pages takes them for read ahead.
+    // Without knowledge of a file's pages they count as read ahead.
     assert_eq!(look(&file, 1).read_ahead, 2 * PAGE);
     file.seek(SeekFrom::Start(0)).expect("it can be sought");
     file.read_exact(&mut [0; 5 * PAGE as usize])

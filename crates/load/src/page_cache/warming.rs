@@ -2,9 +2,9 @@
 //!
 //! They are cached since their creation, but not permanently. Kernels that return memory evict
 //! apparently unused pages regardless of free memory (DAMON's `pageout`: Linux 6.18,
-//! Documentation/mm/damon/design.rst). Of 384 MiB that were 22 s in the making, 3 MiB had gone, so
-//! that eight processes took 116 ms to read all of it from a disk of 60 MB/s, and 27 to 39 ms
-//! again.
+//! Documentation/mm/damon/design.rst). A file of 384 MiB lost 3 MiB in the 22 s of its creation.
+//! Eight processes then took 116 ms to read it from a disk of 60 MB/s, and 27 to 39 ms the second
+//! time.
 
 use std::os::fd::AsFd;
 
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// On a real file system: a part in the middle has left the page cache.
+    /// On a real file system: a part within the file has left the page cache.
     #[test]
     fn what_has_left_the_page_cache_comes_back() {
         // It ends within a page.

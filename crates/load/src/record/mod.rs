@@ -41,7 +41,7 @@ impl Cell {
 }
 
 /// Requests of one operation whose intended start came before the end of the run, and that were
-/// never issued. Their latency is what it was when the run ended: a lower bound.
+/// never issued. Their latency is their wait at the end of the run: a lower bound.
 #[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Unfinished {
     /// Count.
@@ -114,7 +114,7 @@ pub struct TimeSpan {
 /// Record of the operations of one process or of all.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// By the operation's number; none of what was never done.
+    /// By the operation's number; none for operations without a call.
     pub cells: Vec<Option<Box<Cell>>>,
     /// By the operation's number: requests that were due and never issued.
     pub unfinished: BTreeMap<usize, Unfinished>,
@@ -144,7 +144,7 @@ impl Record {
         }
     }
 
-    /// The same, with each operation kept or not.
+    /// The same, with each operation recorded or not.
     #[must_use]
     pub fn with_each(self, each: bool) -> Record {
         Record {
@@ -201,8 +201,8 @@ impl Record {
         unfinished.add(end.saturating_sub(intended));
     }
 
-    /// An operation's latencies from the intended start: those of what was done and of what was
-    /// due and never issued. None if there is neither.
+    /// An operation's latencies from the intended start: those of finished requests and of due ones
+    /// that were never issued. None if there is neither.
     pub fn response(&self, operation: usize) -> Option<Times> {
         let done = self.cells[operation].as_ref().map(|it| &it.response);
         let unfinished = self.unfinished.get(&operation).map(|it| &it.latency);

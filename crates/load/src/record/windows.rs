@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Nanoseconds;
 
-/// Windows that are kept of a run whose length nobody knows, at the most.
+/// Most windows that are retained for a run of unknown length.
 const MOST: usize = 256;
 
 /// The shortest windows: 10 ms, some operations of a slow disk.

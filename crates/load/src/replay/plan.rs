@@ -1,5 +1,5 @@
-//! From a trace's records to steps: what each process does, what has to be there before, and
-//! which steps of others it has to wait for.
+//! Converts a trace's records to steps: the actions of each process, the files that must exist
+//! before, and the steps of others to wait for.
 //!
 //! Processes of a trace depend on each other through files: one writes what another reads. A replay
 //! keeps that order for each name, as Weiss et al. do (ROOT: Replaying Multithreaded Traces with
@@ -20,7 +20,7 @@ pub struct Step {
     pub record: Record,
     /// The operation's number in [`operation::ALL`].
     pub number: usize,
-    /// Its path in the workload's directory, and the other path of what has two.
+    /// Its path in the workload's directory, and the second path of operations with two.
     pub path: String,
     pub other: String,
     /// Object of the call; none for calls on names.
@@ -264,7 +264,7 @@ impl Planner {
             }
             Operation::Readlink => {
                 if !matches!(self.tree.node(node).state, State::Link(..)) {
-                    // A link that was there before lies beside what it is used as.
+                    // A link that existed before is placed beside its target.
                     self.parent_is_there(step, node);
                     step.path = format!("{}.link", step.path);
                     if self.companions.insert(step.path.clone()) {
@@ -339,7 +339,7 @@ impl Planner {
                 self.parent_is_there(step, node);
                 let emptied = flags.has(Flags::TRUNCATE);
                 if known == State::Unknown && !emptied {
-                    // What is read of it that was not written was there before.
+                    // Bytes that are read but were not written existed before.
                     self.tree.may_appear(node, &mut step.unseen)
                 } else {
                     let object = self.tree.make();
@@ -511,7 +511,7 @@ impl Planner {
                 Operation::Truncate => true,
                 _ => !step.unseen.is_empty() || step.length.is_some(),
             };
-        // What lies below may be anybody's.
+        // Any process may have made the entries below.
         let whole = matches!(record.operation, Rmdir)
             || record.operation == Rename && step_has_children(&self.tree, other);
         if whole && changes {

@@ -1,4 +1,4 @@
-//! Makes what was there before a trace.
+//! Makes the files that existed before a trace.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
@@ -19,7 +19,7 @@ use crate::operation::Buffer;
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 impl Replay {
-    /// Says no if the files that are to be there before do not fit.
+    /// Returns an error if the files that must exist before do not fit.
     ///
     /// # Errors
     /// If they do not, or the file system does not answer.
@@ -80,8 +80,8 @@ impl Initial {
         }
     }
 
-    /// Makes it, if it is not there. Of a file the bytes that are read are written, and the
-    /// others left out. `pieces` hears of all that is written.
+    /// Makes it, if it is not there. Only the bytes of a file that are read are written. `pieces`
+    /// hears of all that is written.
     ///
     /// # Errors
     /// If it cannot be made.

@@ -74,7 +74,7 @@ fn with_flags(record: &Record, flags: RecordFlags) -> (Record, Flags) {
 }
 
 impl Replay {
-    /// Reads a trace to its end to learn what was there before it, and starts over.
+    /// Reads a trace to its end to learn which files existed before it, and starts over.
     ///
     /// # Errors
     /// If it cannot be read.

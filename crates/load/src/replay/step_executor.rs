@@ -70,7 +70,7 @@ impl OpenFile {
     }
 }
 
-/// A process's open files, by what they are.
+/// A process's open files, by their objects.
 #[derive(Default)]
 struct Descriptors {
     open: HashMap<Object, Vec<OpenFile>>,
@@ -95,7 +95,7 @@ impl Ready {
 }
 
 impl Replay {
-    /// Carries out what a process of a trace did, until it or the run is over.
+    /// Runs the steps of a process of a trace, until it or the run is over.
     ///
     /// # Errors
     /// If the trace cannot be read any more, or a call fails for a reason of the file system's
@@ -273,7 +273,7 @@ fn is_of_state(errno: Errno) -> bool {
 
 /// Returns the descriptor that a call needs, if any.
 fn needed(step: &Step) -> Option<Need> {
-    // What fails, and opening, go by the name.
+    // Failed steps and opens use the name.
     step.object.filter(|_| !step.record.failed())?;
     Some(match step.record.operation {
         Operation::Open | Operation::Create => return None,
@@ -316,7 +316,7 @@ impl Descriptors {
         }
         let name = path(workload, &step.path);
         let other = match step.record.operation {
-            // What a link leads to lies beside it.
+            // The target of a link lies beside it.
             Operation::Symlink => CString::new(step.other.as_str()).unwrap_or_default(),
             _ => path(workload, &step.other),
         };
@@ -400,7 +400,7 @@ impl Descriptors {
     }
 }
 
-/// A descriptor of what another process has opened, or of what was open before the trace.
+/// A descriptor that another process has opened, or that was open before the trace.
 fn another(
     context: &mut OpContext,
     replay: &Replay,
@@ -502,7 +502,7 @@ fn through_cache(file: &OpenFile) -> Result<OpenFile> {
     })
 }
 
-/// Makes the call of a step; gives the bytes that it moved, and what it opened.
+/// Makes the call of a step; returns the bytes that it moved, and the opened file.
 fn execute(
     context: &mut OpContext,
     replay: &Replay,
@@ -532,7 +532,7 @@ fn execute(
             }
         }
         Operation::Read => {
-            // At the end of a file one more byte is asked for, and none comes.
+            // At the end of a file one more byte is requested, and none is read.
             let buffer = context.buffer.bytes_mut(size.max(1));
             let read = calls.read(open()?, buffer, record.offset)?;
             return Ok((read.min(size) as u64, None));
@@ -576,7 +576,7 @@ fn execute(
         Operation::Rmdir => calls.remove_directory(&path)?,
         Operation::Readdir => drop(calls.list(open()?)?),
         Operation::Lock | Operation::Unlock => {
-            // Released at once: nobody waits for another's next step.
+            // Released at once: no process waits for another's next step.
             if record.operation == Operation::Lock {
                 calls.lock(open()?, WHOLE)?;
             }

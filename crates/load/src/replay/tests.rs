@@ -265,7 +265,7 @@ fn what_is_left_out_is_named() {
     assert_eq!(carried_out(&outcome), 1);
 }
 
-/// A process that begins later in the trace waits for what it needs.
+/// A process that begins later in the trace waits for the files that it needs.
 #[test]
 fn processes_wait_for_what_others_make() {
     let mut all = Vec::new();
@@ -316,7 +316,7 @@ fn any_row() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever a trace has, a replay ends, stays in its directory, and accounts for all of it.
+    /// For any trace, a replay ends, stays in its directory, and accounts for all of it.
     #[test]
     fn any_trace_is_accounted_for(all in proptest::collection::vec(any_row(), 1..60)) {
         let all: Vec<_> = all.iter().map(String::as_str).collect();

@@ -1,5 +1,5 @@
-//! The names that a trace shows, as they are at a point of it: which are there, of what kind and
-//! length, and who changed them last.
+//! The names of a trace at one point of it: which exist, their kind and length, and their last
+//! writer.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ pub struct Node {
     pub component: u32,
     pub state: State,
     children: HashMap<u32, NodeId>,
-    /// The step that changed what it stands for, and those that used it since.
+    /// The step that last changed the object of the name, and those that used it since.
     pub changed: Option<Point>,
     pub used: Vec<Point>,
 }
@@ -183,8 +183,8 @@ impl Tree {
         (self.things.len() - 1) as Object
     }
 
-    /// A name's path in the workload's directory: each component has a number, so that no name
-    /// of a trace leads out of it or is too long.
+    /// A name's path in the workload's directory. Each component has a number, so that no name of a
+    /// trace leads out of it or is too long.
     pub fn path(&self, node: NodeId) -> String {
         let mut components = Vec::new();
         let mut at = node;
@@ -210,9 +210,9 @@ impl Tree {
         depth
     }
 
-    /// A name turns out to be there, and so do the directories that it is in: either since before
-    /// the trace, or made by something that the trace does not show. The latter are named in
-    /// `unseen`, as they are to be made before the step that finds them.
+    /// Records that a name and its directories exist: either since before the trace, or made by a
+    /// call that the trace does not show. The latter are named in `unseen`, as they are to be made
+    /// before the step that finds them.
     pub fn appears(
         &mut self,
         node: NodeId,
@@ -230,7 +230,7 @@ impl Tree {
                 self.is_directory(parent);
                 object
             }
-            // What lies behind a link is not followed.
+            // Paths behind a link are not followed.
             State::Link(object, _) => object,
             State::Unknown | State::Absent => self.appears(parent, Flags::DIRECTORY, 0, unseen),
         };
@@ -319,7 +319,7 @@ impl Tree {
         true
     }
 
-    /// Its length from now on: what it was before the trace is settled.
+    /// Its length from now on: its length before the trace is settled.
     pub fn is_long(&mut self, object: Object, length: u64) {
         let thing = &mut self.things[object as usize];
         thing.length = length;

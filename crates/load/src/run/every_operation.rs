@@ -54,7 +54,7 @@ fn no_operation_of_a_mix_of_all_fails() {
     }
 }
 
-/// The same operations, and all that is read is what was written.
+/// The same operations, and all data read is the data written.
 #[test]
 fn io_uring_does_the_same_as_system_calls() {
     let text = mix(&[]) + "io = { verify = true }";
@@ -88,7 +88,7 @@ fn where_there_is_io_uring(text: &str, options: Options) -> Option<Outcome> {
     }
 }
 
-/// By whatever calls it was written, what is read back by others is the same.
+/// By whatever calls it was written, others read the same data back.
 #[test]
 fn what_is_written_one_way_is_read_another_way() {
     for io in ["", r#"interface = "library", "#] {

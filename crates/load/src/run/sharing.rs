@@ -82,7 +82,7 @@ fn nobody_waits_for_a_process_that_has_failed_or_a_run_that_is_over() {
     let outcome = carried(&text, Options::default());
     assert_eq!(outcome.reason, "time");
     let rounds = outcome.rounds.expect("there are rounds");
-    // Of each client one at the most is begun and has not come to be.
+    // At most one round of each client is begun and incomplete.
     assert!(rounds.whole > 0 && rounds.broken_off <= 2, "{rounds:?}");
     let text = format!("{forever}\n[run.stop]\ntime = \"1 h\"\n");
     let below = tempfile::tempdir().expect("a temporary directory");

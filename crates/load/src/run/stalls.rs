@@ -63,8 +63,8 @@ fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times()
         "{stalls}: fewer than one in 100"
     );
 
-    // Nobody begins before his time, nor before the one before him is done, and whoever
-    // stalls takes as long.
+    // No request begins before its time or before its predecessor ends, and a stalled one takes as
+    // long.
     let mut free = 0;
     for (one, stalls) in done.iter().zip(Stalls::default()) {
         assert!(one.started >= one.intended.max(free), "{one:?}");
@@ -84,15 +84,15 @@ fn who_waits_for_a_stall_is_in_the_response_times_and_not_in_the_service_times()
     let response = done.iter().map(|it| it.ended - it.intended).collect();
     let service = told(&cell.service, service);
     let response = told(&cell.response, response);
-    // Each stall holds back the 40 who come meanwhile: a fifth of all wait, and of these one
-    // in twenty for nearly all of it.
+    // Each stall delays the 40 requests that arrive during it. A fifth of all wait, one in twenty
+    // of these for nearly all of it.
     let least = p99(least_responses(done)) as f64;
     assert!(least > 0.9 * STALL.as_nanos() as f64, "{least}");
     assert!(response >= 0.999 * least && response >= service);
 }
 
-/// Requests of `text`, which begins with its clients and has no warm-up, that are due before the
-/// run ends; and those that the outcome tells of.
+/// Requests of `text` that are due before the run ends, and those that the outcome reports. `text`
+/// begins with its clients and has no warm-up.
 fn due_and_told(text: &str) -> (u64, u64, Outcome) {
     let options = Options {
         calls: Backend::Stalling,

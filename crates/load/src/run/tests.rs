@@ -333,7 +333,7 @@ fn a_second_run_in_a_directory_finds_its_files_as_they_were() {
         counts.push(done(&first, "create"));
     }
     assert_eq!(counts[0], counts[1]);
-    // Nothing is asked, and what is there is recreated.
+    // Nothing is requested, and existing files are recreated.
     let none = MIX.replace("amount = 400", "amount = 1");
     run(
         &scenario(&none.replace("write = 5, ", "")),
@@ -534,8 +534,8 @@ fn files_below(path: &Path) -> Vec<std::fs::File> {
 
 #[test]
 fn calls_of_one_byte_are_all_made_and_counted() {
-    // Neither 10,000 nor 9,000 bytes are whole bufferfuls of 4 KiB; what is read is compared with
-    // what was written.
+    // Neither 10,000 nor 9,000 bytes are whole bufferfuls of 4 KiB; data read is compared with data
+    // written.
     let io = r#"io = { interface = "library", buffer = "4 KiB", verify = true }"#;
     for call in [1, 8] {
         let outcome = carried(

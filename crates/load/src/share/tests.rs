@@ -26,7 +26,7 @@ struct Room {
 /// Message of an engine about a workload.
 type Said = (usize, u32, RoundMessage);
 
-/// One of the engines, and where what it says goes.
+/// One of the engines, and the receiver of its messages.
 struct Engine {
     room: Arc<Room>,
     number: u32,
@@ -51,7 +51,7 @@ impl Room {
         }
     }
 
-    /// Tells all engines what comes of what they say, until none says anything more.
+    /// Passes results of messages to all engines, until none sends another.
     fn relay(&self, scenario: &Scenario, said: &Receiver<Said>) {
         let engines = engines_of_each(scenario, self.engines).into_iter();
         let mut keepers: Vec<_> = engines.map(|it| RoundKeeper::new(it as usize)).collect();

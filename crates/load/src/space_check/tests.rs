@@ -33,7 +33,7 @@ fn what_is_prepared_and_what_is_written_counts_once() {
     // Ten transfers of each process.
     needs(&format!("{ior}requests = 10"), 6 * 10 * mib / 16, 30);
     needs(&format!("{ior}phases = [\"sync\"]"), 0, 0);
-    // Nobody knows what is written in a second.
+    // The bytes written in a second are unknown.
     needs(&format!("{ior}[run]\nstop = {{ time = \"1 s\" }}"), 0, 0);
 }
 

@@ -51,14 +51,14 @@ pub enum Allowed {
 pub enum Step {
     /// A word of the token becomes a word of the frame.
     Bind {
-        /// Of the token.
+        /// Word of the token.
         word: usize,
-        /// Of the frame.
+        /// Word of the frame.
         to: usize,
     },
     /// A word of the token must have this value.
     Equal {
-        /// Of the token.
+        /// Word of the token.
         word: usize,
         /// The value.
         code: Code,
@@ -115,7 +115,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Evaluates what is constant.
+    /// Evaluates constant parts.
     fn fold(&self, at: &Expression, code: Code) -> Checked<Code> {
         match code.try_folded() {
             Ok(code) => Ok(code),
@@ -539,7 +539,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Which words of a kind are real numbers.
+    /// Returns the words of a kind that are real numbers.
     fn reals(&self, kind: Kind) -> Vec<bool> {
         match kind {
             Kind::Unit => Vec::new(),
@@ -881,7 +881,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Compiles the pattern of a token: what it binds and tests. Names that are new become
+    /// Compiles the pattern of a token: its bindings and tests. Names that are new become
     /// variables.
     ///
     /// # Errors

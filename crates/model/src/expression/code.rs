@@ -9,7 +9,7 @@ use super::functions::{Distribution, OfReal};
 /// Why an expression has no value.
 pub type Reason = Cow<'static, str>;
 
-/// What an expression may use beside variables.
+/// The functions and state that an expression may use beside variables.
 pub trait World {
     /// The time, in picoseconds.
     fn now(&mut self) -> i64;

@@ -8,8 +8,8 @@ use crate::colour::Kind;
 
 /// A function from outside the document.
 pub trait Function: Send + Sync {
-    /// Computes a word of the result. Word 0 calls the function; later words are those of the
-    /// last call. None if it failed, then or before: whoever supplied the function has the reason.
+    /// Computes a word of the result. Word 0 calls the function; later words are those of the last
+    /// call. None if it failed, then or before: the supplier of the function has the reason.
     fn word(&self, kinds: &[Kind], arguments: &[i64], word: usize) -> Option<i64>;
 }
 

@@ -18,7 +18,7 @@ pub enum Distribution {
 const MOST_STAGES: f64 = 10_000.0;
 
 impl Distribution {
-    /// What is wrong with its parameters, as far as they are known.
+    /// The fault of its parameters, as far as they are known.
     pub fn problem(self, [a, b]: [Option<f64>; 2]) -> Option<&'static str> {
         let least = |value: Option<f64>| value.is_none_or(|it| it >= 0.0 && it.is_finite());
         let more = |value: Option<f64>| value.is_none_or(|it| it > 0.0 && it.is_finite());

@@ -60,7 +60,7 @@ fn error<T>(column: usize, message: impl Into<String>) -> Result<T, ExpressionEr
 /// Parses an expression.
 ///
 /// # Errors
-/// The place of the first error, and what was expected there.
+/// The place of the first error, and the text expected there.
 pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
@@ -78,7 +78,7 @@ pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
 /// Parses `target = value`.
 ///
 /// # Errors
-/// The place of the first error, and what was expected there.
+/// The place of the first error, and the text expected there.
 pub fn parse_assignment(text: &str) -> Result<(Expression, Expression), ExpressionError> {
     let mut parser = Parser {
         tokens: tokens(text)?,

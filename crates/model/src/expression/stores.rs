@@ -43,7 +43,7 @@ pub struct StoreField {
     pub is_array: bool,
 }
 
-/// What an assignment changes: words of a store.
+/// The target of an assignment: words of a store.
 #[derive(Debug)]
 pub struct Target {
     /// The store's number in the transition.

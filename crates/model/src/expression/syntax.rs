@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct ExpressionError {
     /// Characters before the place.
     pub column: usize,
-    /// What is wrong, and what was expected.
+    /// The fault, and the expected text.
     pub message: String,
 }
 
@@ -18,7 +18,7 @@ pub struct ExpressionError {
 pub struct Expression {
     /// Characters before it.
     pub column: usize,
-    /// What it is.
+    /// The kind of the node.
     pub node: Syntax,
 }
 

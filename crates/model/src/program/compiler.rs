@@ -82,7 +82,7 @@ pub fn compile_with(
         let mut page = 0;
         compiler.transitions(&document.page, &mut page);
     }
-    // Those of transitions with faults would not be found.
+    // Faults of transitions would hide them.
     if compiler.faults.is_empty() {
         compiler.program.monitors = monitors::compile(
             &document.monitors,

@@ -288,8 +288,8 @@ impl Program {
         path.strip_prefix(&*self.name)?.strip_prefix('/')
     }
 
-    /// Returns true if a text names the element of this path: with or without the net's name, and
-    /// with or without doubling each `/` of a name.
+    /// Returns true if a text names the element of this path. The net's name and the doubling of
+    /// each `/` of a name are optional.
     pub(crate) fn is_called(&self, path: &str, text: &str) -> bool {
         let is = |text: &str| path == text || self.within(path) == Some(text);
         is(text) || is(&text.replace("//", "/"))
@@ -325,8 +325,8 @@ impl Program {
         std::iter::successors(Some(page), |&page| self.pages[page].parent)
     }
 
-    /// The folded pages on the way from a page to another, the outermost first, and the number of
-    /// copies of the first page for each copy of the page that both lie in.
+    /// The folded pages on the way from a page to another, the outermost first. The number is that
+    /// of copies of the first page for each copy of the page that both lie in.
     pub fn way(&self, from: usize, to: usize) -> (Vec<usize>, u32) {
         let outer: Vec<usize> = self.around(from).collect();
         let mut inward: Vec<usize> = self

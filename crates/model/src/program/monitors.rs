@@ -1,8 +1,8 @@
-//! Monitors: what is observed of a run. They change nothing of it, so a run with monitors fires the
+//! Monitors: observations of a run. They change nothing of it, so a run with monitors fires the
 //! same transitions at the same times.
 //!
-//! A monitor of firings is asked after each firing of its transition, one of markings after each
-//! step that changes a number of tokens it uses.
+//! A monitor of firings is evaluated after each firing of its transition. One of markings is
+//! evaluated after each step that changes a number of tokens it uses.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ pub struct Monitor {
     pub name: String,
     /// The transition whose firings it observes; none for markings.
     pub transition: Option<usize>,
-    /// Condition of what it observes.
+    /// Condition of its observations.
     pub when: Option<Code>,
-    /// What it does.
+    /// Its action.
     pub watch: Watch,
     /// Numbers of tokens: words of the frame after those of the transition's variables.
     pub(crate) terms: Vec<Term>,

@@ -1,4 +1,4 @@
-//! Names of nodes and ports: what is behind them.
+//! Names of nodes and ports, and their targets.
 
 use super::compiler::{Compiler, Item, fault};
 use crate::document::Text;

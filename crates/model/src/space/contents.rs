@@ -1,11 +1,11 @@
 //! Contents of copies of nodes: each distinct collection of tokens is stored once and has a number.
 //!
 //! Most markings differ in few places, so a marking is a short row of these numbers. A firing cuts
-//! a token out of a content or inserts one; the result of each such edit is remembered, so that
-//! the same edit is one look into a table the next time.
+//! a token out of a content or inserts one. The result of each such edit is cached, so that the
+//! next equal edit is one table look-up.
 //!
-//! A content of many tokens that are mostly equal is stored as runs: the words of a token, and the
-//! position after its last equal neighbour. Its size does not grow with the number of its tokens.
+//! A content of many mostly equal tokens is stored as runs: the words of a token, and the position
+//! after its last equal neighbour. Its size does not grow with the number of its tokens.
 
 use std::borrow::Cow;
 
@@ -111,7 +111,7 @@ impl Contents {
         self.bytes
     }
 
-    /// Counts the memory anew, after something was added.
+    /// Counts the memory again, after an addition.
     fn count_bytes(&mut self) {
         self.bytes = 8 * self.words.capacity()
             + size_of::<Content>() * self.contents.capacity()

@@ -39,8 +39,8 @@ pub struct InputPlan {
 /// Nodes and copies that a transition touches.
 pub struct Plan {
     pub inputs: Vec<InputPlan>,
-    /// By output: copies of the transition's page for each copy of the page that both lie in, and
-    /// copies of the folded pages on the way.
+    /// By output: copies of the transition's page for each copy of the common page, then copies of
+    /// the folded pages on the way.
     pub ways: Vec<(u32, Vec<u32>)>,
     /// By store: the program's, and copies of the transition's page for each of its copies.
     pub stores: Vec<(usize, u32)>,

@@ -1,9 +1,10 @@
 //! Memory that a state space may use.
 //!
 //! The kernel ends a process that takes more memory than there is, without a message. Therefore a
-//! search ends itself at half of what is available: the least of the machine's available memory
-//! (`/proc/meminfo`), the address space left of `ulimit -v`, and what the process's control groups
-//! leave. The other half is for tables, which double when they grow, and for evaluating the result.
+//! search ends itself at half of the available memory. That is the least of the machine's available
+//! memory (`/proc/meminfo`), the address space left of `ulimit -v`, and the remainder of the
+//! process's control groups. The other half is for tables, which double when they grow, and for
+//! evaluating the result.
 
 use std::fs::read_to_string;
 use std::path::Path;

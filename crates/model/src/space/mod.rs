@@ -3,10 +3,10 @@
 //! Markings are explored breadth first, so that paths are shortest. Every enabled binding of the
 //! transitions of highest priority is fired, with every outcome of discrete chance.
 //!
-//! Without time, a delay or service may end at any time: a station with one server (or the
-//! discipline `delay`) gives tokens in the order of their arrival, others in any order, and
-//! `now()` is 0. With time, delays and services must be constant or depend on tokens only; a
-//! marking has the remaining time of each token, and time passes when nothing is enabled.
+//! Without time, a delay or service may end at any time, and `now()` is 0. A station with one
+//! server (or the discipline `delay`) gives tokens in the order of their arrival, others in any
+//! order. With time, delays and services must be constant or depend on tokens only. A marking has
+//! the remaining time of each token, and time passes when nothing is enabled.
 //!
 //! A search ends early at a number of markings, or at half of the memory that is available.
 //!
@@ -39,7 +39,7 @@ use self::step::Stepper;
 use crate::outcome::Failure;
 use crate::program::Program;
 
-/// What is asked about a state space.
+/// A question about a state space.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Markings after which the search ends.
@@ -84,7 +84,7 @@ pub struct Occurrence {
     pub live: Option<bool>,
 }
 
-/// What is known of a state space.
+/// The answer about a state space.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
     /// Markings found.

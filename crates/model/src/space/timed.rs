@@ -1,4 +1,4 @@
-//! Markings with time: the last word of a token is the time until it can be taken, and time passes
+//! Markings with time. The last word of a token is the time until it can be taken, and time passes
 //! until the next token gets ready. Barriers mark their waiting tokens so, with time or without.
 
 use super::contents::Contents;
@@ -93,8 +93,8 @@ impl Current<'_> {
         }
     }
 
-    /// Orders the tokens of a copy after the token at `new` has come: ready tokens in the order in
-    /// which they got ready, then the others in the order of their arrival.
+    /// Orders the tokens of a copy after the arrival of the token at `new`. Ready tokens are first,
+    /// in the order in which they got ready, then the others in the order of their arrival.
     fn settle(&self, copy: usize, new: usize, tokens: &mut [i64]) {
         let stride = self.layout.copies[copy].stride;
         if let Some(Station::Barrier(number)) = self.station(copy) {

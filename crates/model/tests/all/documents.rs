@@ -1,4 +1,4 @@
-//! Documents: their errors with places, and what they mean when they run.
+//! Documents: their errors with places, and their meaning when they run.
 
 use crate::nets::{ask, program, runs, space};
 use headrace_model::Failure;

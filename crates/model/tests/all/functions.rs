@@ -9,7 +9,7 @@ use headrace_model::{
     explore, parse, read, run, structure,
 };
 
-/// Adds the words of its arguments; gives up at a negative one.
+/// Adds the words of its arguments; fails at a negative one.
 struct Sum;
 
 impl Function for Sum {

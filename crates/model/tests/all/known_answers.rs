@@ -25,7 +25,7 @@ fn agrees(values: &[f64], expected: f64, what: &str) {
 
 #[test]
 fn one_server() {
-    // M/M/1 with load 1/2: one customer inside, who stays for 1 s.
+    // M/M/1 with load 1/2: one customer inside, for 1 s.
     let results = runs(&net("queue", &[]), 20_000.0, 10);
     let desks = || results.iter().map(|result| &result.nodes[2]);
     let inside: Vec<f64> = desks().map(|desk| desk.mean_inside).collect();
@@ -70,7 +70,7 @@ fn machine_repair() {
 }
 
 /// Markings of dining philosophers: the trace of the n-th power of the matrix of the states that
-/// neighbours can have together. Whoever eats holds the left fork of the next.
+/// neighbours can have together. An eating philosopher holds the left fork of the next.
 fn philosophers_markings(n: u32) -> u64 {
     let allowed = [[1, 1, 1], [1, 1, 1], [1, 0, 0]];
     let mut power = [[1_u64, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -189,8 +189,8 @@ fn simple_protocol() {
 
 #[test]
 fn tokens_that_share_a_rate_by_their_number() {
-    // Machines fail at this rate; k broken ones are repaired at the total rate r(k), with one
-    // unit of work each: p(k) = n! / (n - k)! f^k / (r(1) … r(k)) p(0).
+    // Machines fail at this rate. k broken ones are repaired at the total rate r(k), with one unit
+    // of work each: p(k) = n! / (n - k)! f^k / (r(1) … r(k)) p(0).
     let (machines, fails, rates) = (5, 0.4_f64, [1.0, 1.6, 2.0]);
     let rate = |broken: i32| rates[(broken as usize).min(rates.len()) - 1];
     let weight = |broken: i32| -> f64 {
@@ -224,7 +224,7 @@ fn tokens_that_share_a_rate_by_their_number() {
 
 #[test]
 fn flows_share_links_max_min_fairly() {
-    // Links of 1 and 2 units a second. Flow 0 uses both, 1 the first, 2 the second: flows 0 and 1
+    // Links of 1 and 2 units a second. Flow 0 uses both, 1 the first, 2 the second. Flows 0 and 1
     // get 0.5 each, flow 2 the rest of the second link, 1.5, so that it ends after 1 s.
     let text = "
         probes = ['end 0', 'end 1', 'end 2']
@@ -309,7 +309,7 @@ fn barriers_and_priorities_in_state_spaces() {
         [transitions.go]
         take = 'gate'
         put = 'end'";
-    // Whoever has come: those of complete threes may have gone. 1 + 1 + 1 + 4 + 4 + 4 + 7.
+    // All that have arrived: those of complete threes may have gone. 1 + 1 + 1 + 4 + 4 + 4 + 7.
     assert_eq!(space(text, None).states, 22);
     // With time: two jobs of class 1 come before one of class 0, all of 2 s.
     let text = |discipline: &str| {
@@ -363,8 +363,8 @@ fn barriers_and_priorities_in_state_spaces() {
 
 #[test]
 fn a_cache_of_one_block_in_each_line() {
-    // Of two numbers below 64 the lesser one is b with probability (127 - 2 b) / 4096. A line hits
-    // if the last request to it was for the same block: independent requests.
+    // The lesser of two numbers below 64 is b with probability (127 - 2 b) / 4096. A line hits if
+    // the last request to it was for the same block: independent requests.
     let chance = |block: i32| f64::from(127 - 2 * block) / 4096.0;
     let hits = (0..16).map(|line| {
         let blocks = (0..4).map(|it| chance(line + 16 * it));

@@ -11,16 +11,16 @@ const PLACES: usize = 3;
 /// Tokens are numbers below this.
 const VALUES: i64 = 3;
 
-/// A transition: the places that it takes from, with what it asks of each token's value (nothing,
-/// or the value of the first token plus this), and the places that it puts into, with what is
-/// added to the value of the first token.
+/// A transition. It has the places that it takes from, with the condition on each token's value
+/// (nothing, or the value of the first token plus this). It has the places that it puts into, with
+/// the addition to the value of the first token.
 #[derive(Clone, Debug)]
 struct Rule {
     takes: Vec<(usize, Option<i64>)>,
     puts: Vec<(usize, i64)>,
     /// The least value of the first token.
     least: i64,
-    /// What is added to a store's field, below [`VALUES`] again.
+    /// The addition to a store's field, below [`VALUES`] again.
     adds: i64,
 }
 

@@ -5,8 +5,9 @@ use crate::slab::Slot;
 use crate::time::{Span, Time};
 use crate::token::Token;
 
-/// The same delay for every token, such as a cable: an infinite server whose
-/// tokens leave in the order they came, so only the first needs an event.
+/// The same delay for every token, such as a cable. It is an infinite server
+/// whose tokens leave in the order of arrival, so only the first needs an
+/// event.
 #[derive(Clone, Debug)]
 pub struct Delay {
     span: Span,

@@ -7,15 +7,14 @@ use crate::slab::Slot;
 use crate::time::{Span, Time};
 use crate::token::Token;
 
-/// Flows through shared resources, such as the links of a network: every token
-/// takes a path of resources at one rate, all rates max-min fair, recomputed as
-/// flows come and go.
+/// Flows through shared resources, such as the links of a network. Every token
+/// takes a path of resources at one rate; all rates are max-min fair, and are
+/// recomputed at arrivals and departures.
 ///
-/// A virtual clock for each resource runs at the rate of the flows that it holds
-/// back; a flow leaves when the clock of its bottleneck has advanced by its work.
-/// So a change of rate costs O(log n) for all the flows of a resource together,
-/// and only flows whose bottleneck changes are touched. What comes and goes in one
-/// instant is solved for once.
+/// A virtual clock for each resource runs at the rate of the flows that it limits. A flow leaves
+/// when the clock of its bottleneck has advanced by its work. So a change of rate costs O(log n)
+/// for all the flows of a resource together, and only flows whose bottleneck changes are touched.
+/// Arrivals and departures in one instant are solved once.
 ///
 /// If a resource shared by nearly all flows is saturated and others are too, each arrival or
 /// departure changes all rates. [`Flows::every`] then finds them less often.
@@ -49,7 +48,7 @@ pub struct Flows<P, const LONGEST: usize = 8> {
     touched: Vec<u32>,
 }
 
-/// The flows that one resource holds back.
+/// The flows that one resource limits.
 #[derive(Clone, Default, Debug)]
 struct Clock {
     /// Work per picosecond that each of them gets, 0 without any.
@@ -154,8 +153,8 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
         }
     }
 
-    /// Finds rates no more often than this: until then a flow that has come does
-    /// not begin, and what one that has gone leaves is not used.
+    /// Recomputes rates at most once in this interval. Until then a new flow does not begin, and
+    /// the bandwidth of a finished one is unused.
     #[must_use]
     pub fn every(mut self, interval: Span) -> Flows<P, LONGEST> {
         self.interval = interval;
@@ -289,7 +288,7 @@ impl<P, const LONGEST: usize> Flows<P, LONGEST> {
         }
     }
 
-    /// Lets go what is done by now.
+    /// Releases the flows that are done by now.
     fn leave<T: Token>(&mut self, station: &mut Station<'_, T>)
     where
         P: FnMut(&T, &mut Vec<u32>) -> f64,

@@ -20,10 +20,10 @@ pub struct Work {
 /// Processor sharing whose total rate depends on the number of tokens present (a load-dependent
 /// station of Baskett et al. 1975).
 ///
-/// With n tokens present, each gets 1/n of the total rate for n tokens of its class. Each class
-/// has a virtual clock that advances by the work one of its tokens gets; a token leaves when
-/// the clock has advanced by its work. Arrivals and departures cost O(log n). Departures are
-/// rounded up to whole picoseconds.
+/// With n tokens present, each gets 1/n of the total rate for n tokens of its class. Each class has
+/// a virtual clock that advances by the work one of its tokens gets. A token leaves when the clock
+/// has advanced by its work. Arrivals and departures cost O(log n). Departures are rounded up to
+/// whole picoseconds.
 #[derive(Clone, Debug)]
 pub struct LoadSharing<W> {
     work: W,
@@ -45,7 +45,7 @@ type Leaving = (Finish, u64, Slot, Finish);
 /// Tokens that are served at the same rates.
 #[derive(Clone, Debug)]
 struct Class {
-    /// What one token gets in a picosecond with 1, 2, … tokens present.
+    /// Work of one token in a picosecond with 1, 2, … tokens present.
     speeds: Vec<f64>,
     /// The total rate with more, in work per picosecond.
     most: f64,
@@ -69,7 +69,7 @@ impl Class {
         }
     }
 
-    /// What one token gets in a picosecond while `present` are there.
+    /// Work of one token in a picosecond while `present` are there.
     fn speed(&self, present: usize) -> f64 {
         match self.speeds.get(present.saturating_sub(1)) {
             Some(&speed) => speed,

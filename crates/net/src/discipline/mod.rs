@@ -1,8 +1,8 @@
 //! Disciplines: how a station queues and serves its tokens.
 //!
-//! A discipline sees tokens arrive and decides, now or when it has asked to be
-//! woken, which to release; a released token is ready for transitions. To add
-//! one, write a file with a type that implements [`Discipline`].
+//! A discipline sees tokens arrive and decides, now or at a wake-up that it
+//! requested, which to release. A released token is ready for transitions. To
+//! add one, write a file with a type that implements [`Discipline`].
 
 mod barrier;
 mod delay;
@@ -243,12 +243,12 @@ impl<'a, T: Token> Station<'a, T> {
         self.core.make_ready(self.copy, slot, self.kernel);
     }
 
-    /// Charges what has passed of a token's time to this station.
+    /// Charges the elapsed part of a token's time to this station.
     pub fn settle(&mut self, slot: Slot) {
         self.core.settle(slot, None, self.kernel);
     }
 
-    /// Charges what has passed of a token's time since it was settled to a wait.
+    /// Charges the part of a token's time since it was settled to a wait.
     pub fn settle_in(&mut self, slot: Slot, wait: WaitId) {
         self.core.settle(slot, Some(wait), self.kernel);
     }

@@ -127,7 +127,7 @@ where
     }
 
     fn wake(&mut self, tag: u32, station: &mut Station<'_, T>) {
-        // The end of an interrupted service finds nobody.
+        // The end of an interrupted service is ignored.
         let Some(index) = self.serving.iter().position(|job| job.tag == tag) else {
             return;
         };

@@ -43,7 +43,7 @@ impl RemainingCapacity {
 }
 
 impl<const LONGEST: usize> Fair<LONGEST> {
-    /// Finds every level anew.
+    /// Computes all levels from the start.
     pub(super) fn fill(&mut self) {
         self.queue.clear();
         for flow in self.fresh.drain(..) {

@@ -2,14 +2,13 @@
 //! rate can grow without reducing one that is no larger (Bertsekas and Gallager 1992, *Data
 //! Networks*, §6.5.2).
 //!
-//! Each saturated resource has a *level*, the rate of the flows that it holds
-//! back; the rate of a flow is the least level on its path. When a flow comes or
-//! goes, levels are corrected from its path outwards: a resource's level follows
-//! from what the others allow its flows, until nothing changes (the fixed point is
-//! the max-min allocation: Charny, Clark and Jain 1995, "Congestion control with
-//! explicit rate indication"). The cost is that of the resources whose level
-//! changes, not of all; when that is no saving, all levels are found at once by
-//! progressive filling.
+//! Each saturated resource has a *level*, the rate of the flows that it limits. The rate of a flow
+//! is the least level on its path. When a flow arrives or leaves, levels are corrected from its
+//! path outwards. A resource's level follows from the rates that the others allow its flows, until
+//! nothing changes. The fixed point is the max-min allocation (Charny, Clark and Jain 1995,
+//! "Congestion control with explicit rate indication"). The cost is that of the resources whose
+//! level changes, not of all. When that is no saving, progressive filling computes all levels at
+//! once.
 
 mod filling;
 
@@ -42,7 +41,7 @@ pub(crate) struct Fair<const LONGEST: usize = 8> {
 #[derive(Clone, Debug)]
 struct Resource {
     capacity: f64,
-    /// The rate of the flows it holds back; infinite if it is not saturated.
+    /// The rate of the flows that it limits; infinite if it is not saturated.
     level: f64,
     /// If it is not saturated: how much more it could carry, at least.
     spare: f64,
@@ -170,7 +169,7 @@ impl<const LONGEST: usize> Fair<LONGEST> {
         self.present -= 1;
     }
 
-    /// Makes the levels right. What has changed is in [`Fair::take_changed`].
+    /// Makes the levels right. [`Fair::take_changed`] has the changes.
     pub fn solve(&mut self) {
         let waiting = self.queue.iter();
         let to_see: usize = waiting
@@ -180,7 +179,7 @@ impl<const LONGEST: usize> Fair<LONGEST> {
             self.fill();
             return;
         }
-        // What filling all of them would cost.
+        // The cost of filling all of them.
         let mut budget = (8 * self.present + 64) as i64;
         while let Some(resource) = self.next_to_see() {
             self.resources[resource as usize].queued = false;
@@ -227,7 +226,7 @@ impl<const LONGEST: usize> Fair<LONGEST> {
         }
     }
 
-    /// The rate of the flows that a resource holds back; infinite if none.
+    /// The rate of the flows that a resource limits; infinite if none.
     pub fn level(&self, resource: u32) -> f64 {
         self.resources[resource as usize].level
     }
@@ -275,8 +274,8 @@ impl<const LONGEST: usize> Fair<LONGEST> {
             .fold(f64::INFINITY, |least, &it| least.min(self.level(it)))
     }
 
-    /// The level that fills a resource, when the others allow its flows what they
-    /// do; infinite if they leave room.
+    /// The level that fills a resource, with the rates that the others allow its flows; infinite if
+    /// they leave room.
     fn level_of(&mut self, resource: u32) -> f64 {
         let it = &self.resources[resource as usize];
         let capacity = it.capacity;

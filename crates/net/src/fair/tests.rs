@@ -44,8 +44,8 @@ fn by_definition(capacities: &[f64], paths: &[Vec<u32>]) -> Vec<f64> {
     rates.into_iter().map(Option::unwrap).collect()
 }
 
-/// The example of Bertsekas and Gallager 1992, §6.5.2: a chain of links of capacity
-/// 1, a session over all of them and others on single links.
+/// The example of Bertsekas and Gallager 1992, §6.5.2. In a chain of links of capacity 1, one
+/// session uses all links, and others use single links.
 #[test]
 fn a_long_flow_among_short_ones() {
     // Links 0..4; flow A over all, B and C on link 1, D on link 3.
@@ -107,8 +107,8 @@ fn steps() -> impl Strategy<Value = (Vec<f64>, Vec<Step>)> {
 }
 
 proptest! {
-    /// Whatever comes and goes, rates are those of the definition; so are those
-    /// found all at once.
+    /// After any arrivals and departures, rates are those of the definition; so
+    /// are those computed all at once.
     #[test]
     fn rates_are_max_min_fair((capacities, steps) in steps()) {
         let mut fair = Fair::new(capacities.clone());

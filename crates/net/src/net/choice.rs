@@ -6,7 +6,7 @@ use crate::random::Random;
 /// Sums of as many weights as there are instances are finite up to here.
 const LARGEST_WEIGHT: f64 = 1e290;
 
-/// What a random choice depends on.
+/// The state that a random choice depends on.
 pub(crate) struct Choice {
     seed: u64,
     draws: u64,

@@ -51,7 +51,7 @@ pub(crate) struct Transition {
     pub firings: u64,
 }
 
-/// Time when a run ends. Whatever comes first.
+/// Time when a run ends. The first limit that is reached counts.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// At this time; everything due by then has happened.
@@ -129,7 +129,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// A compiled net with its marking: runs, and tells what it has seen.
+/// A compiled net with its marking: it runs, and reports its statistics.
 pub struct Net {
     pub(crate) kernel: Kernel,
     pub(crate) nodes: Vec<Box<dyn AnyNode>>,
@@ -521,7 +521,7 @@ impl Net {
                 break;
             }
         }
-        // Told from the transition written first.
+        // The cycle begins at the transition declared first.
         let first = cycle.iter().min().copied();
         let from = cycle.iter().position(|&index| Some(index) == first);
         cycle.rotate_left(from.unwrap_or(0));
@@ -544,8 +544,8 @@ impl Net {
         }
     }
 
-    /// Forgets what was seen so far, for the end of a warm-up: areas, counts
-    /// and tallies start again from the state reached.
+    /// Resets the statistics, for the end of a warm-up: areas, counts and
+    /// tallies start again from the state reached.
     pub fn reset_statistics(&mut self) {
         self.keep_counts_of_frames();
         let now = self.now();

@@ -82,8 +82,8 @@ impl Recording {
         self.start + self.interval * self.frames.len() as u64
     }
 
-    /// Drops every other frame until those before a time are fewer than twice the fewest. Of a
-    /// long wait only the frames that stay are then recorded.
+    /// Drops every other frame until those before a time are fewer than twice the fewest. A long
+    /// wait then records only the frames that stay.
     fn make_room(&mut self, before: Time) {
         let length = u128::from(before.since(self.start).0);
         while length > u128::from(self.interval.0) * (2 * self.fewest - 1) {

@@ -146,8 +146,8 @@ impl Net {
         states.map(|state| u64::from(state.inside)).sum()
     }
 
-    /// Calls `visit` with each token inside a node whose tokens have this colour: those that are
-    /// ready in their order, copy after copy, then the others.
+    /// Calls `visit` with each token inside a node whose tokens have this colour. Ready tokens
+    /// precede the others, in their order, copy after copy.
     pub fn each_token<T: Token>(&self, number: u32, visit: &mut dyn FnMut(Standing<T>)) {
         let node = typed::<T>(&*self.nodes[number as usize]);
         let slab = &node.core.slab;

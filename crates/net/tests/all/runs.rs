@@ -244,7 +244,7 @@ fn booked_work_counts_when_it_is_done() {
     for (until, worked) in [(0.5, 0.5), (1.5, 1.5), (3.25, 3.25), (8.0, 8.0)] {
         assert!((utilisation(until) - worked).abs() < 1e-9, "{until}");
     }
-    // A reset in the middle of a service.
+    // A reset during a service.
     net.run(&Limits::until_seconds(9.25))
         .expect("the desk works");
     net.reset_statistics();

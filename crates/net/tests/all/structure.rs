@@ -1,4 +1,4 @@
-//! What a structure says beside names: ports, first tokens, services that are constants.
+//! The parts of a structure beside names: ports, first tokens, services that are constants.
 
 use headrace_net::{Builder, Exponential, Fcfs, Infinite, Span};
 

@@ -50,8 +50,7 @@ pub(crate) trait Leaf {
     /// The JSON Schema of the value as it is written.
     fn schema() -> serde_json::Value;
 
-    /// The value, or what is wrong with it beyond not being as expected (may be
-    /// empty).
+    /// The value, or its error beyond not being as expected (may be empty).
     fn parse(node: &Node) -> Result<Self::Value, String>;
 
     /// The canonical raw value.

@@ -205,7 +205,7 @@ macro_rules! section {
 pub(crate) use section;
 
 /// Declares a table that is one of several kinds, each a section in a file of
-/// its own: a kind is added by its file and one line here.
+/// its own. A kind is added by its file and one line here.
 macro_rules! kinds {
     (
         $(#[doc = $doc:literal])+

@@ -1,8 +1,8 @@
 //! Declaration of fields, once each, in `section!`.
 //!
-//! From a section's declaration come its struct, its reader with the error
-//! messages, its canonical text, the rows of `explain`, the JSON Schema and the
-//! reference page. A field reads
+//! A section's declaration gives its struct, its reader with the error messages
+//! and its canonical text. The rows of `explain`, the JSON Schema and the
+//! reference page follow from it, too. A field reads
 //!
 //! ```text
 //! /// One line of documentation, with the unit if it is not in the type.
@@ -21,16 +21,16 @@
 //! | `same(field)` | if not given, the value of that earlier field |
 //! | `supplied("what it is")` | if not given, filled in before reading |
 //! | `section()` | a table of its own |
-//! | `over("path")` | an `Option` of a table: what it does not say is as in the one at that path |
+//! | `over("path")` | an `Option` of a table: absent fields have the values of the table at that path |
 //! | `kinds()` | the fields of one of several kinds, in this same table |
 //!
 //! `aka ["other"]` after a form names words that people write for the field;
 //! they are not accepted, but the error then names the right one.
 //!
-//! `removed { "name": Type = default(value), "what to write instead"; }` after the fields names those
-//! of earlier versions. A saved document may have such a field with its old default, or with
-//! `same(field)` the value of another field of its section: it is ignored. Another value is refused,
-//! and the error says what to write.
+//! `removed { "name": Type = default(value), "what to write instead"; }` after the fields names
+//! those of earlier versions. A saved document may have such a field with its old default, or with
+//! the value of another field of its section (`same(field)`). The field is ignored. Another value
+//! is refused, and the error says what to write.
 
 mod codec;
 mod macros;

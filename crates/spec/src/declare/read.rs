@@ -11,7 +11,7 @@ pub(crate) fn table_of<'a>(node: &'a Node, path: &str) -> Result<&'a Table, Erro
         .ok_or_else(|| Error::value(node, path, "expected a section"))
 }
 
-/// The error for a required field that nobody gave.
+/// The error for a required field that is absent.
 pub(crate) fn missing(section: &Node, path: &str, field: &str, example: &Raw) -> Error {
     let entry = |name: &str, value: &Raw| format!("{} = {value}", crate::tree::key(name));
     if let Raw::List(list) = example

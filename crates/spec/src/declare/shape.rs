@@ -57,7 +57,7 @@ pub(crate) struct Section {
 /// A field of earlier versions.
 pub(crate) struct Removed {
     pub name: &'static str,
-    /// What to write instead.
+    /// The replacement to write.
     pub instead: &'static str,
     /// Returns true if a value, in its table, had no effect.
     pub is_neutral: fn(&Node, &Table) -> bool,
@@ -165,8 +165,8 @@ impl Section {
             })
     }
 
-    /// Returns true if it is nothing but one of several kinds: the name of the kind alone then says
-    /// all, if that has no required fields.
+    /// Returns true if it is one of several kinds and nothing else: the name of the kind then
+    /// suffices, if that has no required fields.
     pub(crate) fn is_only_kinds(&self) -> bool {
         self.fields.len() == 1 && self.kinds().is_some()
     }

@@ -1,4 +1,4 @@
-//! `[clients.machine.attributes]`: how long a client believes what it knows of files.
+//! `[clients.machine.attributes]`: validity of a client's cached attributes of files.
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};
@@ -15,7 +15,7 @@ section! {
 }
 
 kinds! {
-    /// For how long a client believes what it knows of a file.
+    /// Validity of a client's cached attributes of a file.
     pub enum AttributeCache default "asked", "nothing is assumed" {
         AskedAttributes = "asked",
         TimedAttributes = "timed",
@@ -42,21 +42,21 @@ section! {
         directory_min: Seconds = default("30 s", "nfs(5), acdirmin") aka ["acdirmin"],
         /// The longest time for a directory.
         directory_max: Seconds = default("60 s", "nfs(5), acdirmax") aka ["acdirmax"],
-        /// If true, opening a file asks the server however fresh its attributes are, and closing it
-        /// has the server store what was written (close-to-open consistency).
+        /// If true, opening a file asks the server, even if its attributes are fresh, and closing
+        /// it has the server store written data (close-to-open consistency).
         close_to_open: bool = default(true, "nfs(5), cto") aka ["cto"],
     }
     check shortest_before_longest;
 }
 
 section! {
-    /// As long as no other client can change them, as CIFS clients do. A client that has
-    /// opened a file alone caches all of it, and needs no message to look at it or to
-    /// open it again. When another one opens it, the first brings to the server what it
-    /// has written, and the other waits for that; then both cache what they read. Once
-    /// one of them writes, nobody caches it: every request goes to the server.
+    /// As long as no other client can change them, as CIFS clients do. A client that has opened a
+    /// file alone caches all of it, and needs no message to look at it or to open it again. When
+    /// another one opens it, the first flushes its dirty data to the server, and the other waits
+    /// for that. Then both cache their reads. Once one of them writes, none caches it: every
+    /// request goes to the server.
     pub struct OpportunisticLocks {
-        /// If true, several clients may cache what they read of a file that none of them writes.
+        /// If true, several clients may cache their reads of a file that none of them writes.
         level_two: bool = default(true, "[MS-CIFS], section 3.2.4.18: granted where an exclusive lock is not available"),
     }
 }
@@ -85,7 +85,7 @@ fn shortest_before_longest(
 }
 
 impl Attributes {
-    /// The times, if attributes are kept for some.
+    /// The times, if attributes are cached for some.
     #[must_use]
     pub fn timed(&self) -> Option<&TimedAttributes> {
         match &self.kind {
@@ -94,7 +94,7 @@ impl Attributes {
         }
     }
 
-    /// Returns true if closing a file sends what was written to the servers.
+    /// Returns true if closing a file sends written data to the servers.
     #[must_use]
     pub fn closing_writes_back(&self) -> bool {
         self.oplocks().is_some() || self.timed().is_some_and(|it| it.close_to_open)

@@ -1,4 +1,4 @@
-//! `[[check]]`: how well a calibrated system gives what it was not calibrated on.
+//! `[[check]]`: accuracy of a calibrated system on cases that it was not calibrated on.
 
 use crate::Error;
 use crate::declare::{Place, section};

@@ -25,7 +25,7 @@ section! {
         /// Kind of client; with `[clients.machine]` it has a page cache.
         #[serde(flatten)]
         kind: ClientKind = kinds(),
-        /// Clients that are unlike the others.
+        /// Clients that differ from the others.
         group: Option<Vec<ClientGroup>> as Option<Tables<ClientGroup>> = optional("all clients are alike"),
     }
     check of_clients;

@@ -15,7 +15,7 @@ kinds! {
 }
 
 section! {
-    /// None: a server's targets are away for as long as it is.
+    /// None: a server's targets are unavailable until it restarts.
     pub struct NoFailover {}
 }
 
@@ -23,9 +23,8 @@ section! {
     /// A machine that otherwise does nothing, and is like the one that fails (Lustre
     /// Operations Manual, "Types of Failover Configurations").
     pub struct ActivePassive {
-        /// Time from the failure of a server (`[[failure]]`) until its targets are served
-        /// again: until it has been noticed, the targets have been mounted, and clients
-        /// have connected again.
+        /// Time from the failure of a server (`[[failure]]`) until its targets are served again. It
+        /// includes detection, mounting the targets, and reconnecting the clients.
         takeover: Seconds = required("45 s") aka ["time", "recovery_time"],
     }
 }
@@ -35,9 +34,8 @@ section! {
     /// fails, the other serves all of them with its own card, daemon and memory (Lustre Operations
     /// Manual, "Types of Failover Configurations").
     pub struct ActiveActive {
-        /// Time from the failure of a server (`[[failure]]`) until its partner serves its
-        /// targets: until it has been noticed, the targets have been mounted, and clients
-        /// have connected again.
+        /// Time from the failure of a server (`[[failure]]`) until its partner serves its targets.
+        /// It includes detection, mounting the targets, and reconnecting the clients.
         takeover: Seconds = required("45 s") aka ["time", "recovery_time"],
     }
     check partners_can_serve;

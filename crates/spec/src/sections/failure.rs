@@ -8,9 +8,8 @@ use crate::sections::{
 use crate::values::{Ordinal, Seconds};
 
 section! {
-    /// A server fails. What it had in memory is lost, and with it the jobs that it
-    /// worked on; what its devices hold is there again when it comes back. `[recovery]`
-    /// says what clients do.
+    /// A server fails. Its memory is lost, and with it the jobs that it worked on. The data on its
+    /// devices is available again after its restart. `[recovery]` says what clients do.
     pub struct Failure {
         /// The data server that fails, counted from 0.
         server: Option<u32> as Option<Ordinal> = optional("a metadata server fails") aka ["data_server"],
@@ -169,7 +168,7 @@ fn keeps_data_in_its_journal(parallel: &Parallel) -> bool {
     machine.is_some_and(|it| it.file_system.journal.mode == JournalMode::Data)
 }
 
-/// Servers must reach servers to make copies anew.
+/// Servers must reach servers to re-replicate.
 fn copies_can_be_sent(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let network = &parallel.network;
     let why = if !parallel.repairs() {

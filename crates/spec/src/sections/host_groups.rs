@@ -1,4 +1,4 @@
-//! `[[servers.group]]` and `[[clients.group]]`: hosts that are unlike the others of their kind.
+//! `[[servers.group]]` and `[[clients.group]]`: hosts that differ from the others of their kind.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use crate::tree::{Node, Raw};
 use crate::values::{AtLeastOne, Name};
 
 section! {
-    /// Servers that are unlike the others: one slow disk, or a generation of their own. A section
+    /// Servers that differ from the others: one slow disk, or a generation of their own. A section
     /// gives what differs; the rest is as in `[servers]`. Servers without a group have the lowest
     /// numbers; then come the groups in the order of the file.
     pub struct ServerGroup {
@@ -42,7 +42,7 @@ section! {
 }
 
 section! {
-    /// Clients that are unlike the others. A section gives what differs; the rest is as in
+    /// Clients that differ from the others. A section gives what differs; the rest is as in
     /// `[clients]`.
     pub struct ClientGroup {
         /// The group: a name of `clients.groups`. Its stations lie in `system/client NAME`.
@@ -57,9 +57,9 @@ section! {
     check of_client_group;
 }
 
-/// Servers that are alike.
+/// Servers with equal settings.
 #[derive(Clone, Debug)]
-pub struct AlikeServers {
+pub struct UniformServers {
     /// Name of their group; none for those without a group.
     pub group: Option<String>,
     /// Their numbers.
@@ -68,9 +68,9 @@ pub struct AlikeServers {
     pub servers: Servers,
 }
 
-/// Clients that are alike.
+/// Clients with equal settings.
 #[derive(Clone, Debug)]
-pub struct AlikeClients {
+pub struct UniformClients {
     /// Name of their group; none for those of all groups without fields of their own.
     pub group: Option<String>,
     /// Their numbers.
@@ -80,7 +80,7 @@ pub struct AlikeClients {
 }
 
 impl Servers {
-    /// The groups of servers that are unlike the others.
+    /// The groups of servers that differ from the others.
     #[must_use]
     pub fn groups(&self) -> &[ServerGroup] {
         self.group.as_deref().unwrap_or_default()
@@ -88,14 +88,14 @@ impl Servers {
 
     /// The servers in the order of their numbers, those that are alike together.
     #[must_use]
-    pub fn alike(&self) -> Vec<AlikeServers> {
+    pub fn alike(&self) -> Vec<UniformServers> {
         let grouped: u32 = self.groups().iter().map(|group| group.count).sum();
         let others = self.count.saturating_sub(grouped);
         let mut all = Vec::new();
         if others > 0 {
             let mut servers = self.clone();
             servers.group = None;
-            all.push(AlikeServers {
+            all.push(UniformServers {
                 group: None,
                 numbers: 0..others,
                 servers,
@@ -105,7 +105,7 @@ impl Servers {
         for group in self.groups() {
             let numbers = first..first.saturating_add(group.count);
             first = numbers.end;
-            all.push(AlikeServers {
+            all.push(UniformServers {
                 group: Some(group.name.clone()),
                 numbers,
                 servers: self.with(group),
@@ -136,7 +136,7 @@ impl Servers {
 }
 
 impl Clients {
-    /// The clients that are unlike the others.
+    /// The clients that differ from the others.
     #[must_use]
     pub fn unlike(&self) -> &[ClientGroup] {
         self.group.as_deref().unwrap_or_default()
@@ -144,16 +144,16 @@ impl Clients {
 
     /// The clients, those that are alike together.
     #[must_use]
-    pub fn alike(&self) -> Vec<AlikeClients> {
+    pub fn alike(&self) -> Vec<UniformClients> {
         let mut common = self.clone();
         common.group = None;
-        let mut all = vec![AlikeClients {
+        let mut all = vec![UniformClients {
             group: None,
             numbers: Vec::new(),
             clients: common,
         }];
         for group in self.unlike() {
-            all.push(AlikeClients {
+            all.push(UniformClients {
                 group: Some(group.name.clone()),
                 numbers: Vec::new(),
                 clients: self.with(group),
@@ -163,7 +163,7 @@ impl Clients {
         for (name, size) in self.group_sizes() {
             let numbers = first..first + size;
             first = numbers.end;
-            let own = |alike: &AlikeClients| alike.group.as_deref() == Some(name);
+            let own = |alike: &UniformClients| alike.group.as_deref() == Some(name);
             let place = all.iter().position(own).unwrap_or(0);
             all[place].numbers.extend(numbers);
         }
@@ -264,7 +264,7 @@ fn of_server_group(group: &ServerGroup, all: &Scenario, at: &Place<'_>) -> Resul
 }
 
 impl ServerGroup {
-    /// A section that has to do with where data is stored.
+    /// A section about the place of data.
     fn bypassed_field(&self) -> Option<&'static str> {
         let given = [
             ("memory", self.memory.is_some()),
@@ -278,7 +278,7 @@ impl ServerGroup {
     }
 }
 
-/// Refuses unlike servers with what needs them all on one page.
+/// Refuses heterogeneous servers with models that need all servers on one page.
 fn not_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let at_servers = parallel.scheduler_at(Position::Server).filter(|it| {
         matches!(
@@ -307,7 +307,7 @@ fn not_modelled(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
 }
 
 /// Returns true if servers have a page cache with a replacement policy in Python.
-fn has_own_policy(alike: &AlikeServers) -> bool {
+fn has_own_policy(alike: &UniformServers) -> bool {
     match &alike.servers.kind {
         ServerKind::SimpleServer(simple) => simple.memory.replacement == Replacement::Python,
         ServerKind::MachineServer(_) => false,

@@ -28,11 +28,11 @@ section! {
 }
 
 section! {
-    /// The processors of clients and servers, as far as messages need them: the
-    /// overheads of the LogGP model (Alexandrov et al. 1995). A message takes its time
-    /// on a core before it is sent, and after it has arrived; others wait, first come,
-    /// first served. What a data server does for a job is added to the message that asks
-    /// for it, or that has the data. The cores of a machine (`machine.cpu`) are others.
+    /// The processors of clients and servers, as far as messages need them: the overheads of the
+    /// LogGP model (Alexandrov et al. 1995). A message takes its time on a core before it is sent,
+    /// and after it has arrived; others wait, first come, first served. The processor time of a
+    /// data server for a job is added to the message that asks for it, or that has the data. The
+    /// cores of a machine (`machine.cpu`) are others.
     pub struct HostCpu {
         /// Cores of a processor.
         cores: u32 as AtLeastOne = default(1, "one core"),
@@ -51,8 +51,9 @@ section! {
         serve_read: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Time of a data server for each job that writes, beside its messages.
         serve_write: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// Time of a data server for each access to its storage, a thread for it perhaps.
-        /// A job is one access; with `messages.kind = "rendezvous"` each buffer of it is.
+        /// Time of a data server for each access to its storage, for example of a thread that
+        /// serves it. A job is one access; with `messages.kind = "rendezvous"` each buffer of it
+        /// is.
         access: Seconds = default("0 s", "nothing is assumed: measure it"),
     }
     check only_where_it_costs;

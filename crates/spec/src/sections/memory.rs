@@ -16,11 +16,11 @@ choice! {
         Fifo = "fifo",
         /// The first one at the hand that was not used since it last passed (second chance).
         Clock = "clock",
-        /// That of 2Q: pages that were used once leave first (Johnson and Shasha 1994).
+        /// 2Q: pages that were used once leave first (Johnson and Shasha 1994).
         TwoQueue = "2q",
-        /// That of ARC: it adapts to recency and frequency (Megiddo and Modha 2003).
+        /// ARC: it adapts to recency and frequency (Megiddo and Modha 2003).
         Arc = "arc",
-        /// That of a class in Python, which `python` names.
+        /// A class in Python, which `python` names.
         Python = "python",
     }
 }

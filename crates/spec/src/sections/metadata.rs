@@ -85,8 +85,8 @@ section! {
         /// If true, files are written once, in order, by one process: workloads that write
         /// otherwise are refused.
         write_once: bool = default(false, "as POSIX has it, files are written anywhere, by anybody"),
-        /// Time from the failure of a server until a standby, which reaches the same
-        /// devices, serves in its place (`[[failure]]`); unless the server is back sooner.
+        /// Time from the failure of a server (`[[failure]]`) until a standby, which reaches the
+        /// same devices, serves in its place. A server that restarts sooner serves again itself.
         takeover: Option<Seconds> = optional("no standby waits") aka ["standby", "failover"],
         /// The metadata servers' network cards.
         card: Card = section(),

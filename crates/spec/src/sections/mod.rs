@@ -57,7 +57,7 @@ pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;
 pub use groups::{Group, Groups};
 pub(crate) use host_groups::kinds_fit;
-pub use host_groups::{AlikeClients, AlikeServers, ClientGroup, ServerGroup};
+pub use host_groups::{ClientGroup, ServerGroup, UniformClients, UniformServers};
 pub use hosts::{HostCpu, Hosts, SharedBy};
 pub use io_scheduler::*;
 pub use lab::Lab;

@@ -8,8 +8,8 @@ use crate::values::{CountOr, Limit, Seconds};
 section! {
     /// Recovery of clients when a server does not reply. Without `[[failure]]` all servers reply.
     pub struct Recovery {
-        /// Timeout after which a client considers a server failed. One that is there but slow is
-        /// not: it answers what clients ask it meanwhile to see whether it is.
+        /// Timeout after which a client considers a server failed. A slow server answers the client's
+        /// pings, so it is not considered failed.
         timeout: Seconds = default("60 s", "timeo = 600 of a mount over TCP: nfs(5)") aka ["obd_timeout", "ping_timeout"],
         /// Time between two tries to reach a server that has been taken for failed.
         retry: Seconds = default("10 s", "RECONNECT_INTERVAL, 10 s: Lustre 1.8, lustre/tests/conf-sanity.sh; max(obd_timeout / 10, 10) in lustre/include/obd_support.h before") aka ["retry_interval", "retry_delay"],

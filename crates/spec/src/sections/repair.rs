@@ -15,7 +15,7 @@ section! {
 }
 
 kinds! {
-    /// The ways to make copies anew.
+    /// The ways to re-create copies.
     pub enum RepairKind default "none", "nothing is assumed; see the presets" {
         NoRepair = "none",
         SelfHeal = "self-heal",
@@ -24,13 +24,13 @@ kinds! {
 }
 
 section! {
-    /// Nobody copies anything: what a server missed it goes on missing.
+    /// No re-replication: a server never gets the writes that it missed.
     pub struct NoRepair {}
 }
 
 section! {
-    /// A server that is back gets from the others what was written while it was away
-    /// (GlusterFS' self-heal).
+    /// A restarted server gets the data written during its failure from the others (GlusterFS'
+    /// self-heal).
     pub struct SelfHeal {
         /// Delay between its return and the start of the repair.
         after: Seconds = default("0 s", "clients and the self-heal daemon begin when a brick is back: GlusterFS Administration Guide, triggering self-heal") aka ["delay"],
@@ -46,7 +46,8 @@ section! {
 
 section! {
     /// Copies the data of a server that does not return from the remaining copies to other servers
-    /// (HDFS' replication monitor). A server that is back before that begins gets what it missed.
+    /// (HDFS' replication monitor). A server that restarts before that begins gets the writes that
+    /// it missed.
     pub struct ReReplication {
         /// Delay between the failure and the start of the repair.
         after: Seconds = default("630 s", "2 · heartbeat.recheck.interval + 10 · dfs.heartbeat.interval, 5 min and 3 s: Hadoop 0.20, FSNamesystem.java") aka ["delay", "dead_interval"],

@@ -27,10 +27,10 @@ choice! {
         First = "first",
         /// Clients take the copies in turn, each always the same.
         ByClient = "by-client",
-        /// Any, with equal probability, for each request anew.
+        /// Any, with equal probability, drawn for each request.
         Random = "random",
-        /// The one that the fewest links between switches lead to; of several any, with
-        /// equal probability, for each job anew.
+        /// The one that is reached over the fewest links between switches. Ties are drawn with
+        /// equal probability for each job.
         Nearest = "nearest",
     }
 }

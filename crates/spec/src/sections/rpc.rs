@@ -6,7 +6,7 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, CountOr, Limit, choice};
 
 choice! {
-    /// What a client's limits count for.
+    /// The scope of a client's limits.
     pub enum LimitsPer {
         /// Each server.
         Server = "server",

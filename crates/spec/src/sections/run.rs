@@ -9,7 +9,7 @@ section! {
     pub struct Run {
         /// Seed of the random numbers: the same seed gives the same run.
         seed: u64 as Seed = default(1, "any number will do") aka ["random_seed"],
-        /// Simulated time from which on statistics are kept.
+        /// Simulated time at which statistics begin.
         warm_up: Seconds = default("0 s", "the start counts") aka ["warmup"],
         /// Number of runs with different seeds that are averaged. The first has `seed`; each other
         /// has a hash of it and its own number.

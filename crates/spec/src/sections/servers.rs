@@ -15,11 +15,11 @@ section! {
         count: u32 as AtLeastOne = required(4) aka ["number", "servers"],
         /// Devices of each server, behind one card: layouts count them one by one. They are
         /// numbered by turns, the first of every server, then the second, so that neighbouring
-        /// stripes lie on different servers (Lustre distributes its targets so:
-        /// lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
+        /// stripes lie on different servers. Lustre distributes its targets in this order
+        /// (lustre/lod/lod_qos.c, `lod_qos_calc_rr`).
         targets: u32 as AtLeastOne = default(1, "one device in each server") aka ["osts", "devices"],
         /// If true, data streams through network and device at the rate of the slower one, without
-        /// intermediate storage; only with `network.grain = "flow"` and a simple device without a
+        /// intermediate storage. It needs `network.grain = "flow"` and a simple device without a
         /// cache.
         streaming: bool = default(false, "a job is read or written as a whole, as with small ones"),
         /// The servers' network cards.
@@ -33,7 +33,7 @@ section! {
         /// Kind of data server; with `[servers.machine]` it is a machine.
         #[serde(flatten)]
         kind: ServerKind = kinds(),
-        /// Servers that are unlike the others.
+        /// Servers that differ from the others.
         group: Option<Vec<ServerGroup>> as Option<Tables<ServerGroup>> = optional("all servers are alike") aka ["groups"],
     }
     check targets_and_streams_fit;

@@ -4,11 +4,11 @@ use crate::declare::section;
 use crate::values::{AtLeastOne, Bytes, Seconds};
 
 section! {
-    /// TCP at the grain of packets: slow start, congestion avoidance, fast retransmit and
-    /// fast recovery (RFC 5681, RFC 6582), retransmission timer (RFC 6298) with timestamps
-    /// (RFC 7323).
+    /// TCP at the grain of packets: slow start, congestion avoidance, fast retransmit and fast
+    /// recovery (RFC 5681, RFC 6582). The retransmission timer (RFC 6298) has timestamps (RFC
+    /// 7323).
     pub struct Tcp {
-        /// The least time until what is not acknowledged is sent again.
+        /// The least time until unacknowledged data is sent again.
         minimum_timeout: Seconds = default("200 ms", "Linux, include/net/tcp.h: TCP_RTO_MIN")
             aka ["rto_min", "minimum_rto"],
         /// The congestion window at the start and after a pause, in segments.

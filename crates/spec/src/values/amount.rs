@@ -28,7 +28,7 @@ pub(crate) fn pattern(units: &str) -> String {
 /// Splits `"1.5 GiB"` or `"1,000,000 h"`.
 ///
 /// # Errors
-/// What is wrong, or an empty text if this is no number with a unit at all.
+/// The error, or an empty text if this is no number with a unit at all.
 pub(crate) fn split(text: &str) -> Result<Amount<'_>, String> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -74,8 +74,8 @@ fn too_long() -> String {
     "the number has too many digits".to_owned()
 }
 
-/// Returns the end of the number: digits, perhaps in groups of thousands, a point, and an exponent if
-/// digits follow it (`1 e` might begin a unit).
+/// Returns the end of the number: digits, grouped in thousands or not, a point, and an exponent.
+/// The exponent needs digits (`1 e` might begin a unit).
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |from: usize| {

@@ -112,8 +112,8 @@ physical! {
 }
 
 physical! {
-    /// Seconds of real time, years among them. Unlike [`super::Seconds`] they have no longest:
-    /// nothing is simulated for so long. A year has 365 days (8760 h).
+    /// Seconds of real time, years among them. In contrast to [`super::Seconds`] they have no
+    /// maximum, as they are not simulated. A year has 365 days (8760 h).
     Span, r#"a time such as "4 h", "30 d" or "5 y""#, TIMES, PRINTED_TIMES
 }
 
@@ -121,7 +121,7 @@ impl Span {
     /// Reads the seconds of a time of any length, such as `"1,000,000 h"`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The error in the text.
     pub fn seconds(text: &str) -> Result<f64, String> {
         scale::parse(text, TIMES)
     }

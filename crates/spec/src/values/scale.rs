@@ -77,7 +77,7 @@ pub(super) fn pattern(scales: &[Scale]) -> String {
 /// Reads an amount in the SI unit.
 ///
 /// # Errors
-/// What is wrong, or an empty text if this is no number with a unit at all.
+/// The error, or an empty text if this is no number with a unit at all.
 pub(super) fn parse(text: &str, scales: &[Scale]) -> Result<f64, String> {
     let amount = amount::split(text)?;
     let is_meant = |scale: &&Scale| scale.names().any(|name| name == amount.unit);

@@ -13,7 +13,7 @@ use crate::tree::{Node, Raw, Table};
 pub enum SizeByRank {
     /// The same for every process.
     Same(Bytes),
-    /// A list, which the ranks go through again and again.
+    /// A list that repeats over the ranks.
     Cycled(Vec<Bytes>),
     /// Rank n has `first` plus n times `step`.
     Stepped {

@@ -8,8 +8,8 @@ use super::{Bytes, Positive};
 use crate::declare::{Leaf, Nature, quoted};
 use crate::tree::{Node, Raw, Table};
 
-/// Values with weights of more than 0, at least one, in the order of the file: each is
-/// drawn as often as its weight says, in relation to the sum of all.
+/// Values with weights of more than 0, at least one, in the order of the file. Each is drawn with a
+/// probability of its weight over the sum of all.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Weighted<V>(pub Vec<(V, f64)>);

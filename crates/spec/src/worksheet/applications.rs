@@ -20,7 +20,7 @@ choice! {
 }
 
 section! {
-    /// An application, where it runs, what it accesses and how (Hindman 2011, section 2.6).
+    /// An application, its hosts, its files and its accesses (Hindman 2011, section 2.6).
     pub struct Application {
         /// What is it called?
         name: String as Name = required("rendering"),

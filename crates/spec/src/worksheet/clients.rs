@@ -1,4 +1,4 @@
-//! `[[client]]`: who accesses the system.
+//! `[[client]]`: the hosts that access the system.
 
 use crate::declare::section;
 use crate::values::{AtLeastOne, Growth, Name, PlausibleRate, Rate, choice};

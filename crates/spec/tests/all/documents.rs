@@ -1,4 +1,4 @@
-//! Worksheets and catalogues: what loads, what is refused and where, forms, schemas and pages.
+//! Worksheets and catalogues: valid and refused documents, forms, schemas and pages.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Bad scenarios and exactly what is said about them.
+//! Bad scenarios and their exact errors.
 
 use std::path::Path;
 
@@ -48,8 +48,8 @@ fn the_good_scenario_is_good() {
     }
 }
 
-/// A line of the good scenario (up to the first `=`, or a heading), what it is
-/// replaced with, and the error.
+/// A line of the good scenario (up to the first `=`, or a heading), its
+/// replacement, and the error.
 const LINES: &[(&str, &str, &str)] = &[
     // Wrong values.
     (
@@ -366,8 +366,8 @@ const LINES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Values that a simulation cannot hold or that would do nothing, what they need
-/// beside them, and the error.
+/// Values that a simulation cannot hold or that would have no effect, the fields that they need,
+/// and the error.
 const LIMITS: &[(&str, &[&str], &str)] = &[
     (
         "clients.count=3000000",
@@ -500,7 +500,7 @@ fn what_a_simulation_cannot_hold_is_refused_at_once() {
         let error = load(GOOD, &sets).expect_err(set);
         assert_eq!(error.to_string(), format!("--set {set}: {expected}"));
     }
-    // What stands in the file is refused in its line.
+    // A value in the file is refused in its line.
     let count = edit("count", "count = 3000000");
     let error = load(&count, &[]).expect_err("too many").to_string();
     let expected = "my.toml:4:9: clients.count = 3000000: these are 3000000 clients: expected at \
@@ -743,7 +743,7 @@ fn every_wrong_set_gives_its_one_clear_error() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Values from the command line over unlike hosts, and the error.
+/// Values from the command line over heterogeneous hosts, and the error.
 const GROUP_SETS: &[(&str, &str)] = &[
     // The field that was meant is named as the hosts are: by number, by name, or as the only ones.
     (
@@ -770,7 +770,7 @@ const GROUP_SETS: &[(&str, &str)] = &[
         "clients.group.0.card.bandwidth=1 Gbit/s",
         "the file has no [[clients.group]]: add it there, or give all of them, clients.group=[{ … }]",
     ),
-    // Of several values, the wrong one is named.
+    // If several values are given, the wrong one is named.
     (
         r#"servers.group=[{name="x",count="y"}]"#,
         r#"servers.group.0.count = "y": expected a whole number of at least 1"#,
@@ -933,7 +933,7 @@ transfer = "1 MiB"
 fn what_is_larger_than_its_device_is_refused() {
     for sets in [
         &[][..],
-        // Of a new file only what is written is there.
+        // A new file has only its written bytes.
         &["workload.0.block=1 TiB", "workload.0.requests=100"],
         &[
             "machine.device.kind=simple",
@@ -1148,7 +1148,7 @@ fn removed_fields_with_an_effect_are_refused_together() {
              follows no other takes \"discontiguous_call\" in [machine.cpu]{again}"
         )
     );
-    // A field is named once, and a scenario that nobody measured is not to be calibrated.
+    // A field is named once, and a scenario without measurements cannot be calibrated.
     let start = EARLIER.split("[[calibration]]").next().expect("a start");
     let error = load(&start.replace("read_call = \"0 s\"", "read_call = 3"), &[]);
     let error = error.expect_err("no time").to_string();
@@ -1286,7 +1286,7 @@ fn links_without_loss_are_cautioned_of_at_the_grain_of_packets() {
     assert_eq!(of("10GbE", "packet"), []);
 }
 
-/// A time of 0 that nobody gave and that decides the rate is named; one that is given is not.
+/// A default time of 0 that decides the rate is named; an explicit one is not.
 #[test]
 fn times_that_are_zero_by_default_are_cautioned_of_where_they_decide() {
     let conditions = |sets: &[&str]| {

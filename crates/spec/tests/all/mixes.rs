@@ -78,7 +78,7 @@ fn what_would_have_no_effect_or_no_end_is_refused() {
         error.to_string().contains("fewer than two groups"),
         "{error}"
     );
-    // Of three files, one has 1 KiB: that of the direct writes.
+    // One of the three files has 1 KiB: that of the direct writes.
     let direct = MIX.replace("write = 1", "direct-write = 1");
     let direct = direct + "files = 4\nfile_sizes = { \"1 KiB\" = 1, \"8 KiB\" = 1 }";
     load_measured(&direct, Path::new("my.toml"), &[]).expect("a file of 8 KiB");

@@ -33,7 +33,7 @@ fn with(field: &str, value: &str) -> String {
 }
 
 proptest! {
-    // A failing case is printed; writing it into the source tree helps nobody.
+    // A failing case is printed, and not written into the source tree.
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]

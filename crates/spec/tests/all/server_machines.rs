@@ -40,7 +40,7 @@ fn the_section_says_the_kind_and_its_preset_fills_it() {
     let mode = origin(&explanation, "servers.machine.file_system.journal.mode");
     assert_eq!(mode, "preset ext3");
     assert_eq!(origin(&explanation, "servers.kind"), "my.toml:6:1");
-    // What the preset of the whole says about a simple server has no effect here.
+    // The preset's values for a simple server have no effect here.
     assert!(
         explanation
             .rows

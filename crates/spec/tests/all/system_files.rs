@@ -25,7 +25,7 @@ fn a_system_may_stand_in_a_file_of_its_own() {
     let local = loaded.scenario.local().expect("ext3 is local");
     assert_eq!(local.machine.cpu.cores, 7);
     assert_eq!(loaded.scenario.name, "work");
-    // What the file gives is told from what a preset or a default does.
+    // Values of the file are distinguished from those of a preset or a default.
     assert!(loaded.gives("machine.cpu.cores"));
     for other in [
         "machine.file_system.journal.mode",
@@ -34,7 +34,7 @@ fn a_system_may_stand_in_a_file_of_its_own() {
     ] {
         assert!(!loaded.gives(other), "{other}");
     }
-    // The preset below the file still says what it says, and the whole needs no other file.
+    // The preset below the file is still named, and the whole needs no other file.
     assert_eq!(loaded.scenario.system, "ext3");
     let whole = load(
         &loaded.scenario.to_canonical_toml(),
@@ -42,7 +42,7 @@ fn a_system_may_stand_in_a_file_of_its_own() {
         &[],
     );
     assert_eq!(whole.expect("it loads").scenario.kind, loaded.scenario.kind);
-    // What the scenario says stands above it.
+    // Values of the scenario override it.
     let above = format!("{WORK}[machine.cpu]\ncores = 3\n");
     let loaded = machine_and_work(machine, &above).expect("it loads");
     assert_eq!(loaded.scenario.local().expect("local").machine.cpu.cores, 3);

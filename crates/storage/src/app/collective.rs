@@ -81,7 +81,7 @@ impl CollectiveApplication {
         }
     }
 
-    /// Everybody has come: deals the call out.
+    /// All processes have arrived: divides the call.
     fn plan(&mut self) {
         let asks: Vec<Ask> = self.asks.iter_mut().filter_map(Option::take).collect();
         let Some(&first) = asks.first() else {
@@ -168,7 +168,7 @@ impl Rules {
         let file = parts.first().map_or(0, |part| part.0);
         let mut sorted: Vec<(u64, u64)> = parts.iter().map(|it| (it.1, it.1 + it.2)).collect();
         sorted.sort_unstable();
-        // What lies side by side is one.
+        // Adjacent ranges become one.
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for (start, end) in sorted {
             match runs.last_mut() {
@@ -193,8 +193,8 @@ impl Rules {
         dealt.collect()
     }
 
-    /// Time that it takes until everybody's data is where it belongs. The n-th part is that of
-    /// process n; process n is on client n modulo clients, and the first are the aggregators.
+    /// Time until all data is at its aggregators. The n-th part is that of process n; process n is
+    /// on client n modulo clients, and the first are the aggregators.
     fn exchange(&self, parts: &[Part], writes: bool) -> Span {
         let bounds = self.bounds(parts);
         let mut gives = vec![0_u64; self.clients as usize];

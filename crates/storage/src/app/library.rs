@@ -2,9 +2,9 @@
 //! and fputc.
 //!
 //! Requests smaller than the stream's buffer are gathered in it: one system call a bufferful, and a
-//! library call for each request. Requests as large as the buffer or larger pass it by in one
-//! system call (glibc, libio/fileops.c: _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a
-//! bufferful are reported as one.
+//! library call for each request. Requests as large as the buffer or larger bypass it in one system
+//! call (glibc, libio/fileops.c: _IO_file_xsgetn, _IO_new_file_xsputn). Requests of a bufferful are
+//! reported as one.
 //!
 //! Not modelled: positions out of order, which empty the buffer; asynchronous calls.
 
@@ -46,8 +46,8 @@ pub(super) fn calls(scenario: &Scenario, workload: &Workload, ior: &Ior) -> (Ior
     )
 }
 
-/// The size of the system calls that library calls of `request` bytes make in a
-/// file of `size` bytes, and the processor time in the library for each.
+/// The size of the system calls for library calls of `request` bytes in a file
+/// of `size` bytes, and the library's processor time for each.
 pub(super) fn gathered(
     scenario: &Scenario,
     workload: &Workload,

@@ -1,5 +1,5 @@
-//! Applications in a simulation: the processes of each workload, what they ask for, and
-//! what the machine that runs them makes of it.
+//! Applications in a simulation: the processes of each workload, their requests, and the calls that
+//! the machine makes for them.
 
 mod collective;
 mod library;
@@ -18,7 +18,7 @@ use headrace_workload::{
 /// scenario models.
 ///
 /// # Errors
-/// What is wrong with the workload's source, such as a trace.
+/// The error of the workload's source, such as a trace.
 pub fn build(
     scenario: &Scenario,
     number: usize,

@@ -223,7 +223,7 @@ impl Workloads {
             }
         };
         for rank in 0..part.application.processes() {
-            // The run is over: what is wrong with requests that nobody issues matters no more.
+            // The run is over: errors of requests that are not issued do not matter.
             let _ = part.application.not_issued(rank, until, &mut each);
         }
     }
@@ -435,7 +435,7 @@ pub fn processes(
             }
             Err(message) => firing.fail(message),
         }
-        // One at a time: whoever goes on comes here as well, at the same instant.
+        // One at a time: the next process returns here at the same instant.
         if let Some(waiting) = waiting
             && let Some(slot) = workloads.woken(process.workload)
             && let Some(process) = firing.take(waiting, slot)

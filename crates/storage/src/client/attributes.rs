@@ -67,7 +67,7 @@ impl Changes {
 /// Cached attributes of a file or directory.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Time when it asked for what it knows.
+    /// Time of the request for the cached attributes.
     asked: Time,
     /// Since when it has lasted for so long.
     since: Time,
@@ -127,7 +127,7 @@ impl Attributes {
         }
     }
 
-    /// Questions that what is known answered, and those that it did not.
+    /// Requests that the cached attributes answered, and those that they did not.
     pub fn counts(&self) -> CacheCounts {
         self.counts
     }
@@ -163,7 +163,7 @@ impl Attributes {
         self.counted(is_fresh)
     }
 
-    /// Returns true if what is known answers an operation on a name.
+    /// Returns true if the cached attributes answer an operation on a name.
     pub fn answer(&mut self, operation: Operation, file: u32, now: Time) -> bool {
         let directory = self.directory_of(file);
         let known = || {
@@ -173,20 +173,20 @@ impl Attributes {
         };
         let answered = match operation {
             Operation::Open => !self.times.close_to_open && known(),
-            // A link's target is kept as a file's data is.
+            // A link's target is cached like a file's data.
             Operation::Stat | Operation::Readlink => known(),
             Operation::Readdir => {
                 let listed = self.known.get(&directory).is_some_and(|it| it.listed);
                 listed && self.is_fresh(directory, now)
             }
-            // Nothing that is kept could answer it.
+            // The cache cannot answer it.
             _ => return false,
         };
         self.counted(answered)
     }
 
-    /// The server has answered about a file's data, asked at that time; gives whether what
-    /// is cached of it is of no use any more.
+    /// The server has answered about a file's data, asked at that time. Returns true if the cached
+    /// data is invalid.
     pub fn data_answered(
         &mut self,
         operation: Operation,
@@ -200,8 +200,8 @@ impl Attributes {
         self.learn(Object::File(file), asked, changes)
     }
 
-    /// The server has answered a question about a name, asked at that time; gives whether
-    /// what is cached of the file is of no use any more.
+    /// The server has answered a request about a name, issued at that time. Returns true if the
+    /// cached data of the file is invalid.
     pub fn name_answered(
         &mut self,
         operation: Operation,
@@ -272,7 +272,7 @@ impl Attributes {
         }
     }
 
-    /// The server has told attributes; gives whether others have changed them.
+    /// The server has reported attributes; returns true if others have changed them.
     fn learn(&mut self, object: Object, asked: Time, changes: &Changes) -> bool {
         let (least, most) = self.times.of(object);
         let changes = changes.of(object);

@@ -1,5 +1,4 @@
-//! A client with a page cache: what the cache misses and what it writes back goes to
-//! the servers.
+//! A client with a page cache: cache misses and writeback go to the servers.
 
 use headrace_net::{Firing, Page, Slot, Span, Time};
 use headrace_spec::{Attributes, LimitsPer, Parallel, Scenario};
@@ -35,7 +34,7 @@ fn closing(attributes: &Attributes) -> Closing {
     }
 }
 
-/// Writes what becomes of requests whose data has been found.
+/// Writes the completion of requests whose data has been located.
 pub(super) fn data(
     page: &mut Page<'_>,
     scenario: &Scenario,

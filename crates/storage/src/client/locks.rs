@@ -29,7 +29,7 @@ use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
-use crate::tokens::{Extent, GivenUp, Job, Message, Request, Role};
+use crate::tokens::{Extent, Job, Message, ReleasedLock, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) struct LockPorts {
     /// Output and input of lock messages.
     pub server: Duplex,
     /// Output of locks whose data must be flushed, and the input where they return.
-    pub flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
+    pub flushed: Option<(Node<ReleasedLock>, Node<ReleasedLock>)>,
 }
 
 /// Locks that a client asks for and uses.
@@ -71,7 +71,7 @@ struct Rules {
     wire: Wire,
     send: To<Job>,
     /// Output of locks whose data must be flushed.
-    flush: Option<Node<GivenUp>>,
+    flush: Option<Node<ReleasedLock>>,
 }
 
 /// Writes the locks of a client's page, between `mapped` and `done`; gives where requests
@@ -172,7 +172,7 @@ pub(super) fn locks(
             .take(flushed)
             .with(held)
             .puts(send)
-            .fires(move |firing, lock: GivenUp, held| of.cancel(firing, held, lock));
+            .fires(move |firing, lock: ReleasedLock, held| of.cancel(firing, held, lock));
     }
     let unlock = page
         .transition("unlock")
@@ -303,10 +303,10 @@ impl Rules {
         firing.charge(account);
     }
 
-    /// Gives a lock up that nobody uses, after what is cached under it has been written.
+    /// Releases an unused lock, after the data cached under it has been written.
     fn give_up(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: Lock) {
         let Lock { number, extent, .. } = lock;
-        let lock = GivenUp { number, extent };
+        let lock = ReleasedLock { number, extent };
         match self.flush {
             Some(flush) => {
                 firing.put(flush, lock);
@@ -316,7 +316,7 @@ impl Rules {
     }
 
     /// Nothing is cached under a lock any more.
-    fn cancel(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: GivenUp) {
+    fn cancel(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: ReleasedLock) {
         let Extent { file, target, .. } = lock.extent;
         held.remove(file, target, lock.number);
         firing.put(

@@ -18,8 +18,8 @@ use crate::layout::MetadataPlacement;
 use crate::network::Wire;
 use crate::tokens::{Job, Request, Role};
 
-/// Set in the number of questions that are out while it is looked up whether a name is
-/// there, and alone when that has been answered. The highest bit says that one failed.
+/// Set in the number of outstanding requests during the look-up of a name, and alone when that has
+/// been answered. The highest bit says that one failed.
 const LOOKED_UP: u32 = 1 << 30;
 
 /// Metadata requests of a client.

@@ -64,7 +64,7 @@ use crate::localfs::{Callers, Sizes};
 use crate::locks::{LockSet, Oplocks};
 use crate::measure::Recorder;
 use crate::network::ClientPorts;
-use crate::tokens::{GivenUp, Job, Message, Request};
+use crate::tokens::{Job, Message, ReleasedLock, Request};
 
 /// State of the run that clients know.
 #[derive(Clone)]
@@ -127,7 +127,7 @@ impl ClientFiles {
         if request.only_computes() {
             return None;
         }
-        // What else closing takes is what is written back for it.
+        // The rest of the time of closing is writeback.
         if operation == Operation::Close {
             let told = oplocks.is_some_and(|it| it.close(file, request.process.client));
             return told.then_some(operation);
@@ -151,8 +151,8 @@ impl ClientFiles {
     }
 }
 
-/// Returns the bytes of a file that the answer to an open brings: up to the end of a read, if all of
-/// them lie on the metadata server (Lustre: mdt_dom_read_on_open of lustre/mdt/mdt_io.c).
+/// Returns the bytes that the answer to an open brings: up to the end of a read, if the metadata
+/// server has the whole file. Source: mdt_dom_read_on_open of lustre/mdt/mdt_io.c.
 fn brought_by_open(layouts: &Layouts, request: &Request) -> u64 {
     let end = request.offset.saturating_add(request.size);
     match request.operation {
@@ -260,7 +260,7 @@ pub fn client(
     let (ready, done, flushed, held) = match (parallel.locks.extent(), network.locks) {
         (Some(spec), Some(ways)) => {
             let done = page.place("done");
-            let flushed: Option<(Node<GivenUp>, Node<GivenUp>)> =
+            let flushed: Option<(Node<ReleasedLock>, Node<ReleasedLock>)> =
                 cache.map(|_| (page.place("locks to give up"), page.place("flushed")));
             let ways = locks::LockPorts {
                 server: ways,
@@ -321,7 +321,7 @@ struct DataPorts {
     complete: To<Request>,
 }
 
-/// A client's cache, and what it borrows besides the state that all clients do.
+/// A client's cache, and the stores that it borrows besides those of all clients.
 #[derive(Clone, Copy)]
 struct CacheSpec<'a> {
     machine: &'a ClientMachine,
@@ -341,15 +341,14 @@ struct AnswerHandler {
     /// Requests that can continue to the data.
     ready: Node<Request>,
     /// Locks whose data must be flushed, and their destination afterwards.
-    flushed: Option<(Node<GivenUp>, Node<GivenUp>)>,
+    flushed: Option<(Node<ReleasedLock>, Node<ReleasedLock>)>,
     keeps: bool,
     breaking: Option<Breaking>,
     names: To<Request>,
 }
 
 impl AnswerHandler {
-    /// An answer has come; gives the file of which what is cached is of no use any more, if
-    /// it tells so.
+    /// An answer arrives; returns the file whose cached data is invalid, if there is one.
     fn take(
         self,
         firing: &mut Firing<'_>,

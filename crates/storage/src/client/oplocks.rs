@@ -85,7 +85,7 @@ pub(super) struct Breaking {
 }
 
 impl Breaking {
-    /// A client has opened a file; gives its request back if nobody has to give up a lock
+    /// A client has opened a file; returns its request if no other client has to release a lock
     /// first.
     pub fn opened(
         self,
@@ -103,16 +103,16 @@ impl Breaking {
     }
 }
 
-/// Requests of others for which a client gives up locks.
+/// Requests of others for which a client releases locks.
 #[derive(Clone, Default)]
-struct GivenUpFor {
+struct ReleaseRequests {
     requests: BTreeMap<u32, Request>,
     next: u32,
 }
 
-/// Writes what a client does when locks are broken: requests go on to `mapped` when it is
-/// their turn, and there too what is dirty is written back; what the machine is `done` with
-/// is `complete` if it was asked by a process.
+/// Writes a client's actions when locks are broken. Requests go on to `mapped` in their turn, and
+/// so does writeback of dirty data. Work that the machine is `done` with is `complete` if a process
+/// requested it.
 pub(super) fn breaks(
     page: &mut Page<'_>,
     latency: Span,
@@ -125,13 +125,13 @@ pub(super) fn breaks(
         acknowledged: page.output("acknowledge"),
         released: page.input("acknowledged"),
     };
-    let given_up = page.store("locks given up", |_| GivenUpFor::default());
+    let given_up = page.store("locks given up", |_| ReleaseRequests::default());
     let asks = page.place("to give up");
     page.connect(ports.asks, asks);
     page.connect(ports.released, mapped);
     page.transition("give up").take(asks).with(given_up).put(
         mapped,
-        |firing, request: Request, given_up: &mut GivenUpFor| {
+        |firing, request: Request, given_up: &mut ReleaseRequests| {
             let number = given_up.next;
             given_up.next = number.wrapping_add(1);
             given_up.requests.insert(number, request);

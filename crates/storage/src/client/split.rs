@@ -16,14 +16,14 @@ use crate::localfs::Sizes;
 use crate::network::Wire;
 use crate::tokens::{Job, Role};
 
-/// Splits what is asked of the servers.
+/// Splits requests to the servers.
 #[derive(Clone)]
 pub(super) struct Split {
     layouts: Layouts,
     copies: ReplicaPlacement,
     /// Nearest copy, if it is chosen separately for each part of a request.
     nearest: Option<NearestReplica>,
-    /// To how many of them the client sends what it writes.
+    /// The number of them to which the client sends its writes.
     written: u32,
     wire: Wire,
     servers: u32,

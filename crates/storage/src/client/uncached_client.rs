@@ -9,7 +9,7 @@ use super::{ClientContext, DataPorts};
 use crate::duplex::Duplex;
 use crate::tokens::{Job, Request, Role};
 
-/// Writes what becomes of requests whose data has been found.
+/// Writes the completion of requests whose data has been located.
 pub(super) fn data(
     page: &mut Page<'_>,
     scenario: &Scenario,

@@ -1,8 +1,7 @@
 //! A bus or host adapter that several devices share.
 //!
-//! Transfers come when their devices are done with them. Their data passed while
-//! the devices worked, through buffers of their own: a transfer is let go when all
-//! that came before it has passed, at once if that has.
+//! Transfers come when their devices are done with them. Their data passed while the devices
+//! worked, through buffers of their own. A transfer is released when all earlier ones have passed.
 //!
 //! Not modelled: the arbitration of a bus; commands apart from their data; several buses in a row.
 

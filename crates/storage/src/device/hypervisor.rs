@@ -18,7 +18,7 @@
 use headrace_net::{Line, Span};
 use headrace_spec::Hypervisor;
 
-/// What the hypervisor does besides the device's own work.
+/// The hypervisor's work besides the device's own.
 #[derive(Clone, Debug)]
 pub(super) struct VirtualDisk {
     /// Cost of the first use of a page that is read into, and of a block that is written.

@@ -1,8 +1,8 @@
 //! A rate that is shared fairly: n requests each get 1/n of it.
 //!
 //! Processor sharing. With Poisson arrivals of utilisation ρ a request takes E\[S\] / (1 − ρ) on
-//! average, whatever the distribution of service times (Kleinrock 1976, Queueing Systems II,
-//! section 4.4).
+//! average, for any distribution of service times. Source: Kleinrock 1976, Queueing Systems II,
+//! section 4.4.
 //!
 //! Not modelled: seeks and rotation; caches on the device.
 

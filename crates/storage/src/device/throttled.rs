@@ -1,22 +1,22 @@
 //! A virtual disk: limits on bytes and operations a second, in front of a device with a rate.
 //!
-//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. What a limit allows
-//! is counted from the begin of a window, over the time since then rounded up to whole slices. Each
-//! direction is first come, first served. The first in line pays for its bytes, then for its
-//! operations. If the limit does not allow it, it is checked again after the time that the missing
-//! amount needs. Whole slices that have passed are trimmed from the window, with what they allowed,
-//! but for the last. Once a direction has been empty past the window's end, the next transfer
-//! begins a new one: credit and debt are forgotten. Operations are whole, so what a slice allows of
-//! one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write of no
-//! bytes and one operation.
+//! As Linux does it (6.18, block/blk-throttle.c), where times are whole ticks. The allowance of a
+//! limit is counted from the begin of a window, over the time since then rounded up to whole
+//! slices. Each direction is first come, first served. The first in line pays for its bytes, then
+//! for its operations. If the limit does not allow it, it is checked again after the time that the
+//! missing amount needs. Whole slices that have passed are trimmed from the window, with their
+//! allowance, but for the last. Once a direction has been empty past the window's end, the next
+//! transfer begins a new one: credit and debt are forgotten. Operations are whole, so what a slice
+//! allows of one is lost: a limit of 19 a second lets 10 go, as the kernel does. A flush is a write
+//! of no bytes and one operation.
 //!
 //! Metadata (REQ_META) never waits, not even behind queued requests. It is charged beyond the
 //! limit, and the next other request pays for it, unless the window ends first. It comes in blocks
 //! of 4 KiB, an operation each, as a journal writes them (fs/jbd2/commit.c). A flush that belongs
 //! to a block of metadata is part of that block's request, and free.
 //!
-//! Beyond Linux, `burst` lets what was not used be saved up, as providers of
-//! virtual disks do.
+//! Beyond Linux, `burst` saves up unused allowance, as providers of virtual
+//! disks do.
 //!
 //! The device behind the limits serves transfers in order of arrival, at most `queue_depth`
 //! concurrently. Their service times add up, and their latencies overlap. A hypervisor's virtual
@@ -71,8 +71,8 @@ impl Bucket {
         (self.rate * ticks as f64 * (1.0 + 1e-12)) as u64
     }
 
-    /// A new window, so long after the begin of the last. What that one is in
-    /// debt is forgiven, but for what is saved up.
+    /// A new window, so long after the begin of the last. The old window's debt
+    /// is forgiven, but not its saved credit.
     fn begin(&mut self, elapsed: u64) {
         let saved = self.credit.saturating_add(self.allowed(elapsed));
         self.credit = saved.saturating_sub(self.dispatched).min(self.burst);
@@ -122,7 +122,7 @@ struct Way {
     ends: u64,
     /// Payment state of the first in line: bytes paid, and operations paid.
     paid: (bool, u64),
-    /// Until when what was allowed uses the limits up.
+    /// Time until which allowed transfers use the limits up.
     used_until: Time,
 }
 
@@ -156,8 +156,8 @@ impl Way {
         self.bytes.iter_mut().chain(self.operations.iter_mut())
     }
 
-    /// The first in line pays what it can; gives the ticks it has to wait before it is checked
-    /// again, 0 if it goes.
+    /// The first in line pays as far as possible. Returns the ticks until its next check, 0 if it
+    /// goes.
     fn pay(&mut self, size: u64, parts: u64, now: u64) -> u64 {
         while self.paid.1 < parts {
             let (mut wait, elapsed) = (0, now - self.begins);
@@ -187,10 +187,9 @@ impl Way {
         0
     }
 
-    /// Metadata goes, and is charged block by block, within the limits or over
-    /// them (__blk_throtl_bio, bio_issue_as_root_blkg). As in any dispatch, only
-    /// what is within them trims the window, and a wait that is not waited for
-    /// still prolongs it.
+    /// Metadata goes, and is charged block by block, within the limits or over them
+    /// (__blk_throtl_bio, bio_issue_as_root_blkg). As in any dispatch, only transfers within them
+    /// trim the window, and an abandoned wait still prolongs it.
     fn charge(&mut self, mut size: u64, now: u64) {
         let nobody = self.waiting.is_empty();
         loop {
@@ -217,7 +216,7 @@ impl Way {
         }
     }
 
-    /// A transfer finds nobody in line (throtl_slice_used, throtl_extend_slice).
+    /// A transfer arrives at an empty queue (throtl_slice_used, throtl_extend_slice).
     fn touch(&mut self, empty: bool, now: u64) {
         if empty && now > self.ends {
             let elapsed = now - self.begins;

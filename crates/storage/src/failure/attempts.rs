@@ -9,9 +9,9 @@
 //! - A client that hears from a server that has been away since knows that its connection was
 //!   reset: what it had asked before is sent again at once.
 //!
-//! Sources: Lustre 1.8 (ptlrpc: obd_timeout, RECONNECT_INTERVAL), GlusterFS 3.1
-//! (protocol/client: ping-timeout bails out all calls; cluster/replicate goes on with the
-//! children that are up), nfs(5) (timeo, retrans, hard).
+//! Sources: Lustre 1.8 (ptlrpc: obd_timeout, RECONNECT_INTERVAL), GlusterFS 3.1 (protocol/client:
+//! ping-timeout bails out all calls; cluster/replicate uses live children), nfs(5) (timeo, retrans,
+//! hard).
 //!
 //! Not modelled: adaptive timeouts; back-off of later tries; TCP's own timers; the size of a ping,
 //! which is an empty message.
@@ -55,8 +55,8 @@ struct Need {
     host: u32,
     /// Number of times it had gone or come when the job was sent.
     changes: u32,
-    /// The client took it for failed then; if it is back before the job comes to it, it
-    /// is passed on to it all the same.
+    /// The client took it for failed then. If it has restarted before the job arrives, the job is
+    /// passed on to it all the same.
     left_out: bool,
 }
 
@@ -81,7 +81,7 @@ impl Attempt {
         self.needs.first().is_some_and(|it| it.host == host)
     }
 
-    /// Returns true if a server that it needs is away or has been.
+    /// Returns true if a required server is unavailable or has been.
     fn is_lost(&self, world: &ServerState) -> bool {
         let hosts = &world.hosts;
         let mut needs = self.needs.iter();
@@ -123,7 +123,7 @@ pub struct Attempts {
     timeout: Span,
     retry: Span,
     retries: Option<u32>,
-    /// The run ends at some time, whoever waits.
+    /// The run ends at some time, even if requests wait.
     run_ends: bool,
     /// The number of the next attempt.
     next: u32,
@@ -256,7 +256,7 @@ impl Attempts {
     pub fn hear(&mut self, message: Job, it: &mut AttemptContext<'_, '_>) {
         let mut host = it.world.ways.host(&it.world.ways.of_server(message));
         if message.message != Message::Ping {
-            // Answers to what was given up come late.
+            // Answers to aborted attempts are late.
             let Some(attempt) = self.live.remove(&message.request) else {
                 return;
             };
@@ -336,7 +336,7 @@ impl Attempts {
     /// A server is taken for failed.
     fn fails(&mut self, host: u32, now: Time, world: &mut ServerState) {
         world.hosts.noticed(host, now);
-        // Nobody pings what never answers, unless jobs fail by that or the run ends.
+        // A server that never answers is not pinged, unless jobs fail by that or the run ends.
         let pings = self.retries.is_some() || self.run_ends || !world.hosts.is_gone(host);
         let next = pings.then_some(now + self.retry);
         self.failed.entry(host).or_insert(Failed {

@@ -33,7 +33,7 @@ pub struct Outage {
 /// One server.
 #[derive(Clone, Default, Debug)]
 struct Host {
-    /// Number of times it has gone or come: odd while it is away.
+    /// Number of its failures and restarts: odd while it is unavailable.
     changes: u32,
     /// True if the server ever fails.
     fails: bool,
@@ -41,8 +41,8 @@ struct Host {
     outage: Option<usize>,
     /// Data server that serves its targets, if not itself.
     machine: Option<u32>,
-    /// Jobs that it has taken in and not answered, by who sent them: clients, and
-    /// servers with the copy before, each with its number of the job.
+    /// Jobs that it has accepted and not answered, by their sender: clients, and servers with the
+    /// copy before, each with its number of the job.
     inside: BTreeSet<(bool, u32, u32)>,
 }
 
@@ -108,7 +108,7 @@ impl HostStates {
         self.hosts[host as usize].changes
     }
 
-    /// Returns true if a server is away for good.
+    /// Returns true if a server has failed for good.
     pub fn is_gone(&self, host: u32) -> bool {
         let outage = self.hosts[host as usize].outage;
         !self.is_there(host) && outage.is_some_and(|it| self.outages[it].until.is_none())
@@ -130,7 +130,7 @@ impl HostStates {
         host.machine = partner.or(host.machine);
     }
 
-    /// The machine on which a server is, by the number of who was there first.
+    /// The machine on which a server is, by the number of its first server.
     pub fn machine(&self, host: u32) -> u32 {
         self.hosts[host as usize].machine.unwrap_or(host)
     }

@@ -96,7 +96,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// A message has come to a door that is shut: whoever sent it waits from now on.
+    /// A message arrives at a closed gate: its sender waits from now on.
     fn is_lost(&mut self, firing: &mut Firing<'_>, message: &Job) {
         // Between servers, the number is that of the server's own request.
         if message.direction.between_servers() {

@@ -9,10 +9,10 @@ use headrace_spec::{MetadataHosts, Parallel, Seconds};
 
 use super::{Failing, RepairEvent};
 
-/// A server loses what it has in memory.
+/// A server loses its memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Crash {
-    /// Which, numbered within its kind.
+    /// The server's number within its kind.
     pub server: u32,
 }
 

@@ -57,7 +57,7 @@ pub enum RepairEvent {
 /// Rules of the repair.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// A server that is away counts as dead some time after it has failed.
+    /// A server counts as dead some time after its failure.
     replaces: bool,
     after: Span,
     streams: usize,
@@ -240,7 +240,7 @@ impl Repair {
         self.run_is_over(hosts)
     }
 
-    /// Returns true if nobody works any more, and nothing is to come.
+    /// Returns true if all processes have ended, and no event is to come.
     pub fn run_is_over(&self, hosts: &HostStates) -> bool {
         self.over && !self.copies() && !hosts.last_outages().any(|it| self.waits(it, hosts))
     }

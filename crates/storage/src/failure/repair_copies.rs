@@ -102,7 +102,7 @@ pub fn join(page: &mut Page<'_>, copying: Option<&Copying>, outside: Duplex) -> 
                 return;
             }
             let repair = failures.world.repair.as_ref();
-            // What was given up meanwhile goes nowhere.
+            // Aborted copies are dropped.
             let Some((server, target)) = repair.and_then(|it| it.onward(job.request)) else {
                 return;
             };

@@ -5,13 +5,12 @@
 //! idleness in synchronous I/O, SOSP 2001. Synchronous requests and the others
 //! go in batches of limited time, each batch by address, as expired deadlines
 //! let them. Within a batch of synchronous requests, the device is left idle
-//! after a request until its process asks for the next, for `antic_expire` at
-//! most, unless
+//! after a request until its process asks for the next. It idles for
+//! `antic_expire` at most, unless
 //!
 //! - the process has another request waiting or at the device,
-//! - a request lies nearer than what the process usually asks for next: 4 MiB
-//!   ahead or 2 MiB behind, doubled with every millisecond waited, or nearer
-//!   than its mean distance,
+//! - a request lies nearer than the process's usual next one (4 MiB ahead or 2
+//!   MiB behind, doubled every millisecond) or its mean distance,
 //! - the process thinks longer than that in the mean,
 //! - a synchronous request has expired.
 //!

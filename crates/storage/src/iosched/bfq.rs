@@ -4,18 +4,18 @@
 //! IEEE Transactions on Computers 59(9), 2010, and block/bfq-iosched.c with block/bfq-wf2q.c (Linux
 //! 6.6). Every process has a queue for its synchronous requests; all others are in one. The queue
 //! in service has the device until it has used its budget, or has nothing to ask for, or
-//! `timeout_sync` is over. B-WF2Q+ chooses the next: of the queues whose virtual start has come,
-//! the one with the earliest virtual finish, which is its start plus its budget over its weight. A
-//! queue is charged for its bytes, three times for asynchronous ones. A queue that timed out with a
-//! third of its budget left is charged for its time. The next budget grows with what a queue could
-//! use and shrinks if it left the device idle. While a queue is empty, the device idles for its
-//! process for `slice_idle`. It does so if the process usually issues a request in time, and either
-//! seeks little or has a different weight.
+//! `timeout_sync` is over. B-WF2Q+ chooses the queue with the earliest virtual finish among those
+//! whose virtual start has come. The finish is the start plus the budget over the weight. A queue
+//! is charged for its bytes, three times for asynchronous ones. A queue that timed out with a third
+//! of its budget left is charged for its time. The next budget grows with what a queue could use
+//! and shrinks if it left the device idle. While a queue is empty, the device idles for its process
+//! for `slice_idle`. It does so if the process usually issues a request in time, and either seeks
+//! little or has a different weight.
 //!
-//! Each priority class has a virtual time of its own. Queues of a higher class come
-//! first and interrupt those of lower ones; the idle class has a turn in 200 ms, and
-//! is never idled for. A queue's weight comes from its level of priority; one that was
-//! empty interrupts another of less weight if it would be next.
+//! Each priority class has a virtual time of its own. Queues of a higher class precede and
+//! interrupt those of lower ones. The idle class has a turn in 200 ms, and is never idled for. A
+//! queue's weight comes from its level of priority; one that was empty interrupts another of less
+//! weight if it would be next.
 //!
 //! Not modelled: raised weights of interactive and soft real-time processes (`low_latency`);
 //! groups; the measured peak rate (`max_budget` is fixed); merging of cooperating queues; injection
@@ -296,7 +296,7 @@ impl Bfq {
         line.queue.asks_again(&self.habits) && (self.asymmetric || !line.queue.seeks())
     }
 
-    /// Returns true if a queue that was empty takes the device from the one in service: it is of a
+    /// Returns true if a queue that was empty takes the device from the one in service. It is of a
     /// higher class, or of a higher weight and would be next (bfq_bfqq_higher_class_or_weight,
     /// next_queue_may_preempt).
     fn interrupts(&self, line: &Line, active: &Line) -> bool {

@@ -2,13 +2,13 @@
 //!
 //! After block/cfq-iosched.c (Linux 4.20, the last). Every process has a queue for its synchronous
 //! requests; all others are in one queue for each priority. The queue in service owns the device
-//! for its time slice, which starts at its first completion: `slice_sync` or `slice_async` at
-//! priority 4, a fifth of that more or less for each priority. The nearest of its requests goes
-//! next, only the first of a slice may be an expired one. If the queue is empty, the device is left
-//! idle `slice_idle` long for the process to ask again, if it usually does in that time and does
-//! not seek much. Then comes the queue with the lowest key: the time it was put in line, later for
-//! lower priorities, less what its last slice had left or plus what it took too much. A synchronous
-//! request interrupts a slice of asynchronous ones.
+//! for its time slice, which starts at its first completion. The slice is `slice_sync` or
+//! `slice_async` at priority 4, a fifth of that more or less for each priority. The nearest of its
+//! requests goes next, only the first of a slice may be an expired one. If the queue is empty, the
+//! device idles for `slice_idle`, if the process usually asks again in that time and does not seek
+//! much. The queue with the lowest key is next. The key is the time of its queueing, later for
+//! lower priorities, less the rest of its last slice or plus its excess. A synchronous request
+//! interrupts a slice of asynchronous ones.
 //!
 //! Real-time queues precede all others and preempt them. Idle-class queues are served when no other
 //! queue waits, one request each in turn, and all others preempt them. The device never idles for
@@ -178,8 +178,8 @@ impl Cfq {
         self.order[class as usize].push(Reverse((key, self.entries, number)));
     }
 
-    /// Takes the device from the active queue. `counted`: what is left of its
-    /// slice, or overdrawn, counts the next time.
+    /// Takes the device from the active queue. `counted`: the rest of its
+    /// slice, or its excess, counts the next time.
     fn expire(&mut self, counted: bool, now: Time) {
         let Some(active) = self.active.take() else {
             return;

@@ -1,16 +1,14 @@
 //! `deadline` and `mq-deadline`: requests by address, reads before writes, within deadlines.
 //!
-//! After block/deadline-iosched.c (Linux 4.20) and block/mq-deadline.c (Linux
-//! 6.6). Requests of one direction go in batches of at most `fifo_batch` by
-//! rising address. A new batch reads, unless writes have been passed over
-//! `writes_starved` times. It starts at the request that has waited longest if
-//! that has expired or nothing lies ahead, and else goes on where the direction
-//! was left. `mq-deadline` remembers the positions of both directions, `deadline`
-//! only of the last.
+//! After block/deadline-iosched.c (Linux 4.20) and block/mq-deadline.c (Linux 6.6). Requests of one
+//! direction go in batches of at most `fifo_batch` by rising address. A new batch reads, unless
+//! writes have been passed over `writes_starved` times. It starts at the request that has waited
+//! longest if that has expired or nothing lies ahead. Else it goes on where the direction was left.
+//! `mq-deadline` remembers the positions of both directions, `deadline` only of the last.
 //!
-//! `mq-deadline` knows priority classes (since 5.14): nothing of a lower one goes
-//! while requests of a higher one wait or are at the device, unless it has waited
-//! `prio_aging_expire`. Batches are counted over all classes.
+//! `mq-deadline` knows priority classes (since 5.14). Requests of a lower one wait while requests
+//! of a higher one wait or are at the device, up to `prio_aging_expire`. Batches are counted over
+//! all classes.
 //!
 //! Not modelled: the limit of asynchronous requests of `mq-deadline`; zoned devices; the place
 //! where `deadline` continues: at the request that was next when the last one left, here at the

@@ -14,8 +14,8 @@ pub(super) struct Backward {
 }
 
 /// The nearest request: ahead of the head, or not far behind it; if there is
-/// none, the lowest (cfq_choose_req in block/cfq-iosched.c, Linux 4.20;
-/// as_choose_req and bfq_choose_req are alike).
+/// none, the lowest. Source: cfq_choose_req in block/cfq-iosched.c, Linux 4.20;
+/// as_choose_req and bfq_choose_req are alike.
 pub(super) fn nearest(
     tree: &Tree,
     head: u64,
@@ -38,8 +38,8 @@ pub(super) fn nearest(
     }
 }
 
-/// A mean in which every new sample weighs an eighth of all: Linux's
-/// `ttime_mean` and `seek_mean`. Unlike Linux's whole numbers, it does not round.
+/// A mean in which every new sample weighs an eighth of all: Linux's `ttime_mean` and `seek_mean`.
+/// In contrast to Linux's whole numbers, it does not round.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Mean {
     samples: f64,
@@ -63,7 +63,7 @@ impl Mean {
     }
 }
 
-/// Time that a process takes to ask again after what it asked for is done.
+/// Time between a request's completion and the next request of its process.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Thinking {
     finished: Option<Time>,
@@ -134,9 +134,8 @@ pub(super) struct Habits {
     pub backward: Backward,
 }
 
-/// The requests of one process, or of all that nobody waits for: those that wait, by
-/// age and by address, and how the process asks (what struct cfq_queue and struct
-/// bfq_queue have in common).
+/// The requests of one process, or all asynchronous ones: the waiting ones, by age and by address,
+/// and the process's pattern. struct cfq_queue and struct bfq_queue have these in common.
 #[derive(Clone, Debug)]
 pub(super) struct OwnQueue {
     pub synchronous: bool,

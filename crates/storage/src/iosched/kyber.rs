@@ -5,8 +5,9 @@
 //! of its domain to be at the device. Latencies are counted in quarters of the domain's target,
 //! eight bins of them. Tokens are adjusted 100 ms after a completion, once a domain has 500 samples
 //! or its first is a second old. If a tenth of any domain's requests exceeded the target at the
-//! device, each domain's tokens are multiplied by its 99th percentile of total latency over the
-//! target. A domain over target gets more tokens even if the device is not the cause.
+//! device, all tokens are adjusted. Each domain's are multiplied by its 99th percentile of total
+//! latency over the target. A domain over target gets more tokens even if the device is not the
+//! cause.
 //!
 //! Not modelled: one queue for each processor; discards and flushes as domains (flushes bypass the
 //! scheduler); the limit of asynchronous requests (three quarters of all).
@@ -107,7 +108,7 @@ pub struct Kyber {
     domains: [Domain; 2],
     serving: usize,
     batched: u32,
-    /// Time when tokens are counted anew.
+    /// Time when tokens are recounted.
     due: Option<Time>,
 }
 

@@ -1,10 +1,9 @@
 //! `none` and `noop`: first in, first out.
 //!
-//! `none` is the absence of a scheduler in the multi-queue block layer
-//! (block/blk-mq-sched.c, Linux 5.15): a request goes along with one of the last
-//! eight that wait, behind or before it. `noop` (block/noop-iosched.c, Linux
-//! 2.6–4.20) lets a request go along behind any that waits, found there by a
-//! hash of their ends.
+//! `none` is the absence of a scheduler in the multi-queue block layer (block/blk-mq-sched.c, Linux
+//! 5.15). A request is merged with one of the last eight that wait, behind or before it. `noop`
+//! (block/noop-iosched.c, Linux 2.6–4.20) lets a request go along behind any that waits, found
+//! there by a hash of their ends.
 //!
 //! Not modelled: one queue for each processor and each hardware queue: requests leave in their
 //! order of arrival over all.

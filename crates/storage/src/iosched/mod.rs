@@ -136,9 +136,9 @@ pub struct BlockDevice {
 /// ```
 ///
 /// Transfers wait in the bag "queued I/O" as they were submitted. The station
-/// holds a copy of each, with the slot in the bag as its owner, and changes the
-/// copies' addresses and sizes as it merges them: whoever submitted a transfer
-/// gets it back as it was.
+/// holds a copy of each, with the slot in the bag as its owner. It changes the
+/// copies' addresses and sizes as it merges them. The submitter gets its
+/// transfer back unchanged.
 pub fn build(
     page: &mut Page<'_>,
     spec: &headrace_spec::IoScheduler,

@@ -4,15 +4,15 @@
 //! After Linux's block layer:
 //!
 //! - A batch that a process submits in one instant is held ("plugged",
-//!   block/blk-mq.c): its contiguous transfers become one request, and it is
-//!   sorted by address before the first goes on (sorted up to 5.15; 5.16 keeps
-//!   the order of submission). It goes on at the end of the instant, or earlier
+//!   block/blk-mq.c): its contiguous transfers become one request. It is sorted
+//!   by address before the first goes on (sorted up to 5.15; 5.16 keeps the
+//!   order of submission). It goes on at the end of the instant, or earlier
 //!   when a request comes while it holds [`PLUG_REQUESTS`] or its last has
 //!   [`PLUG_BYTES`].
-//! - A request that finds no contiguous one to go along with counts for the
-//!   limit of requests (nr_requests), one for those that somebody waits for and
-//!   one for the others (struct request_list, up to 4.20). Beyond it, requests
-//!   wait in the order they came, unseen by the scheduler.
+//! - A request that cannot be merged counts for the limit of requests
+//!   (nr_requests). Synchronous and asynchronous ones have separate limits
+//!   (struct request_list, up to 4.20). Beyond it, requests wait in the order
+//!   they came, unseen by the scheduler.
 //! - Flushes of the device's cache pass by the scheduler. One is at the device
 //!   at a time, and all that come meanwhile are done by the next
 //!   (block/blk-flush.c).

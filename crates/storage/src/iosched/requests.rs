@@ -2,8 +2,8 @@
 //! that schedulers keep them in.
 //!
 //! As in Linux, a request carries the links of one list (`queuelist`) and one
-//! tree (`rb_node`) with it, so that schedulers allocate nothing for a request
-//! and can take it out of either in no more than O(log n).
+//! tree (`rb_node`) with it. So schedulers allocate nothing for a request and
+//! remove it from either in O(log n).
 
 use headrace_net::{Slot, Time};
 use headrace_spec::IoPriority;
@@ -30,7 +30,7 @@ pub struct Request {
     pub first_used: u32,
     /// [`Operation::Read`], [`Operation::Write`] or [`Operation::Sync`].
     pub operation: Operation,
-    /// Somebody waits for one of its transfers.
+    /// A call waits for one of its transfers.
     pub synchronous: bool,
     /// The priority of its transfers.
     pub priority: IoPriority,
@@ -44,7 +44,7 @@ pub struct Request {
     pub deadline: Time,
     /// Counts up with every request: breaks ties.
     pub order: u64,
-    /// Whatever the scheduler wants to remember with it.
+    /// Any value that the scheduler stores with it.
     pub tag: u32,
     /// Request pool that it counts against.
     pub(super) pool: u8,

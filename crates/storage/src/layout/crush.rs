@@ -1,7 +1,7 @@
 //! CRUSH: the servers of an object by a hash (Weil, Brandt, Miller, Maltzahn: SC 2006). Every
 //! client computes them, and few objects move when servers come or go.
 //!
-//! The tree is a root, racks, servers and their devices. Each bucket is of type straw2: every item
+//! The tree is a root, racks, servers and their devices. Each bucket is of type straw2. Every item
 //! draws a straw of ln(u) / weight, where u is a hash of the object and the item, and the longest
 //! wins. An item thus wins in proportion to its weight, with any other items. A new server among n
 //! of equal weight gets 1/(n + 1) of the objects, and no others move. With as many copies as
@@ -155,7 +155,8 @@ mod tests {
         }
     }
 
-    /// Of n equal servers and one more, 1 / (n + 1) of the objects move, all to the new one.
+    /// After adding one server to n equal ones, 1 / (n + 1) of the objects move, all to the new
+    /// one.
     #[test]
     fn a_new_server_gets_its_share_and_nothing_else_moves() {
         for servers in [4, 9, 19] {

@@ -20,8 +20,7 @@ pub struct FirstTargets {
 struct Pool {
     /// The first target of the next file.
     next: u64,
-    /// The first target of each file, one more than its number; 0 of files that nobody
-    /// has used.
+    /// The first target of each file, one more than its number; 0 for unused files.
     first: Vec<u32>,
 }
 

@@ -14,8 +14,8 @@ pub type Placements<'a> = dyn Fn(Option<u32>) -> Option<Arc<dyn Placement>> + Sy
 /// The layouts of all files.
 #[derive(Clone, Debug)]
 pub struct Layouts {
-    /// The number of each workload's first file and the layout of its files, in order;
-    /// one for all where no workload has a layout of its own.
+    /// The number of each workload's first file and the layout of its files, in order. There is one
+    /// for all where no workload has its own.
     parts: Vec<(u32, Layout)>,
 }
 

@@ -74,8 +74,8 @@ impl Subtrees {
     }
 }
 
-/// A number that says nothing of the file's (Fibonacci hashing: Knuth, The Art of
-/// Computer Programming 3, section 6.4).
+/// A hash that is independent of the file's number (Fibonacci hashing: Knuth, The Art of Computer
+/// Programming 3, section 6.4).
 pub fn file_hash(file: u32) -> u64 {
     u64::from(file).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
 }

@@ -315,8 +315,8 @@ impl Layout {
         })
     }
 
-    /// The number among the layout's targets of the one that holds a file's first byte, unless
-    /// it depends on the order in which files are first used.
+    /// The number among the layout's targets of the one that holds a file's first byte. None if it
+    /// depends on the order in which files are first used.
     fn fixed_first_target(&self, file: u32) -> Option<u64> {
         if let Some(known) = self.known.get(file as usize) {
             return Some(u64::from(*known));
@@ -378,8 +378,8 @@ impl Layout {
         }
     }
 
-    /// Bytes of a file, from a multiple of them on, that make requests of `request`
-    /// bytes to every target they concern; 0 if `request` is 0.
+    /// Bytes of a file, from a multiple of them on, that make requests of `request` bytes to every
+    /// target concerned; 0 if `request` is 0.
     pub fn filling(&self, request: u64) -> u64 {
         let width = self.distribution.width();
         let whole_stripes = request > 0
@@ -442,8 +442,8 @@ impl FileLayout<'_> {
         (turn < self.layout.distribution.width()).then_some(turn)
     }
 
-    /// The targets that hold parts of it, where they are no blocks; of a file that grows over its
-    /// targets, the first one and those that hold some of its first `size` bytes.
+    /// The targets that hold parts of it, where they are no blocks. For a file that grows over its
+    /// targets, they are the first one and those that hold some of its first `size` bytes.
     pub fn targets(&self, size: u64) -> impl Iterator<Item = u32> {
         let distribution = self.distribution();
         let grows = matches!(distribution, Distribution::Progressive(_));
@@ -487,9 +487,9 @@ impl FileLayout<'_> {
         extents
     }
 
-    /// Gives the pieces of a request, target by target, from that of the first byte on: a
-    /// target holds the bytes of a range one after the other, so they are one piece,
-    /// cut at the packet limit. A request of no bytes is one empty piece.
+    /// Gives the pieces of a request, target by target, from that of the first byte on. A target
+    /// holds the bytes of a range one after the other, so they are one piece, cut at the packet
+    /// limit. A request of no bytes is one empty piece.
     pub fn pieces(&self, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
         self.parts(offset, size, |target, mut at, stop| {
             loop {

@@ -1,4 +1,4 @@
-//! Strips of any sizes on targets in any order, again and again.
+//! Strips of any sizes on targets in any order, repeated.
 
 use headrace_spec::{TwoDimensional, VariableStrip};
 
@@ -9,8 +9,8 @@ pub(super) struct Pattern {
     period: u64,
     /// The first byte of each strip, and its target's turn.
     strips: Vec<(u64, u64)>,
-    /// For each turn its strips: the first byte in the pattern, and how many of the turn's
-    /// bytes come before it; and how many it has in all.
+    /// The strips of each turn, and their number. A strip has its first byte in the pattern, and
+    /// the number of the turn's bytes before it.
     turns: Vec<(Vec<(u64, u64)>, u64)>,
 }
 

@@ -29,8 +29,8 @@ pub(super) struct Progressive {
 }
 
 impl Progressive {
-    /// The components on a number of targets: each begins where the one before it ends, and the
-    /// last goes round again if there are too few.
+    /// The components on a number of targets. Each begins at the target after the previous one's
+    /// last, and the last wraps around if there are too few.
     pub fn new(spec: &Spec, targets: u32) -> Progressive {
         let turns = u64::from(spec.width(targets));
         let mut first = 0;
@@ -71,7 +71,7 @@ impl Progressive {
         self.components.get(after.checked_sub(1)?)
     }
 
-    /// Returns the turn of a byte's target, and the end of its stripe. Of bytes on the metadata
+    /// Returns the turn of a byte's target, and the end of its stripe. For bytes on the metadata
     /// server, the turn is the first and the end that of all of them.
     pub fn at(&self, offset: u64) -> (u64, u64) {
         if offset < self.on_metadata {

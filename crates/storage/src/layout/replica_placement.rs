@@ -79,8 +79,8 @@ impl ReplicaPlacement {
         (device * self.servers + self.shuffled(file, server, false)) as u32
     }
 
-    /// The place of a target in the layout of a file, and which copy it has of a job at an
-    /// offset; none if it has none.
+    /// The place of a target in the layout of a file, and its copy number for a job at an offset.
+    /// None if it has none.
     pub fn place(&self, file: u32, offset: u64, target: u32) -> Option<(u32, u32)> {
         if let Some(blocks) = &self.blocks {
             let block = blocks.of(offset);
@@ -119,7 +119,7 @@ impl ReplicaPlacement {
         let Some(seed) = self.seed else {
             return server;
         };
-        // Enough for what is no secret: six for each bit of a server's number.
+        // Enough for a public permutation: six for each bit of a server's number.
         let rounds = 6 * u64::from(64 - self.servers.leading_zeros());
         let mut keys = Keys::new(seed, file);
         (0..rounds).fold(server, |at, turn| {

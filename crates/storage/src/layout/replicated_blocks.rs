@@ -1,7 +1,6 @@
 //! Placement of blocks by CRUSH or by the rules of HDFS.
 //!
-//! A block's servers are drawn anew for each block, and the same whenever they are asked
-//! for.
+//! A block's servers are drawn for each block, and stay the same.
 //!
 //! By the rules of HDFS, the first server is drawn from all, since the writer is on none of them.
 //! The second is drawn from other racks, the third from the rack of the second. Further ones are

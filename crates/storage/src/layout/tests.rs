@@ -160,7 +160,7 @@ proptest! {
         check(&with(Distribution::Pattern(pattern), all, packet), offset, size, |byte| places[&byte]);
     }
 
-    /// Byte by byte through the list, again and again.
+    /// Byte by byte through the list, repeated.
     #[test]
     fn strips_of_any_size_follow_each_other(
         list in prop::collection::vec((0_u32..3, 1_u64..9), 1..6), more in 0_u64..3,
@@ -261,7 +261,7 @@ fn progressive(components: &[(Option<u64>, u32, u64)], servers: u64) -> Layout {
     }
 }
 
-/// lfs setstripe -E 4M -c 1 -E 16M -c 2 -E -1 -c 4 -S 2M on eight targets, of file 0: stripes are
+/// lfs setstripe -E 4M -c 1 -E 16M -c 2 -E -1 -c 4 -S 2M on eight targets, for file 0. Stripes are
 /// counted from the file's first byte, as in lov_stripe_number.
 #[test]
 fn each_byte_of_a_progressive_file_is_where_lustre_has_it() {
@@ -278,7 +278,7 @@ fn each_byte_of_a_progressive_file_is_where_lustre_has_it() {
     for (mib, expected) in [(16, 3), (18, 4), (20, 5), (22, 6), (24, 3)] {
         assert_eq!(target(mib), (expected, (mib + 2) * MIB));
     }
-    // A component that begins in the middle of a stripe pattern begins in the middle.
+    // A component that begins within a stripe pattern begins at that place of the pattern.
     let uneven = progressive(&[(Some(1), 1, 1), (None, 4, 1)], 8);
     assert_eq!(file_of(&uneven, 0).target_at(MIB).0, 1 + 1);
     // 24 MiB: 4, 12 and 8 of them.

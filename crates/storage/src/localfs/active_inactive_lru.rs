@@ -137,8 +137,8 @@ impl ActiveInactiveLru {
         until
     }
 
-    /// The first byte of what is held without a gap, of one age, around a byte;
-    /// none if that is not held.
+    /// The first byte of the cached data without a gap, of one age, around a
+    /// byte; none if that is not held.
     pub fn held_from(&self, file: u32, at: u64) -> Option<u64> {
         let range = Range {
             file,
@@ -236,7 +236,7 @@ impl ActiveInactiveLru {
         }
     }
 
-    /// Cuts an extent at the borders of a range; the id of what is inside.
+    /// Cuts an extent at the borders of a range; the id of the inner part.
     fn cut(&mut self, mut id: Id, range: Range) -> Id {
         let held = self.extents.get(id).range;
         if held.start < range.start {
@@ -298,7 +298,7 @@ impl ActiveInactiveLru {
         self.most = self.most.max(self.extents.bytes);
     }
 
-    /// Pages are overwritten: reads of them find what was written.
+    /// Pages are overwritten: reads of them return the new data.
     pub fn overwrite(&mut self, range: Range) {
         self.unused.take(range);
     }
@@ -423,7 +423,7 @@ impl ActiveInactiveLru {
     /// the device must get them.
     pub fn reclaim(&mut self) -> Vec<Range> {
         let mut dirty = std::mem::take(&mut self.leaving);
-        // Every look at an extent that is kept makes it the newest of its list.
+        // Every access to a cached extent makes it the newest of its list.
         let mut spared = 0;
         let mut in_a_row = 0;
         while self.policy.is_none() && self.extents.bytes > self.capacity {

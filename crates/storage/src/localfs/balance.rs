@@ -35,8 +35,8 @@ const INTERVAL: u64 = HZ / 5;
 /// Rates are averages over three seconds (wb_update_write_bandwidth), in ticks.
 const PERIOD: u64 = (3 * HZ).next_power_of_two();
 
-/// A device that was idle for longer than this, in ticks, is estimated anew from
-/// where it begins (WB_BANDWIDTH_IDLE_JIF).
+/// A device that was idle for longer than this, in ticks, is re-estimated from its starting value
+/// (WB_BANDWIDTH_IDLE_JIF).
 const IDLE: u64 = HZ;
 
 /// The first estimate of rates, in pages a second (INIT_BW: 100 MiB/s).
@@ -86,8 +86,7 @@ pub struct Balance {
     pub background: u64,
     /// Never exceeded, in bytes.
     pub limit: u64,
-    /// The part of what is written lately that this device wrote, 0 to 1: its part
-    /// of the limits.
+    /// The part of recent writes that this device wrote, 0 to 1: its part of the limits.
     pub share: f64,
     writers: BTreeMap<u32, Writer>,
     /// Dirty rate limit, current and balanced: pages per second.
@@ -132,7 +131,7 @@ impl Balance {
         }
     }
 
-    /// Bytes below which nobody waits (dirty_freerun_ceiling).
+    /// Dirty bytes below which no writer waits (dirty_freerun_ceiling).
     pub fn free_run(&self) -> u64 {
         self.background + (self.limit - self.background) / 2
     }
@@ -383,8 +382,8 @@ mod tests {
 
     #[test]
     fn the_factors_are_those_of_the_kernel() {
-        // What a kernel 6.18 logged for a loop device at 60 MB/s, with limits of 100 and 200 MiB and all but the 36
-        // MiB of the image its own: pages dirty in all, and the factor. Its part of
+        // Log of a kernel 6.18 for a loop device at 60 MB/s: pages dirty in all, and the factor.
+        // Limits were 100 and 200 MiB, and all but the 36 MiB of the image was its own. Its part of
         // the limit was 116 MiB, and it was thought to write 100 MiB/s still.
         let mut balance = Balance::new(100 * MIB, 200 * MIB);
         balance.share = 0.58;

@@ -42,8 +42,8 @@ pub type Gaps = SmallVec<[(u64, u64); 1]>;
 /// Files that were there before are placed in pieces of this many bytes.
 const UNKNOWN: u64 = 8 << 20;
 
-/// Bytes at the start of each group for its bitmaps and inodes: 2 + 512 blocks of
-/// mke2fs's default of 8,192 inodes of 256 bytes a group.
+/// Bytes at the start of each group for its bitmaps and inodes: 2 + 512 blocks. mke2fs has 8,192
+/// inodes of 256 bytes a group by default.
 const GROUP_METADATA: u64 = 514 * 4096;
 
 /// Bytes of a file that its inode points to itself (ext2, ext3): 12 blocks.

@@ -1,8 +1,7 @@
-//! The page cache of a machine: which pages it holds, what is being read ahead into it, and how
-//! large the folios are.
+//! The page cache of a machine: its pages, its reads in flight, and the size of folios.
 //!
-//! It has no calls and makes no transfers: the steps of calls ([`super::volume::Step`]) decide what
-//! is read and report here what is on its way and what has come.
+//! It has no calls and makes no transfers. The steps of calls ([`super::volume::Step`]) decide on
+//! reads, and report transfers in flight and completed ones here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +18,7 @@ use crate::cache_counts::CacheCounts;
 /// The page cache.
 #[derive(Debug)]
 pub struct CachedPages {
-    /// What it holds.
+    /// The cached pages.
     pub(super) lru: ActiveInactiveLru,
     page: u64,
     /// The largest folio, and the size of each file's.
@@ -31,9 +30,9 @@ pub struct CachedPages {
     streams: BTreeMap<(u32, u32), Stream>,
     shared: bool,
     marks: BTreeSet<(u32, u64)>,
-    /// Bytes asked for that nobody's processor time was charged with yet.
+    /// Requested bytes whose processor time is not charged yet.
     asked: u64,
-    /// Pages that are being read from the device, with who waits for them.
+    /// Pages that are being read from the device, with the calls that wait for them.
     arriving: RangeMap<Vec<u32>>,
     fresh_memory: FreshMemory,
 }
@@ -45,7 +44,7 @@ fn whole_pages(bytes: u64, page: u64) -> u64 {
 
 impl CachedPages {
     /// An empty cache that reads in transfers of at most `transfer` bytes. The threads of a daemon
-    /// share (`shared`) what they opened.
+    /// share (`shared`) their open files.
     pub fn new(
         memory: &MainMemory,
         read_ahead: &WindowSpec,
@@ -223,7 +222,8 @@ impl CachedPages {
         arriving.map(|(range, _)| range).collect()
     }
 
-    /// A range is asked for; says how many 4 KiB pages of memory it uses for the first time.
+    /// A range is requested; returns the number of 4 KiB pages of memory that it uses for the first
+    /// time.
     pub fn ask(&mut self, range: Range) -> u32 {
         let first_used = self.fresh_memory.take(range.len(), &self.lru);
         self.asked += range.len();
@@ -247,7 +247,7 @@ impl CachedPages {
         }
     }
 
-    /// A range has come from the device; gives who waited for it.
+    /// A range has arrived from the device; returns the calls that waited for it.
     pub fn arrived(&mut self, range: Range) -> Vec<u32> {
         let arrived = self.arriving.remove(range.file, range.start);
         if arrived.is_some() {
@@ -336,7 +336,7 @@ impl CachedPages {
         if start != first && needs(first) {
             return Some(first);
         }
-        // What lies beyond the end of the file needs no reading.
+        // Pages beyond the end of the file need no reading.
         (end != last && end < size && needs(last)).then_some(last)
     }
 

@@ -18,7 +18,7 @@ pub enum Stage {
     Flushing,
     /// The call prepares it in parts.
     Sending,
-    /// The journal commits what it changed.
+    /// The journal commits its change.
     Committing,
     /// Committed journal data is being written to its final place.
     Placing,
@@ -41,7 +41,7 @@ pub enum Caller {
     Journal,
     /// The journal, in which room is made.
     Checkpoint,
-    /// Nobody: a client gives a lock up.
+    /// No process: a client releases a lock.
     Lock,
 }
 

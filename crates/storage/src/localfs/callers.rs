@@ -24,7 +24,7 @@ pub struct Callers {
     pub opened: Vec<OpenFlags>,
     /// The volumes on which they lie, a bit each.
     pub volumes: u64,
-    /// Callers are the threads of one daemon, by rank: they share what they opened.
+    /// Callers are the threads of one daemon, by rank: they share their open files.
     pub one_daemon: bool,
 }
 

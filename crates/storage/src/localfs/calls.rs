@@ -10,11 +10,11 @@
 //!   signals ─▶ [pass on] ─▶ flusher or journal
 //! ```
 //!
-//! A call is on the processor, throttled because it dirtied too much, or waits for the device, for
-//! pages that are being read, or for a commit. Each transition goes a step with a call, or has an
-//! event change the file system ([`Step`]); what that wants done ([`Effects`]) it puts at once.
-//! Calls wait in the page of the part that they wait for, and only transitions of that page, or of
-//! the page around it, take them from there: others send it a [`Signal`].
+//! A call is on the processor, is throttled at the dirty limit, or waits for the device, for reads
+//! in flight, or for a commit. Each transition advances a call by a step, or lets an event change
+//! the file system ([`Step`]). It puts the resulting tokens ([`Effects`]) at once. Calls wait in
+//! the page of the part that they wait for. Only transitions of that page, or of the page around
+//! it, take them from there: others send it a [`Signal`].
 
 use headrace_net::{
     Account, Firing, Inputs, Node, Page, Slot, Span, Stores, To, TransitionBuilder,
@@ -28,9 +28,9 @@ use super::journal_page::{self, JournalPorts};
 use super::page_cache_page::{self, PageCachePorts};
 use super::volume::{Effects, NO_FILE, Next, Step, Tick, Wait};
 use super::volume_stores::VolumeStores;
-use super::waiting::{BAGS, Bag, Bags, Signal, WaysIn};
+use super::waiting::{BAGS, Bag, BagTargets, Bags, Signal};
 use crate::iosched::BlockDevice;
-use crate::tokens::{Extent, GivenUp, Request, Transfer};
+use crate::tokens::{Extent, ReleasedLock, Request, Transfer};
 
 /// The ways in and out of a volume's page, from inside.
 pub(super) struct InnerPorts {
@@ -40,10 +40,10 @@ pub(super) struct InnerPorts {
     pub processed: Node<Call>,
     pub callers: Callers,
     /// Locks to be given up, and where they go when nothing is cached under them.
-    pub locks: Option<(Node<GivenUp>, To<GivenUp>)>,
+    pub locks: Option<(Node<ReleasedLock>, To<ReleasedLock>)>,
 }
 
-/// What the parts of a volume need to know of it.
+/// The volume's state that its parts need.
 #[derive(Clone, Copy)]
 pub(super) struct Mounted<S> {
     /// Its number on its machine.
@@ -70,7 +70,7 @@ pub(super) struct Places {
     requests: Node<Request>,
     complete: To<Request>,
     device: BlockDevice,
-    given_up: Option<To<GivenUp>>,
+    given_up: Option<To<ReleasedLock>>,
     transfers: Node<Call>,
     kernel_waiting: Node<Call>,
 }
@@ -80,12 +80,12 @@ pub(super) struct Places {
 pub(super) struct Scope {
     places: Places,
     bags: Bags,
-    ways: WaysIn,
+    ways: BagTargets,
     throttled: Option<To<Call>>,
 }
 
 impl Places {
-    /// What the page of a part can reach: the bags of the volume's page, and its own.
+    /// The bags that the page of a part can reach: those of the volume's page, and its own.
     pub fn scope(self, own: &[(Bag, Node<Call>)]) -> Scope {
         let volume = [
             (Bag::Transfers, self.transfers),
@@ -222,7 +222,7 @@ impl Scope {
         self.carry_out(firing, &step.effects, account);
     }
 
-    /// A call waits, unless what it would wait for has come.
+    /// A call waits, unless its condition holds already.
     fn wait(&self, firing: &mut Firing<'_>, call: Call, wait: Wait, step: &mut Step<'_>) {
         let bag = Bag::of(call.caller, wait);
         let Some(way) = self.ways[bag as usize].filter(|_| step.has_to_wait(wait)) else {
@@ -349,7 +349,7 @@ pub(super) fn volume<S: VolumeStores>(
     scope
 }
 
-/// What the transitions of the volume's page reach: they put calls into every bag.
+/// The bags that the transitions of the volume's page reach: they put calls into all of them.
 fn scope_of_calls(
     places: Places,
     cache: PageCachePorts,
@@ -370,7 +370,7 @@ fn scope_of_calls(
     scope
 }
 
-/// Writes what becomes of calls.
+/// Writes the transitions of calls.
 fn calls<S: VolumeStores>(
     page: &mut Page<'_>,
     scope: Scope,
@@ -416,12 +416,12 @@ fn calls<S: VolumeStores>(
     }
     if let Some((locks, given_up)) = locks {
         let transition = page.transition("give up").take(locks).with_all(stores);
-        scope
-            .steps(transition.may_put(given_up))
-            .fires(move |firing, lock: GivenUp, parts| {
+        scope.steps(transition.may_put(given_up)).fires(
+            move |firing, lock: ReleasedLock, parts| {
                 let step = S::step(parts, number);
                 scope.proceed(firing, revocation_call(&lock), step);
-            });
+            },
+        );
     }
 }
 
@@ -532,7 +532,7 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
 }
 
 /// Creates the call that writes back data before a lock is released.
-fn revocation_call(lock: &GivenUp) -> Call {
+fn revocation_call(lock: &ReleasedLock) -> Call {
     let Extent {
         file,
         target,
@@ -546,7 +546,7 @@ fn revocation_call(lock: &GivenUp) -> Call {
         transfers: 0,
         at: start,
         end,
-        // Of no size, it has room for the target.
+        // It has no size, but room for the target.
         size: u64::from(target),
         time: Span::ZERO,
         made: false,
@@ -564,8 +564,8 @@ fn revocation_call(lock: &GivenUp) -> Call {
 }
 
 /// The lock that a call was made for.
-fn given_up_by(call: &Call) -> GivenUp {
-    GivenUp {
+fn given_up_by(call: &Call) -> ReleasedLock {
+    ReleasedLock {
         number: call.request,
         extent: call.lock(),
     }

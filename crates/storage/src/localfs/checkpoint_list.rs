@@ -1,9 +1,9 @@
 //! Transactions that are committed, and what of each is not at its place yet.
 //!
-//! A transaction's part of the journal is free again when nothing of it is left, and of none
-//! that is older (Linux 6.18, fs/jbd2/checkpoint.c: `__jbd2_journal_remove_checkpoint`;
-//! fs/jbd2/journal.c: `jbd2_journal_get_log_tail`). What a later transaction has committed
-//! anew is that one's affair from then on (fs/jbd2/commit.c, phase 6).
+//! A transaction's part of the journal is free again when no block of it or of an older one is
+//! left. Sources: Linux 6.18, fs/jbd2/checkpoint.c: `__jbd2_journal_remove_checkpoint`;
+//! fs/jbd2/journal.c: `jbd2_journal_get_log_tail`. Blocks that a later transaction has committed
+//! again belong to that one from then on (fs/jbd2/commit.c, phase 6).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -29,7 +29,7 @@ use super::volume::Volume;
 use super::volume_stores::{CacheLocks, SharedStores, VolumeStores};
 use crate::iosched::BlockDevice;
 use crate::time_conversion::span;
-use crate::tokens::{GivenUp, Request, Transfer};
+use crate::tokens::{ReleasedLock, Request, Transfer};
 
 /// A cache's ways in and out.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub struct CachePorts {
     pub transferred: Port<Transfer>,
     /// Locks to be given up, and those under which nothing is cached any more, if there
     /// are locks.
-    pub locks: Option<(Port<GivenUp>, Port<GivenUp>)>,
+    pub locks: Option<(Port<ReleasedLock>, Port<ReleasedLock>)>,
 }
 
 /// Builds a client's page cache, which reads in transfers of a fixed size.

@@ -1,10 +1,11 @@
 //! Cost of copies between the page cache and a process.
 //!
-//! Nguyen 2011, §4.5: a page takes T_L2 while the request's pages fit into the
-//! share of the second-level cache that the copy can use (S_threshold); of a
-//! larger request, the pages beyond take T_memory. A third level makes a third
-//! time between the two. The mean per page of n pages is then the published
-//! ((S_threshold/S_page)·T_L2 + x·T_memory) / (S_threshold/S_page + x).
+//! A page takes T_L2 while the request's pages fit into the share of the
+//! second-level cache that the copy can use (Nguyen 2011, §4.5: S_threshold).
+//! The pages of a larger request beyond that take T_memory. A third level makes
+//! a third time between the two. The mean per page of n pages is then the
+//! published ((S_threshold/S_page)·T_L2 + x·T_memory) / (S_threshold/S_page +
+//! x).
 //!
 //! Copies into the page cache take `write_share` of that.
 //!

@@ -1,7 +1,7 @@
 //! A machine fails: the contents of its memory are lost.
 //!
-//! The journal's transactions that were committed are there again (journal replay); of the
-//! file system's own structures nothing is lost that takes time to make anew.
+//! Committed transactions of the journal are restored (journal replay). Structures of the file
+//! system that take time to rebuild are not lost.
 //!
 //! Not modelled: the end of calls in progress: they go on, and fill the cache; the time to replay
 //! the journal, or to check a file system without one (`failure.until` includes it).

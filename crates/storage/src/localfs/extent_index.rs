@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::extents::{Id, Range};
 
 /// Bits of an offset within its stretch: 16 MiB. So the stretches of 64 GiB are few enough for the
-/// processor's caches, and a stretch in pieces of 8 KiB takes 16 KiB of memory in one place.
+/// processor's caches. A stretch in pieces of 8 KiB takes 16 KiB of contiguous memory.
 const STRETCH: u32 = 24;
 
 /// Starts of extents by file and stretch, in order. A search costs the memory it touches, and one

@@ -1,5 +1,6 @@
-//! Extents of cached pages, findable by place and kept in order of their last
-//! use, in one list or two, and for dirty ones of when they became dirty.
+//! Extents of cached pages, found by place and ordered by their last use, in
+//! one list or two. Dirty ones are also ordered by the time when they became
+//! dirty.
 
 use std::cell::Cell;
 
@@ -232,7 +233,7 @@ impl Extents {
         }
     }
 
-    /// An extent is no more.
+    /// An extent is removed.
     fn unlearn(&mut self, id: Id) {
         let known = self.known.get_mut();
         if known.by == id {

@@ -27,11 +27,11 @@ pub(super) const CHUNK: u64 = 4 << 20;
 /// Folios that the kernel hands to a device at once (BIO_MAX_VECS of include/linux/bio.h).
 const MOST_FOLIOS: u64 = 256;
 
-/// Bytes for which ext4 chooses blocks at once when it has left that for later, and after which
-/// it hands over what it has (MAX_WRITEPAGES_EXTENT_LEN of fs/ext4/inode.c: 2,048 blocks).
+/// Bytes for which ext4 chooses blocks at once with delayed allocation, and after which it submits
+/// them. Source: MAX_WRITEPAGES_EXTENT_LEN of fs/ext4/inode.c: 2,048 blocks.
 const MOST_CHOSEN: u64 = 2048 * BLOCK;
 
-/// What is dirty or under write-back, and who waits for it to be less.
+/// Dirty data and data under writeback, and the calls that wait for its reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Flusher {
     balance: Balance,
@@ -59,7 +59,7 @@ pub(super) struct Flusher {
     dirty_order: BTreeSet<(Time, u32)>,
     /// Position of the flusher in each file.
     cursor: BTreeMap<u32, u64>,
-    /// Who waits for room among the dirty pages.
+    /// Calls that wait for room among the dirty pages.
     waiters: Vec<u32>,
 }
 
@@ -75,7 +75,7 @@ impl Flusher {
     pub fn new(spec: &WriteBack, memory: &MainMemory) -> Flusher {
         let mut balance = Balance::new(spec.background(memory), spec.limit(memory));
         if spec.below.0 > 0 {
-            // What is written is written once more below.
+            // Written data is written once more below.
             balance.share = 0.5;
         }
         Flusher {
@@ -124,7 +124,7 @@ impl Flusher {
         self.others = bytes;
     }
 
-    /// The part of what is written lately that this device wrote.
+    /// The part of recent writes that this device wrote.
     pub fn set_share(&mut self, share: f64) {
         self.balance.share = share;
     }
@@ -144,8 +144,8 @@ impl Flusher {
         self.dirty + self.others + self.below
     }
 
-    /// Returns true if `bytes` more may become dirty within the limit, or if the file system has
-    /// no dirty bytes of its own to write first.
+    /// Returns true if `bytes` more may become dirty within the limit. The same holds if the file
+    /// system has no dirty bytes of its own to write first.
     pub fn has_room(&self, bytes: u64, journal: u64) -> bool {
         let total = self.total(journal);
         total + bytes <= self.balance.limit || total <= self.others + self.below
@@ -189,12 +189,12 @@ impl Flusher {
         }
     }
 
-    /// All that is dirty is lost; gives who waited for room.
+    /// All dirty data is lost; returns the calls that waited for room.
     pub fn crash(&mut self) -> Vec<u32> {
         self.dirty = 0;
         self.dirty_since.clear();
         self.dirty_order.clear();
-        // There is room for those who dirty more.
+        // There is room for calls that dirty more.
         self.take_waiters()
     }
 
@@ -203,8 +203,9 @@ impl Flusher {
         self.dirty_order.iter().map(|&(_, file)| file).collect()
     }
 
-    /// Moves bytes from dirty to under writeback. What they count for beyond what will be written
-    /// stays counted until then; what goes out of a folio that is dirty still is not counted twice.
+    /// Moves bytes from dirty to under writeback. Bytes that count beyond those that will be
+    /// written stay counted until then. A part written out of a folio that stays dirty is not
+    /// counted twice.
     pub fn count_clean(&mut self, range: Range, bytes: u64, written: u64) {
         self.dirty = self.dirty.saturating_sub(bytes);
         self.writing += bytes;
@@ -245,7 +246,7 @@ impl Flusher {
         self.waiters.push(waiter);
     }
 
-    /// Who waited for room among the dirty pages looks again.
+    /// Calls that waited for room among the dirty pages check again.
     pub fn take_waiters(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.waiters)
     }
@@ -268,9 +269,8 @@ impl Flusher {
         self.flushing |= in_background;
     }
 
-    /// The next file to write: the one that has been dirty for longest, if there are too many dirty
-    /// pages, once that has begun, or if its pages have been dirty for `age`. Gives the byte to go
-    /// on from.
+    /// The next file to write. It is the longest dirty one, if there are too many dirty pages, or
+    /// if its pages have been dirty for `age`. Gives the byte to go on from.
     fn next_file(&mut self, age: Span, now: Time) -> Option<(u32, u64)> {
         let &(since, file) = self.dirty_order.first()?;
         self.flushing &= self.over_background();
@@ -308,7 +308,7 @@ impl Flusher {
         }
     }
 
-    /// It is done; gives who waited for the file's, if that was the last.
+    /// It is done; returns the calls that waited for the file's, if that was the last.
     fn is_written(&mut self, range: Range, folio: Option<u64>) -> Vec<u32> {
         if let Some(unit) = folio {
             for folio in range.start / unit..range.end.div_ceil(unit) {
@@ -344,9 +344,9 @@ impl Step<'_> {
         self.flush(now);
     }
 
-    /// Reclaim finds nothing but dirty pages: all that is dirty now is written
-    /// (shrink_inactive_list in mm/vmscan.c wakes the flusher for WB_REASON_VMSCAN,
-    /// wb_check_start_all takes as much as is dirty).
+    /// Reclaim finds only dirty pages, so all present dirty pages are written. shrink_inactive_list
+    /// in mm/vmscan.c wakes the flusher for WB_REASON_VMSCAN, and wb_check_start_all takes as much
+    /// as is dirty.
     pub(super) fn flush_all(&mut self, now: Time) {
         self.flusher.begin(false, now);
         self.write_older(Span::ZERO, now);
@@ -460,9 +460,9 @@ impl Step<'_> {
         }
     }
 
-    /// Contiguous bytes of a file that a sync submits to the device at once: a limit of bytes a
-    /// second lets all of that go, or nothing. Of 64 MiB on Linux 6.18, written by calls of 128
-    /// KiB, ext4 made 8 pieces of 8 MiB, XFS and ext2 2 of 32 MiB. Where folios are pages,
+    /// Contiguous bytes of a file that a sync submits to the device at once. A limit of bytes a
+    /// second lets all of that go, or nothing. Linux 6.18 cut 64 MiB, written by 128 KiB calls,
+    /// into 8 pieces of 8 MiB (ext4) or 2 of 32 MiB (XFS and ext2). Where folios are pages,
     /// neighbours in memory go together: pieces were of 1 to 4 MiB.
     fn most_at_once(&self, file: u32) -> u64 {
         let folio = self.pages.folio_of(file);

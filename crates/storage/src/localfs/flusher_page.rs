@@ -1,4 +1,4 @@
-//! The page of the flusher: what it writes, and who waits for it.
+//! The page of the flusher: its writes, and the calls that wait for it.
 //!
 //! ```text
 //!   work ─▶ [write back] ─▶ (processor)
@@ -8,7 +8,7 @@
 //!   throttle ─▶ (throttled) ─▶ [let go] ─▶ ready
 //! ```
 //!
-//! What is dirty, and how far writers are throttled, is in the store of the
+//! Dirty data and the throttling of writers are in the store of the
 //! [flushers](super::flusher::Flusher).
 
 use headrace_net::{Infinite, Page, Port, Random, Span};
@@ -23,7 +23,7 @@ use crate::tokens::Transfer;
 /// The ways into the page.
 #[derive(Clone, Copy)]
 pub(super) struct FlusherPorts {
-    /// The flusher's processor time for what it has sent.
+    /// The flusher's processor time for its submissions.
     pub work: Port<Call>,
     /// Old pages are to be looked for.
     pub timer: Port<Tick>,

@@ -60,11 +60,11 @@ mod tests {
         cache.fill(file(0, 8));
         assert_eq!(memory.take(4 * PAGE, &cache), 4);
         memory.filled(4 * PAGE);
-        // What was asked for and is gone was used.
+        // Requested and evicted memory was used.
         assert_eq!(memory.take(4 * PAGE, &cache), 0);
         memory.filled(4 * PAGE);
         cache.fill(file(1, 5));
-        // Somebody has written: 13 were used.
+        // A writer has used 13.
         assert_eq!(memory.take(2 * PAGE, &cache), 2);
         memory.filled(2 * PAGE);
         cache.forget(0);

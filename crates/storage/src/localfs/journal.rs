@@ -67,15 +67,15 @@ pub const TAGS: u64 = 500;
 /// jbd2_journal_get_max_txn_bufs; 5,440 of 16,384 blocks were counted).
 const LARGEST_TRANSACTION: u64 = 3;
 
-/// Blocks that jbd2 keeps free beyond that, "for rounding errors" (Linux 6.18,
-/// include/linux/jbd2.h: jbd2_log_space_left); as much of a journal of the smallest size that the
-/// kernel takes, 1,024 blocks, as it can be of smaller ones here.
+/// Blocks that jbd2 reserves beyond that, "for rounding errors" (Linux 6.18, include/linux/jbd2.h:
+/// jbd2_log_space_left). For the kernel's smallest journal, 1,024 blocks, the share is as large as
+/// it can be of smaller ones here.
 const RESERVE: u64 = 32 * BLOCK;
 const RESERVE_PART: u64 = 32;
 
-/// Blocks that a call may need for each page that it writes in data mode, and which a
-/// transaction must have left to take it (Linux 6.18, fs/ext4/inode.c: ext4_writepage_trans_blocks,
-/// and one for the list of orphans; with blocks of pointers). Counted: of 5,461 blocks a transaction
+/// Blocks that a call may need for each page that it writes in data mode, and which a transaction
+/// must have left to take it. Source: Linux 6.18, fs/ext4/inode.c: ext4_writepage_trans_blocks, and
+/// one for the list of orphans; with blocks of pointers. Counted: of 5,461 blocks a transaction
 /// took 5,429, of 10,922 it took 10,879, the rest being this and what its descriptors may need.
 const NEEDED_BY_A_PAGE: u64 = 21;
 
@@ -173,7 +173,7 @@ pub struct Journal {
     running: Transaction,
     /// The one that is being committed.
     committing: Option<Transaction>,
-    /// True if somebody waits for the running transaction, which is committed after that one.
+    /// True if a call waits for the running transaction, which is committed after that one.
     commit_wanted: bool,
     /// Data on its way into the journal.
     under_commit: PagesUnderCommit,
@@ -302,9 +302,9 @@ impl Journal {
 
     /// Returns true if an fdatasync of a file waits for such a change of it.
     ///
-    /// That of ext4 waits for a new size and new blocks alone (Linux 6.18, fs/ext4/inode.c:
-    /// ext4_do_update_inode; fs/ext4/fsync.c: ext4_fsync_journal, by i_datasync_tid). That of XFS
-    /// waits for all but times (fs/xfs/xfs_file.c: xfs_fsync_seq, by XFS_ILOG_TIMESTAMP).
+    /// ext4's waits for a new size and new blocks alone. Sources: Linux 6.18, fs/ext4/inode.c:
+    /// ext4_do_update_inode; fs/ext4/fsync.c: ext4_fsync_journal, by i_datasync_tid. XFS's waits
+    /// for all but times (fs/xfs/xfs_file.c: xfs_fsync_seq, by XFS_ILOG_TIMESTAMP).
     fn fdatasync_waits(&self, changed: Changed) -> bool {
         match changed {
             Changed::Data => true,
@@ -364,13 +364,12 @@ impl Journal {
         self.running.began + self.interval <= now
     }
 
-    /// Sees to it that the age of the running transaction is looked at; returns true if nothing
-    /// did before.
+    /// Starts the timer for the age of the running transaction; returns true if none ran before.
     pub fn set_timer(&mut self) -> bool {
         !std::mem::replace(&mut self.timer_is_set, true)
     }
 
-    /// It is looked at now.
+    /// The timer has ended.
     pub fn timer_ended(&mut self) {
         self.timer_is_set = false;
     }
@@ -387,12 +386,12 @@ impl Journal {
         }
     }
 
-    /// Who waited for a transaction, or one before it, goes on.
+    /// Calls that waited for a transaction, or one before it, go on.
     pub fn take_commit_waiters(&mut self, id: u64) -> Vec<u32> {
         self.waiters.committed(id)
     }
 
-    /// Who waited for room looks again.
+    /// Calls that waited for room check again.
     pub fn take_room_waiters(&mut self) -> Vec<u32> {
         self.waiters.room()
     }
@@ -404,7 +403,7 @@ impl Journal {
         id == self.running.id && !self.commit_wanted
     }
 
-    /// Somebody waits for a transaction; returns true if that is the running one.
+    /// A call waits for a transaction; returns true if that is the running one.
     pub fn want(&mut self, id: u64) -> bool {
         let is_running = id == self.running.id;
         self.commit_wanted |= is_running;
@@ -474,7 +473,8 @@ impl Journal {
         (self.base + at, bytes)
     }
 
-    /// A transfer of the file system's own blocks is done; gives who waited for data in it.
+    /// A transfer of the file system's own blocks is done; returns the calls that waited for data
+    /// in it.
     pub fn transferred(&mut self, transfer: &Transfer) -> Vec<u32> {
         // A descriptor never goes alone, as the superblock does, whose place a commit can have.
         if self.under_commit.is_empty() || transfer.size == BLOCK {
@@ -484,8 +484,8 @@ impl Journal {
         self.waiters.transferred(transfer.address)
     }
 
-    /// The transfer into the journal that has any of these bytes, but for those that the running
-    /// transaction has too: of these the commit has a copy.
+    /// The transfer into the journal that has any of these bytes. Bytes that the running
+    /// transaction has too are excluded: the commit has a copy of them.
     pub fn carrier_of(&self, range: Range) -> Option<u64> {
         if self.under_commit.is_empty() {
             return None;
@@ -529,9 +529,9 @@ impl Journal {
         all.saturating_sub(kept).saturating_sub(self.running.len()) * BLOCK
     }
 
-    /// Returns true if there is room for what a call changes: beside the transaction that is being
-    /// committed, for one more of the largest size (Linux 6.18, fs/jbd2/transaction.c:
-    /// add_transaction_credits; include/linux/jbd2.h: jbd2_log_space_left). Without it the call
+    /// Returns true if there is room for a call's changes: beside the transaction that is being
+    /// committed, for one more of the largest size. Sources: Linux 6.18, fs/jbd2/transaction.c:
+    /// add_transaction_credits; include/linux/jbd2.h: jbd2_log_space_left. Without it the call
     /// waits for a checkpoint. XFS reserves its log's room otherwise.
     pub fn has_room(&self) -> bool {
         if !self.exists() || self.mode == JournalMode::Log {
@@ -570,7 +570,7 @@ impl Journal {
         self.committing.is_none() && !self.running.is_empty()
     }
 
-    /// Begins a commit: what was running is committing.
+    /// Begins a commit: the running transaction is committing.
     pub fn commit(&mut self) {
         let next = Transaction {
             id: self.running.id + 1,
@@ -624,7 +624,7 @@ impl Journal {
         at
     }
 
-    /// The commit is done; gives what it committed.
+    /// The commit is done; returns the committed transaction.
     pub fn committed(&mut self) -> Option<Transaction> {
         let done = self.committing.take()?;
         if self.mode == JournalMode::Data {
@@ -672,7 +672,7 @@ impl Journal {
         self.can_free().filter(|tail| keeps_apart && enough(tail))
     }
 
-    /// The tail goes on, unless somebody has moved it further.
+    /// The tail advances, unless it is further already.
     pub fn frees(&mut self, tail: u64) {
         self.tail = self.tail.max(tail);
     }
@@ -809,8 +809,8 @@ mod tests {
 
     #[test]
     fn there_is_room_for_one_transaction_of_the_largest_size_beside_the_one_under_way() {
-        // In blocks, of 16,384: the largest transaction has 5,461, the superblock and what is
-        // kept 33. Of 20 MiB a transaction has 5,120, 11 of descriptors, and its record.
+        // In blocks, of 16,384: the largest transaction has 5,461, the superblock and the reserve
+        // 33. A transaction of 20 MiB has 5,120, 11 of descriptors, and its record.
         let mut journal = journal("journal", "checkpoint_at = 0.25");
         assert!(commits(&mut journal, 0, 20));
         // 16,384 - 33 - 5,132 - 5,131 = 6,088.
@@ -832,7 +832,7 @@ mod tests {
     fn a_commit_moves_the_tail_if_that_frees_a_largest_transaction() {
         let mut journal = journal("journal", "");
         commits(&mut journal, 0, 20);
-        // The same anew: the first transaction has nothing left, and 5,132 blocks, too few.
+        // The same again: the first transaction has nothing left, and 5,132 blocks, too few.
         commits(&mut journal, 0, 20);
         assert_eq!(journal.list.oldest(), Some((2, 5_132 * BLOCK)));
         assert_eq!((journal.tail, journal.commit_can_free()), (0, None));

@@ -1,17 +1,17 @@
 //! A journal without room: a call that would change data makes some first.
 //!
-//! jbd2 (Linux 6.18, fs/jbd2/transaction.c: `add_transaction_credits`; fs/jbd2/checkpoint.c:
-//! `__jbd2_log_wait_for_space`, `jbd2_log_do_checkpoint`, `jbd2_cleanup_journal_tail`): as long as
-//! there is no room for one more transaction of the largest size beside the one that is being
-//! committed, the journal's tail moves over the transactions that are at their places, after a
-//! flush of the device's write cache and with a write of the superblock. If the oldest one is
-//! not, what of it is still dirty is written first: block by block, as metadata, of which a
-//! limit on the device lets any amount go and has the flush pay for it. What of it a younger
-//! transaction changes has to be committed with that one before. If no transaction is
+//! The journal needs room for one more transaction of the largest size beside the one that is being
+//! committed. Without it, the tail moves over transactions that are at their places, with a flush
+//! of the device's cache and a superblock write. Sources are jbd2 (Linux 6.18,
+//! fs/jbd2/transaction.c: `add_transaction_credits`; fs/jbd2/checkpoint.c:
+//! `__jbd2_log_wait_for_space`, `jbd2_log_do_checkpoint`, `jbd2_cleanup_journal_tail`). If the
+//! oldest one is not, its dirty blocks are written first: block by block, as metadata. A limit on
+//! the device lets any amount of metadata go and has the flush pay for it. Its blocks that a
+//! younger transaction changes have to be committed with that one before. If no transaction is
 //! committed yet, the one that is being committed is waited for.
 //!
-//! The kernel has the first of those who find no room do it, and the others wait for that one;
-//! here a call of the kernel's own does it for all.
+//! In the kernel the first call that finds no room does it, and the others wait for that one. Here
+//! a call of the kernel's own does it for all.
 //!
 //! Not modelled: the order in which blocks were changed first, in which the kernel writes them
 //! (here: by place); metadata that the flusher has written back before; calls that change nothing
@@ -132,10 +132,10 @@ impl Step<'_> {
         Next::Wait(Wait::Transfers)
     }
 
-    /// Sends what is dirty of the oldest transaction to its place.
+    /// Sends the dirty blocks of the oldest transaction to their places.
     fn write_oldest(&mut self, call: &mut Call, now: Time) -> Next {
         if !self.is_oldest(call.at) {
-            // All of it was committed anew meanwhile.
+            // All of it was committed again meanwhile.
             call.stage = Stage::Flushing;
             return self.checkpoint_step(call, now);
         }
@@ -161,7 +161,7 @@ impl Step<'_> {
         Next::Wait(Wait::Transfers)
     }
 
-    /// Sends what is dirty of some data to its place, as metadata, for a call that waits. Blocks
+    /// Sends the dirty part of some data to its place, as metadata, for a call that waits. Blocks
     /// that nothing was in yet are new to the device here, not where the journal has them.
     fn place(&mut self, range: Range, now: Time) {
         let mut at = range.start;

@@ -14,7 +14,7 @@ use super::volume::{Next, Step, Tick, Wait};
 use crate::tokens::{Content, Transfer};
 
 impl Step<'_> {
-    /// Somebody waits for a transaction.
+    /// A call waits for a transaction.
     pub(super) fn want_commit(&mut self, id: u64) {
         if self.journal.want(id) {
             self.begin_commit();
@@ -74,9 +74,9 @@ impl Step<'_> {
                 call.end = self.journal.commit_can_free().unwrap_or(0);
                 let (address, bytes) = self.journal.write_record();
                 let record = self.own_transfer(Operation::Write, address, bytes);
-                // It is metadata as the blocks before it are (Linux 6.18, include/linux/jbd2.h:
-                // JBD2_JOURNAL_REQ_FLAGS; fs/xfs/xfs_log.c: xlog_write_iclog), which block
-                // traces show too: WFSM, with a flush before it and forced through.
+                // It is metadata like the blocks before it (Linux 6.18, include/linux/jbd2.h:
+                // JBD2_JOURNAL_REQ_FLAGS; fs/xfs/xfs_log.c: xlog_write_iclog). Block traces show
+                // it, too: WFSM, with a flush before it and forced through.
                 self.effects.transfers.push(Transfer {
                     forced: self.journal.barriers,
                     ..record
@@ -84,7 +84,7 @@ impl Step<'_> {
                 Next::Wait(Wait::Transfers)
             }
             Stage::Filling if call.end > 0 => {
-                // The flush before the record had the device store what was at its place.
+                // The flush before the record had the device store the blocks at their places.
                 call.stage = Stage::Placing;
                 self.write_superblock()
             }
@@ -117,7 +117,7 @@ impl Step<'_> {
         }
     }
 
-    /// The record is on the device: who waited goes on, and the journal is
+    /// The record is on the device: waiting calls go on, and the journal is
     /// emptied if too little of it is free.
     fn end_commit(&mut self, call: &mut Call, now: Time) -> Next {
         let Some(done) = self.journal.committed() else {
@@ -126,8 +126,8 @@ impl Step<'_> {
         let ready = self.journal.take_commit_waiters(done.id);
         self.effects.woken.extend(ready);
         for data in done.data() {
-            // What the running transaction has anew can go to its place after its own commit
-            // (Linux 6.18, fs/jbd2/transaction.c: __jbd2_journal_refile_buffer).
+            // Blocks that the running transaction has again can go to their places after its own
+            // commit (Linux 6.18, fs/jbd2/transaction.c: __jbd2_journal_refile_buffer).
             for range in self.journal.left_alone(data) {
                 let unit = self.pages.folio_of(data.file);
                 let newly_dirty = self.pages.newly_dirty(range, unit);

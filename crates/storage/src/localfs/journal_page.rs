@@ -1,4 +1,4 @@
-//! The page of the journal: commits and checkpoints, and who waits for them.
+//! The page of the journal: commits and checkpoints, and the calls that wait for them.
 //!
 //! ```text
 //!   begin ─▶ [commit] ─▶ (device) and committing, until its transfers are done
@@ -7,9 +7,9 @@
 //!   timer ─▶ [look at age] ─▶ commit
 //! ```
 //!
-//! A commit is a call of the kernel's own: it writes the data of files that grew, descriptors and
+//! A commit is a call of the kernel's own. It writes the data of files that grew, descriptors and
 //! blocks, and the record, and waits in "committing" for each. A checkpoint, which makes room, goes
-//! the same way. What transactions hold is in the store of the
+//! the same way. The content of transactions is in the store of the
 //! [journal](super::journal::Journal).
 
 use headrace_net::{Page, Port};

@@ -1,24 +1,24 @@
 //! Content of the last-level processor cache. Cached pages are cheaper to copy, and cached lists of
 //! buffer heads, which share the space, take no time to traverse.
 //!
-//! Each write to a folio of several pages goes through its folio's list of buffer heads from the
-//! first block, whatever part it writes (Linux 6.18, fs/ext4/inode.c: ext4_block_write_begin;
-//! fs/buffer.c: block_commit_write). Of a folio of 1 MiB the list is 26 KiB in pieces that lie
-//! anywhere: the traversal is fast while the processor's caches hold it, otherwise each head waits
-//! for memory. Random rewrites of 16 KiB took 5 us a call in a cached file of 64 MiB and 30 us in
-//! one of 512 MiB, on ext4; made of folios of 64 KiB, 5 us in both.
+//! Each write to a folio of several pages traverses its folio's list of buffer heads from the first
+//! block, for any part that it writes. Sources: Linux 6.18, fs/ext4/inode.c:
+//! ext4_block_write_begin; fs/buffer.c: block_commit_write. The list of a folio of 1 MiB is 26 KiB
+//! in scattered pieces. Its traversal is fast while the processor's caches hold it; otherwise each
+//! head waits for memory. On ext4, random rewrites of 16 KiB took 5 us a call in a cached file of
+//! 64 MiB, and 30 us with 512 MiB. With folios of 64 KiB they took 5 us in both.
 //!
-//! Files of 2 and 8 MiB that were read or rewritten again and again in calls of 96 KiB took 0.16
-//! and 0.18, or 0.21 and 0.24 us a page, such of 64 MiB 0.36 and 0.43, on a processor with 32 MiB
-//! that it shares with others.
+//! Calls of 96 KiB repeatedly read or rewrote files on a processor with a shared cache of 32 MiB.
+//! Files of 2 and 8 MiB took 0.16 and 0.18, or 0.21 and 0.24 us a page, such of 64 MiB 0.36 and
+//! 0.43.
 //!
 //! New data replaces random data, not the least recently used. After x bytes have been inserted, a
 //! fraction exp(-x / effective_size) of the last used data remains, as in a cache with random
-//! replacement (Martina, Garetto, Leonardi 2014, "A unified approach to the performance analysis of
-//! caching systems", INFOCOM). Of files that were read in order again and again 79, 68, 43, 24, 15
-//! and 7 % were found with 8, 10, 12, 14, 16 and 20 MiB, by how long calls of 64 KiB took between
-//! those of 2 and of 64 MiB (the mean of two rounds); a reach of 8 MiB makes it 88, 59, 39, 27, 19
-//! and 10, where the order of use finds all or nothing.
+//! replacement. Source: Martina, Garetto, Leonardi 2014, "A unified approach to the performance
+//! analysis of caching systems", INFOCOM. Files of 8, 10, 12, 14, 16 and 20 MiB were repeatedly
+//! read in order. 79, 68, 43, 24, 15 and 7 % of them hit, by the time of calls of 64 KiB (the mean
+//! of two rounds). An effective size of 8 MiB makes it 88, 59, 39, 27, 19 and 10;
+//! least-recently-used order makes all or none hit.
 //!
 //! The part that is there is reckoned with, not drawn: no call finds a list or does not.
 //!
@@ -83,7 +83,7 @@ impl LastLevelCache {
             used: BTreeMap::new(),
             bytes_inserted: 0.0,
             swept: 0.0,
-            // What is copied first drives out what is copied last, if that is far behind.
+            // The first parts of a copy evict the last ones, if these are far behind.
             part: (copying.l3_reach.0 / PARTS / UNIT).max(1) * UNIT,
             reuse_share: copying.reuse_share,
         })
@@ -154,10 +154,10 @@ impl LastLevelCache {
         there
     }
 
-    /// Takes out what is known of some bytes: where each piece began, and what was known.
+    /// Removes the records of some bytes: the start of each piece, and its value.
     fn take_out(&mut self, file: u32, start: u64, end: u64) -> Vec<(u64, Used)> {
         let mut pieces = Vec::new();
-        // What begins before is cut in two there.
+        // A range that begins before is split there.
         let before = self.used.range_mut(..(file, start)).next_back();
         if let Some((&(of, _), used)) = before
             && of == file
@@ -237,7 +237,7 @@ mod tests {
         last.copy(range(2, 0, UNIT), TIME);
         let first = (-0.25_f64).exp();
         close(part(last.copy(range(1, 0, UNIT), TIME)), first);
-        // What was found drives nothing out, what was not does.
+        // Hits evict nothing, misses do.
         close(last.has(2, 0), (-0.25 * (1.0 - first)).exp());
         // All of a unit is there, if one of its bytes was copied.
         close(part(last.copy(range(1, UNIT - 1, UNIT), TIME)), 1.0);
@@ -259,8 +259,8 @@ mod tests {
         last.follow(1, u64::MAX, blocks);
     }
 
-    /// In a cache that makes room at random, read in order again and again, h of a file is
-    /// found where h = exp(-(1 - h) size / reach).
+    /// In a cache with random replacement, read in order repeatedly, a fraction h of a file hits
+    /// where h = exp(-(1 - h) size / reach).
     #[test]
     fn a_file_that_is_read_again_and_again_is_found_as_with_random_replacement() {
         for (size, expected) in [(800, 1.0), (1200, 0.6863), (1600, 0.3580), (3200, 0.0436)] {
@@ -331,7 +331,7 @@ mod tests {
                     let copied = last.copy(range(1, unit as u64 * UNIT, (unit as u64 + 1) * UNIT), TIME);
                     bytes_inserted += UNIT as f64 * (1.0 - expected);
                     units[unit] = Some(bytes_inserted);
-                    // What is taken to be gone was less than that.
+                    // The part taken to be evicted was less than that.
                     prop_assert!((part(copied) - expected).abs() < 4e-4);
                 }
             }

@@ -32,7 +32,7 @@ impl Step<'_> {
         Next::End
     }
 
-    /// Sends what is dirty under a lock; gives the number of transfers.
+    /// Sends the dirty data under a lock; returns the number of transfers.
     fn write_under(&mut self, lock: Extent, call: &Call, now: Time) -> u32 {
         let priority = self.opened(call).priority;
         let mut made = 0;

@@ -41,7 +41,7 @@ pub struct MachinePorts {
     pub forget: Option<Port<Crash>>,
 }
 
-/// Writes the page of a machine: who calls it, and the files that each copy has
+/// Writes the page of a machine: its callers, and the files that each copy has
 /// before the run.
 pub fn machine(
     page: &mut Page<'_>,
@@ -239,7 +239,7 @@ fn mounted(spec: &Machine, number: usize, callers: &Callers, files: &[StoredFile
     let largest = spec.io_scheduler.largest_request.0;
     let mut volume = Volume::new(spec, capacity, largest, callers);
     volume.mount.number = number as u8;
-    // Volumes that nobody uses take no part.
+    // Unused volumes take no part.
     let in_use = u64::from(callers.volumes.count_ones().max(1));
     if in_use > 1 {
         volume.pages.divide(&spec.memory, in_use);

@@ -37,7 +37,7 @@ impl NewBlocks {
         if range.is_empty() {
             return new;
         }
-        // What only touches it stays.
+        // Ranges that only touch it stay.
         while let Some((at, last)) = self.meets(range.file, range.start + 1, range.end - 1) {
             new += last.min(range.end) - at.max(range.start);
             self.0.remove(&(range.file, at));
@@ -95,11 +95,11 @@ mod tests {
             ..range(0, 60)
         };
         assert_eq!(new.take(of_another), 0);
-        // Out of the middle: both ends stay.
+        // From within: both ends stay.
         assert_eq!(new.take(range(22, 25)), 3);
         assert_eq!(new.take(range(22, 25)), 0);
         assert_eq!(new.take(range(21, 22)), 1);
-        // Of two, with what is old between them and before the first.
+        // From two, with old blocks between them and before the first.
         assert_eq!(new.take(range(23, 45)), 5 + 5);
         assert_eq!(new.take(range(21, 45)), 0);
         assert_eq!(new.take(range(44, 46)), 1);

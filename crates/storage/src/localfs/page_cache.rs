@@ -17,8 +17,8 @@ use super::extents::{Extents, Ids, Order, Range};
 use crate::cache_counts::CacheCounts;
 use crate::replacement::{self, CachedPage, ReplacementPolicy};
 
-/// Neighbouring dirty extents go to the device together up to this size: the
-/// 4 MiB that Linux's write-back takes from one file in a turn
+/// Neighbouring dirty extents go to the device together up to this size. 4 MiB
+/// is the amount that Linux's writeback takes from one file in a turn
 /// (MIN_WRITEBACK_PAGES, fs/fs-writeback.c).
 const LARGEST_WRITE_BACK: u64 = 4 << 20;
 
@@ -101,13 +101,12 @@ impl PageCache {
         self.extents.dirty_bytes
     }
 
-    /// The part of what it can hold that is dirty.
+    /// Dirty part of its capacity.
     pub fn dirty_part(&self) -> f64 {
         self.dirty_bytes() as f64 / self.capacity.max(1) as f64
     }
 
-    /// The part of it that is filled, once reads have hit it: until then what it holds
-    /// makes no difference.
+    /// Filled part of it, once reads have hit it: until then its content makes no difference.
     pub fn warm_part(&self) -> f64 {
         match self.has_hits {
             true => self.bytes() as f64 / self.capacity.max(1) as f64,
@@ -129,8 +128,8 @@ impl PageCache {
         Range { file, start, end }
     }
 
-    /// Uses some bytes of a file: what is cached of them becomes the most
-    /// recently used; the gaps, in whole pages, are returned.
+    /// Uses some bytes of a file: their cached part becomes the most recently
+    /// used; the gaps, in whole pages, are returned.
     pub fn read(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
         let mut gaps = Vec::new();
@@ -192,17 +191,17 @@ impl PageCache {
         self.evict()
     }
 
-    /// Holds what was written and the device has already. Returns dirty data
-    /// that had to leave.
+    /// Holds written data that the device has already. Returns dirty data that
+    /// had to leave.
     pub fn write_through(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
         self.overwrite(range, false);
         self.evict()
     }
 
-    /// Holds what was written and the device does not have yet. Returns what
-    /// must now be written back: the oldest dirty data, so that no more than
-    /// the limit stays dirty, and dirty data that had to leave.
+    /// Holds written data that the device does not have yet. Returns the ranges
+    /// to write back now: the oldest dirty data above the limit, and evicted
+    /// dirty data.
     pub fn write(&mut self, file: u32, offset: u64, size: u64) -> Vec<Range> {
         let range = self.pages(file, offset, size);
         self.overwrite(range, true);
@@ -211,7 +210,7 @@ impl PageCache {
         leaving
     }
 
-    /// Replaces pages by what is written, which makes them the most recently used.
+    /// Replaces pages by new data, which makes them the most recently used.
     fn overwrite(&mut self, range: Range, dirty: bool) {
         if self.policy.is_none() {
             self.forget(range);

@@ -1,11 +1,11 @@
-//! The page of the page cache: pages that come from the device, and who waits for them.
+//! The page of the page cache: pages that come from the device, and the calls that wait for them.
 //!
 //! ```text
 //!   read ─▶ [fill] ─▶ device, kernel calls; waiting for pages ─▶ ready
 //! ```
 //!
-//! What is cached, and what is on its way, is in the store of the
-//! [cached pages](super::cached_pages::CachedPages).
+//! Cached pages and those in flight are in the store of the [cached
+//! pages](super::cached_pages::CachedPages).
 
 use headrace_net::{Page, Port};
 

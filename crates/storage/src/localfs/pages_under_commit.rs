@@ -25,7 +25,7 @@ impl PagesUnderCommit {
     pub fn begin(&mut self, transaction: &Transaction, address: u64) -> Vec<(u64, u64)> {
         let most = TAGS * BLOCK;
         let with_descriptor = most + BLOCK;
-        // What comes first changes at a call's begin: the inode with its times.
+        // The inode with its times changes first, at a call's begin.
         let metadata = transaction.metadata().count() as u64 * BLOCK;
         let mut at = metadata;
         for Range {

@@ -31,7 +31,7 @@ pub(super) type PartStores = (
     Store<CpuCost>,
 );
 
-/// What an action gets of them.
+/// The references to them that an action gets.
 pub(super) type PartRefs<'a> = (
     &'a mut Mount,
     &'a mut CachedPages,
@@ -41,7 +41,7 @@ pub(super) type PartRefs<'a> = (
     &'a mut CpuCost,
 );
 
-/// What is dirty of a machine's volumes: the limits are common.
+/// Dirty data of a machine's volumes: the limits are common.
 #[derive(Debug)]
 pub(super) struct Flushers {
     list: Vec<Flusher>,
@@ -50,7 +50,7 @@ pub(super) struct Flushers {
 }
 
 impl Flushers {
-    /// Those of volumes, on a machine where other file systems have so much that is dirty.
+    /// The flushers of volumes, on a machine where other file systems have this much dirty data.
     pub fn new(list: Vec<Flusher>, others: u64) -> Flushers {
         Flushers { list, others }
     }
@@ -67,9 +67,8 @@ impl Flushers {
         });
     }
 
-    /// A volume's, told how much the others have that is dirty and which part of all
-    /// that was written it wrote (the kernel forgets slowly what was long ago: its
-    /// part of the last seconds).
+    /// A volume's flusher. It gets the dirty data of the others, and its part of all written data
+    /// (of the last seconds, as the kernel forgets slowly).
     fn of(&mut self, volume: usize) -> &mut Flusher {
         if self.list.len() > 1 {
             let all = self.load();

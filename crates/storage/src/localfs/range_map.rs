@@ -92,8 +92,8 @@ impl<V> RangeMap<V> {
 }
 
 impl<V: Clone> RangeMap<V> {
-    /// Takes out some bytes; gives the pieces that they were in, the last first. Of ranges that
-    /// reach beyond, the rest stays.
+    /// Takes out some bytes; gives the pieces that they were in, the last first. Parts of ranges
+    /// beyond them stay.
     pub fn take(&mut self, wanted: Range) -> Pieces<V> {
         let mut taken = Pieces::new();
         let Range { file, start, end } = wanted;
@@ -119,7 +119,8 @@ impl<V: Clone> RangeMap<V> {
         taken
     }
 
-    /// Sets the value of some bytes; gives what they were in, as [`RangeMap::take`] does.
+    /// Sets the value of some bytes; returns the pieces that they were in, as [`RangeMap::take`]
+    /// does.
     pub fn set(&mut self, range: Range, value: V) -> Pieces<V> {
         let taken = self.take(range);
         self.put(range, value);
@@ -153,7 +154,7 @@ impl RangeSet {
     /// Adds some bytes.
     pub fn insert(&mut self, range: Range) {
         let mut all = range;
-        // What overlaps or touches becomes one with it.
+        // Overlapping or touching ranges are merged with it.
         while let Some((found, ())) = self.ranges.last_before(all.file, all.end.saturating_add(1))
             && found.end >= all.start
         {

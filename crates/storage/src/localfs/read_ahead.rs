@@ -3,15 +3,13 @@
 //! get_init_ra_size, get_next_ra_size). Each process has an open file of its own; the
 //! threads of a daemon share one.
 //!
-//! A miss at the start of a file, or just after the last byte read, opens a
-//! window. A miss elsewhere looks for what a stream that is read in order leaves
-//! behind: if more than is asked is cached just before it, the window is as large
-//! as that and the request together; else what was asked is read and no more. The
-//! window lets one page be marked; whoever comes to the mark has the next window
-//! read, so that one is read while the other is used. If the window that the open
-//! file remembers is not the mark's, because several streams share it, the next one
-//! begins where the cached pages after the mark end, and grows from their number. A
-//! file that is cached causes no misses and so no read-ahead.
+//! A miss at the start of a file, or just after the last byte read, opens a window. A miss
+//! elsewhere looks for the traces of a sequential stream. If more than the request is cached just
+//! before it, the window is as large as both together; else only the request is read. The window
+//! marks one page. A reader that reaches the mark has the next window read, so that one is read
+//! while the other is used. If several streams share the open file, its stored window may not be
+//! the mark's. The next one then begins where the cached pages after the mark end, and grows from
+//! their number. A file that is cached causes no misses and so no read-ahead.
 //!
 //! Not modelled: windows that end where large folios do; hints (posix_fadvise, madvise); the window
 //! around a page that a mapping misses.
@@ -50,8 +48,8 @@ pub struct ReadAhead {
     pub largest: u64,
     /// Bytes.
     pub page: u64,
-    /// The largest transfer that the device takes at once, in whole pages: a call for more
-    /// than a window is read in pieces of this (mm/readahead.c, io_pages).
+    /// The largest transfer that the device takes at once, in whole pages. A call for more than a
+    /// window is read in pieces of this (mm/readahead.c, io_pages).
     pub transfer: u64,
 }
 
@@ -148,9 +146,8 @@ impl Stream {
         self.window()
     }
 
-    /// A reader comes to a marked page, for a call that goes up to `end`: what to
-    /// read then. `hole` says which is the first page after a page that is not
-    /// cached, if that is no more than a number of bytes away.
+    /// A reader comes to a marked page, for a call that goes up to `end`: what to read then. `hole`
+    /// returns the first page after an uncached page, if that is within a number of bytes.
     pub fn comes_to(
         &mut self,
         rules: &ReadAhead,

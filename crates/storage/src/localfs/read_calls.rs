@@ -14,9 +14,8 @@ use crate::tokens::{Content, Transfer};
 /// Pages that one fault maps, if they are cached (fault_around_bytes).
 const FAULT_AROUND: u64 = 64 << 10;
 
-/// Number of faults it takes to read mapped bytes that are cached; the page before them is mapped
-/// already if the reader goes on from there. That what was mapped once stays mapped is not
-/// modelled.
+/// Number of faults to read cached mapped bytes. The page before them is mapped already if the
+/// reader goes on from there. Pages that stay mapped are not modelled.
 fn faults(start: u64, end: u64, goes_on: bool) -> u64 {
     let first = match goes_on {
         true => start.div_ceil(FAULT_AROUND),
@@ -32,7 +31,7 @@ impl Step<'_> {
             return self.direct_step(call, now);
         }
         let has_waited = call.stage == Stage::Filling;
-        // What is due besides copying.
+        // The cost besides copying.
         let mut time = match call.stage {
             Stage::Entered if opened.mapped => call.time,
             Stage::Entered => call.time + self.entering(call),
@@ -71,7 +70,7 @@ impl Step<'_> {
         Next::Work(time)
     }
 
-    /// The next byte is not cached: it is asked for, if it was not yet.
+    /// The next byte is not cached: it is requested, if it was not yet.
     fn miss(&mut self, call: &mut Call) -> Next {
         let at = call.at - call.at % self.pages.page();
         if self.pages.arriving_until(call.file, at).is_none() {
@@ -89,7 +88,7 @@ impl Step<'_> {
         }
     }
 
-    /// Processor time of whoever asked for pages since the last time.
+    /// Processor time of requests for pages since the last time.
     pub(super) fn asking(&mut self) -> Span {
         self.cpu.costs.read_page * self.pages.take_asked()
     }
@@ -128,7 +127,7 @@ impl Step<'_> {
             .map(|size| size.next_multiple_of(self.pages.page()));
         let end = known.map_or(end, |size| end.min(size.max(start + self.pages.page())));
         let end = match &self.mount.remote {
-            // The page itself is locked by whoever waits for it.
+            // The waiting call locks the page itself.
             Some(remote) => {
                 let page = self.pages.page();
                 let locked = remote.readable_until(file, start + page, end);
@@ -248,8 +247,8 @@ impl Step<'_> {
             Stage::Working => {
                 if call.operation == Operation::Write {
                     self.grow(call.file, call.at, call.end, now);
-                    // What a direct write to new blocks takes more has not been measured:
-                    // nothing is charged, and the blocks are not new any more.
+                    // The additional time of a direct write to new blocks has not been measured:
+                    // nothing is charged, and the blocks are not new afterwards.
                     let range = self.pages.lru.pages(call.file, call.at, call.end);
                     self.blocks.take_new(range);
                 }

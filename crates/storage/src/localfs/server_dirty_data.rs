@@ -1,10 +1,10 @@
-//! A page cache above servers: what they do not have yet, server by server.
+//! A page cache above servers: the data that they do not have yet, server by server.
 //!
-//! Dirty data goes out as soon as it fills a request, aligned to requests, whatever
-//! the flusher does (Lustre, osc_makes_rpc in lustre/osc: a request is made when
-//! there are pages for a full one), and otherwise as on a local file system. A
-//! server's dirty data has a limit (Lustre, max_dirty_mb) that counts until the
-//! server has answered; who would pass it makes all that is dirty go out, and waits.
+//! Dirty data is sent as soon as it fills a request, aligned to requests, independently of the
+//! flusher. Lustre's osc_makes_rpc in lustre/osc makes a request when there are pages for a full
+//! one. Otherwise it behaves as on a local file system. A server's dirty data has a limit (Lustre,
+//! max_dirty_mb) that counts until the server has answered. A writer that would exceed it has all
+//! dirty data sent, and waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::tokens::Extent;
 #[derive(Clone, Debug)]
 pub struct Remote {
     layouts: Layouts,
-    /// What the stores around the cache lend it.
+    /// The references that the stores around the cache lend it.
     pub(super) lent: Lent,
     /// Bytes of the largest request to a server; 0: of any size, and nothing goes out
     /// because it fills one.
@@ -90,7 +90,7 @@ impl Remote {
         }
     }
 
-    /// The same with a limit for each of so many servers, not for each of their targets.
+    /// The same with a limit for each of these servers, not for each of their targets.
     pub fn per_server(self, servers: Option<u32>) -> Remote {
         Remote { servers, ..self }
     }
@@ -100,8 +100,8 @@ impl Remote {
         Remote { locked, ..self }
     }
 
-    /// The byte up to which a file's bytes from `at` on, at most up to `end`, may be read
-    /// ahead: what is not locked may be another's.
+    /// The byte up to which a file's bytes from `at` on, at most up to `end`, may be read ahead.
+    /// Unlocked bytes may be another client's.
     pub(super) fn readable_until(&self, file: u32, at: u64, end: u64) -> u64 {
         if !self.locked {
             return end;
@@ -271,9 +271,9 @@ impl Step<'_> {
         }
     }
 
-    /// Returns true if a call that closes a file brings it to the servers: with NFS' close-to-open
-    /// consistency, if there is anything they have not or that they have not been told to bring to
-    /// stable storage (COMMIT).
+    /// Returns true if a call that closes a file brings it to the servers, with NFS' close-to-open
+    /// consistency. That is so if they lack any data, or have no request to bring it to stable
+    /// storage (COMMIT).
     pub(super) fn closing_syncs(&self, call: &Call) -> bool {
         let closes = |remote: &&Remote| remote.closing != Closing::Keeps;
         let Some(remote) = self.mount.remote.as_ref().filter(closes) else {

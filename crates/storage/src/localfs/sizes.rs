@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The byte after the last of each file that somebody has heard of. The clients of a parallel
-/// file system share one of these: they all know how far a file reaches.
+/// The byte after the last of each file that is known. The clients of a parallel file system share
+/// one of these: they all know how far a file reaches.
 #[derive(Clone, Default, Debug)]
 pub struct Sizes(BTreeMap<u32, u64>);
 
@@ -26,7 +26,7 @@ impl Sizes {
         longer
     }
 
-    /// A file is no more.
+    /// A file is removed.
     pub fn remove(&mut self, file: u32) {
         self.0.remove(&file);
     }

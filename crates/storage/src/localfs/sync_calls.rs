@@ -1,6 +1,6 @@
-//! `fsync` and synchronous writes: the data goes to the device, then the journal
-//! commits, then the device's write cache is flushed. `fdatasync` and `O_DSYNC` wait for a commit
-//! only if it has what reading the data needs: a new size or new blocks, and not times alone.
+//! `fsync` and synchronous writes: the data goes to the device, then the journal commits, then the
+//! device's write cache is flushed. `fdatasync` and `O_DSYNC` wait for a commit only if it has
+//! metadata that reading needs: a new size or new blocks, and not times alone.
 
 use headrace_net::{Span, Time};
 use headrace_spec::JournalMode;
@@ -83,8 +83,8 @@ impl Step<'_> {
         }
     }
 
-    /// Sends the next part of a file to the device, on the caller's own processor time: while
-    /// the device writes one part, the caller prepares the next (filemap_fdatawrite_range).
+    /// Sends the next part of a file to the device, on the caller's own processor time. While the
+    /// device writes one part, the caller prepares the next (filemap_fdatawrite_range).
     fn sync_part(&mut self, call: &mut Call, now: Time) -> Next {
         let priority = self.opened(call).priority;
         if let Some(range) = self.write_part(call.file, priority, now) {
@@ -95,7 +95,7 @@ impl Step<'_> {
         call.stage = Stage::Committing;
         let made = call.piece > 0 && self.makes_transfers();
         if self.flusher.is_writing(call.file) {
-            // It waits for what is out, if others have made that.
+            // It waits for transfers in flight, if others have made them.
             call.made = made;
             return Next::Wait(Wait::Written(call.file));
         }
@@ -126,10 +126,10 @@ impl Step<'_> {
         Next::Wait(Wait::Transfers)
     }
 
-    /// Returns true if the processor has a part in transfers each time that a call waits for some,
-    /// in making them and taking their completion, as in a direct one. What each further transfer
-    /// takes is with its pages. On a virtual disk an fsync of nothing took 51 us, of an inode 107,
-    /// of a page 115, of both 172, and a direct write of a page 56.
+    /// Returns true if a call that waits for transfers pays processor time for making them and
+    /// taking their completion, as a direct one does. The time of each further transfer is with its
+    /// pages. On a virtual disk an fsync of nothing took 51 us, of an inode 107, of a page 115 and
+    /// of both 172. A direct write of a page took 56.
     fn makes_transfers(&self) -> bool {
         self.mount.remote.is_none() && self.cpu.costs.transfer > Span::ZERO
     }

@@ -1,4 +1,4 @@
-//! The state of a mounted file system, and what becomes of a call.
+//! The state of a mounted file system, and the steps of a call.
 //!
 //! A call goes step by step: each step changes the state and says what the call
 //! does next. The steps of reads, writes, `fsync`, names, the flusher and the
@@ -46,7 +46,7 @@ pub(super) enum Next {
 pub(super) enum Wait {
     /// Transfers of its own.
     Transfers,
-    /// A page that somebody has asked for.
+    /// A page that a call has requested.
     Page(u32, u64),
     /// Write-back of a file that is in progress.
     Written(u32),
@@ -118,7 +118,7 @@ pub(super) struct Mount {
     pub remote: Option<Remote>,
 }
 
-/// What a step has the net do.
+/// The effects of a step on the net.
 #[derive(Default, Debug)]
 pub(super) struct Effects {
     /// Transfers to be made.
@@ -131,8 +131,8 @@ pub(super) struct Effects {
     pub ticks: Vec<Tick>,
 }
 
-/// A step of a call, or what an event changes: the parts of the file system that it works on, and
-/// what it has the net do.
+/// A step of a call, or the change by an event: its parts of the file system, and its effects on
+/// the net.
 pub(super) struct Step<'a> {
     pub mount: &'a mut Mount,
     pub pages: &'a mut CachedPages,

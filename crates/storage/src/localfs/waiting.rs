@@ -1,4 +1,4 @@
-//! Waiting calls: the bags in which they lie, by what they wait for.
+//! Waiting calls: the bags in which they lie, by their condition.
 //!
 //! A waiter is known by its bag and its slot there, in one number. The time that processes spend in
 //! the bags tells what holds them back (`measure/local.rs`); calls of the kernel's own lie apart.
@@ -80,15 +80,14 @@ impl Bag {
     }
 }
 
-/// A waiter in a bag of another page: a transfer of its own is done, or what it waited for has
-/// come.
+/// A waiter in a bag of another page: a transfer of its own is done, or its condition holds now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signal {
     pub waiter: u32,
 }
 
-/// Ways into the bags, from a page that puts calls there.
-pub(super) type WaysIn = [Option<To<Call>>; BAGS];
+/// Targets of a page that puts calls into the bags.
+pub(super) type BagTargets = [Option<To<Call>>; BAGS];
 
 /// Bags that the transitions of a page take from: its own, and those of the page around it.
 #[derive(Clone, Copy, Default)]

@@ -2,7 +2,7 @@
 //! running transaction.
 //!
 //! Stores in a mapping are writes without a call. The first store into a page that is not dirty
-//! faults: the page is read if the file has it, and the file system makes it dirty as a whole
+//! faults. The page is read if the file has it, and the file system makes it dirty as a whole
 //! (page_mkwrite). Further stores take no fault until it has been written back, which maps it for
 //! reading again.
 //!
@@ -199,8 +199,8 @@ impl Step<'_> {
         pages.find(|&at| at < size && self.blocks.placed(range.file, at, at + page) > 0)
     }
 
-    /// Bytes of the pages of a range of which the first store faults: they are not dirty, and not in
-    /// the running transaction where data goes through the journal.
+    /// Bytes of the pages of a range of which the first store faults. They are not dirty, and not
+    /// in the running transaction where data goes through the journal.
     fn faulting(&self, range: Range) -> u64 {
         if self.journal.mode == JournalMode::Data {
             return self.journal.left_alone(range).iter().map(Range::len).sum();
@@ -228,17 +228,17 @@ impl Step<'_> {
         time
     }
 
-    /// Number of folios the missing bytes of a range become, for a call of `call` bytes: they are
-    /// as large as the call, down to a power of two (fgf_set_order of include/linux/pagemap.h), and
-    /// begin at multiples of their size; what lies before the first is counted as one, where the
-    /// kernel takes smaller ones (Linux 6.18, mm/filemap.c: __filemap_get_folio).
+    /// Number of folios that the missing bytes of a range become, for a call of `call` bytes. They
+    /// are as large as the call, down to a power of two (fgf_set_order of include/linux/pagemap.h),
+    /// and begin at multiples of their size. Bytes before the first count as one, where the kernel
+    /// takes smaller ones (Linux 6.18, mm/filemap.c: __filemap_get_folio).
     fn new_folios(&self, range: Range, missing: u64, call: u64) -> u64 {
         if missing == 0 {
             return 0;
         }
         let unit = self.pages.folio_for(call);
         let all = range.end.div_ceil(unit) - range.start / unit;
-        // Of a range that is cached in part, as large a part.
+        // For a range that is cached in part, the part is as large.
         (all * missing).div_ceil(range.len())
     }
 

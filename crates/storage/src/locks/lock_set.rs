@@ -12,7 +12,7 @@ pub(crate) struct Lock {
     pub write: bool,
     /// Requests in progress that need it.
     pub users: u32,
-    /// The server wants it back: nobody else uses it any more.
+    /// The server wants it back: no request uses it any more.
     pub called: bool,
 }
 
@@ -49,7 +49,7 @@ impl LockSet {
         (lock.users == 0 && lock.called).then_some(*lock)
     }
 
-    /// The server wants a lock back. Gives it if nobody uses it.
+    /// The server wants a lock back. Returns it if it is unused.
     pub(crate) fn call_back(&mut self, file: u32, target: u32, number: u32) -> Option<Lock> {
         let locks = self.0.get_mut(&(file, target))?;
         let lock = locks.iter_mut().find(|lock| lock.number == number)?;
@@ -57,7 +57,7 @@ impl LockSet {
         (first && lock.users == 0).then_some(*lock)
     }
 
-    /// A lock is no more.
+    /// A lock is removed.
     pub(crate) fn remove(&mut self, file: u32, target: u32, number: u32) {
         if let Some(locks) = self.0.get_mut(&(file, target)) {
             locks.retain(|lock| lock.number != number);
@@ -67,8 +67,8 @@ impl LockSet {
         }
     }
 
-    /// The byte up to which what a target holds of a file is locked from `at` on, without
-    /// a lock that is to be given up.
+    /// The byte up to which a target's part of a file is locked from `at` on, without a lock that
+    /// is to be released.
     pub fn locked_until(&self, file: u32, target: u32, at: u64) -> u64 {
         let Some(locks) = self.0.get(&(file, target)) else {
             return at;

@@ -41,5 +41,5 @@ pub(crate) use lock_set::Lock;
 pub use lock_set::LockSet;
 pub use oplocks::Oplocks;
 
-/// The workload of calls by which a client gives up a lock.
+/// The workload of calls by which a client releases a lock.
 pub const NOBODY: u16 = u16::MAX;

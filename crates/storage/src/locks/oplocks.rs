@@ -9,7 +9,7 @@ enum Lock {
     Exclusive(u32),
     /// By all that have opened it, reads.
     LevelTwo,
-    /// By nobody.
+    /// No client holds it.
     Broken,
 }
 
@@ -38,8 +38,8 @@ impl Oplocks {
         }
     }
 
-    /// A client opens a file at the server, for a program that does or to read or write it;
-    /// gives who has to give up its lock first.
+    /// A client opens a file at the server, for a program that does or to read or write it. Returns
+    /// the client that has to release its lock first.
     pub fn open(&mut self, file: u32, client: u32, program: bool) -> Option<u32> {
         let held = self.files.entry(file).or_insert_with(|| Held {
             lock: Lock::Exclusive(client),
@@ -95,8 +95,7 @@ impl Oplocks {
         true
     }
 
-    /// Returns true if a client opens a file that it had closed: what it has cached of it others
-    /// may have changed.
+    /// Returns true if a client reopens a file: others may have changed its cached data.
     pub fn comes_back(&mut self, file: u32, client: u32) -> bool {
         self.left.remove(&(file, client))
     }
@@ -110,14 +109,14 @@ impl Oplocks {
         }
     }
 
-    /// Returns true if a client knows a file's attributes because nobody can change them.
+    /// Returns true if a client knows a file's attributes because no other client can change them.
     pub fn holds(&self, file: u32, client: u32) -> bool {
         self.files
             .get(&file)
             .is_some_and(|held| held.clients.contains_key(&client) && held.lock != Lock::Broken)
     }
 
-    /// Returns true if nobody may cache a file.
+    /// Returns true if no client may cache a file.
     pub fn is_broken(&self, file: u32) -> bool {
         let held = self.files.get(&file);
         held.is_some_and(|it| it.lock == Lock::Broken)
@@ -150,7 +149,7 @@ mod tests {
         let mut locks = Oplocks::new(true);
         locks.open(7, 0, true);
         assert!(!locks.close(7, 0) && locks.holds(7, 0));
-        // Nobody has to wait for a lock that is not used.
+        // An unused lock delays no client.
         assert_eq!(locks.open(7, 1, true), Some(0));
         assert!(locks.holds(7, 1) && !locks.holds(7, 0));
         assert!(locks.comes_back(7, 0) && !locks.comes_back(7, 0));

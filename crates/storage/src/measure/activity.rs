@@ -79,8 +79,8 @@ impl Activity {
         }
     }
 
-    /// Forgets what was; a phase with requests in progress is active from now on. Whether there is
-    /// one.
+    /// Resets the state; a phase with requests in progress is active from now on. Returns true if
+    /// there is one.
     pub fn reset(&mut self, now: Time) -> bool {
         self.over.clear();
         for current in &mut self.current {

@@ -1,14 +1,14 @@
 //! On what the time of requests goes in a parallel file system.
 //!
-//! Every request has an account ([`headrace_net::Account`]): each instant of it is divided
-//! equally among the messages, jobs and transfers that work for it, and booked where they
-//! are. So a request that waits first for a metadata server and then for four jobs side by
-//! side has one second of each, and a job that is late has the time of those that are not.
+//! Every request has an account ([`headrace_net::Account`]). Each instant of it is divided equally
+//! among the messages, jobs and transfers that work for it, and booked where they are. So a request
+//! that waits first for a metadata server and then for four concurrent jobs has one second of each.
+//! A late job has the time of those that are not.
 //!
-//! Requests inside a machine lie in a bag; what they wait for there is known from
-//! [`super::local`]. A data server's machine has the time of its jobs. A client's has what is left
-//! when none of the jobs is in progress that the request asked for itself: it is on the processor,
-//! or waits for jobs that others asked for.
+//! Requests inside a machine lie in a bag; their wait there is known from [`super::local`]. A data
+//! server's machine has the time of its jobs. A client's has the time in which none of the
+//! request's own jobs is in progress. The request is then on the processor, or waits for jobs of
+//! others.
 
 use headrace_net::{Net, NodeReport, NodeStructure, WaitReport};
 use headrace_spec::{Lookups, Parallel};
@@ -18,8 +18,8 @@ use super::job_counts::JobCounts;
 use super::local::{self, Part};
 use super::stations::BreakdownEntry;
 
-/// What is on a page of hosts, which has a page for each group of unlike ones: the rest of a path
-/// below `system/KIND` or `system/KIND GROUP`.
+/// The rest of a path on a page of hosts, below `system/KIND` or `system/KIND GROUP`. Heterogeneous
+/// hosts have a page for each group.
 pub(super) fn on_host<'a>(path: &'a str, kind: &str) -> Option<&'a str> {
     let page = path.strip_prefix("system/")?.strip_prefix(kind)?;
     match page.starts_with([' ', '/']) {
@@ -147,16 +147,16 @@ fn by_page(nodes: Vec<&NodeReport>) -> Vec<Vec<&NodeReport>> {
 /// The least part of the service at a place that requests must wait for, as their jobs may run
 /// concurrently.
 pub(crate) struct ServicePart {
-    /// Of jobs for data.
+    /// Time of jobs for data.
     data: f64,
     /// Jobs for data. A server may work on parts of one concurrently, or send it on to a copy.
     jobs: f64,
-    /// Of messages to metadata servers.
+    /// Time of messages to metadata servers.
     metadata: f64,
 }
 
 impl ServicePart {
-    /// Of the jobs that were counted, and metadata requests of clients as the scenario has them.
+    /// The service of the counted jobs, and of metadata requests of the scenario's clients.
     pub fn new(counts: &JobCounts, parallel: &Parallel) -> ServicePart {
         let servers = f64::from(parallel.metadata_servers().max(1));
         ServicePart {
@@ -186,7 +186,7 @@ impl ServicePart {
 /// Shares of the mean number of requests in progress.
 struct RequestShares<'a> {
     total: f64,
-    /// No request has several jobs in progress at once: what each is served is what it needs.
+    /// No request has several jobs in progress at once: the service of each is its need.
     alone: bool,
     mean_latency: f64,
     requests: f64,
@@ -209,8 +209,8 @@ impl RequestShares<'_> {
             Some(_) => 0.0,
             None => 1.0,
         };
-        // What a job needs here, if all others of its request go side by side with it. What
-        // waits for retransmission stays among the packets.
+        // The need of a job here, if all others of its request run concurrently. Packets that wait
+        // for retransmission stay among the packets.
         let visits = match node.path.ends_with("/packets") {
             true => 0.0,
             false => self.visits(&node.path, node.departures as f64),

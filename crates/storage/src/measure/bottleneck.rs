@@ -14,9 +14,9 @@ pub struct Bottleneck {
     pub utilisation: f64,
     /// True if it, or its busiest copy, is saturated: busy for more than [`SATURATED`] of the time.
     pub saturated: bool,
-    /// The part of the latency that goes with it: the time that requests spend there and,
-    /// if it is saturated, wait in queues elsewhere, which may be for it. None where requests
-    /// come at times of their own.
+    /// The part of the latency that goes with it. That is the time that requests spend there and,
+    /// if it is saturated, wait in queues elsewhere, which may be for it. None where requests come
+    /// at times of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Next bottleneck.
@@ -43,10 +43,10 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// By what factor throughput could grow at the most without a place: no process can turn round
-    /// faster than it thinks, and its request is served in the other places. Requests that wait
-    /// there may wait for this place: a scheduler, a thread pool or a lock frees them when a
-    /// request has left it.
+    /// The factor by which throughput could grow at most without a place. No process can issue
+    /// faster than its think time allows, and its request is served in the other places. Requests
+    /// that wait there may wait for this place: a scheduler, a thread pool or a lock frees them
+    /// when a request has left it.
     pub(super) fn most_gain(self, breakdown: &[BreakdownEntry], place: &str) -> f64 {
         let others = breakdown.iter().filter(|entry| entry.place != place);
         let needed = others.map(|entry| entry.least).sum::<f64>();
@@ -70,12 +70,12 @@ pub(super) fn until_busy<'a>(stations: impl Iterator<Item = &'a StationReport>) 
 /// Busier than this, a station is called saturated.
 pub(super) const SATURATED: f64 = 0.9;
 
-/// Finds it by operational analysis (Denning and Buzen, "The operational
-/// analysis of queueing network models", ACM Computing Surveys 10(3), 1978):
-/// no copy of a station can be more than fully busy, so once the busiest is
-/// taken away, throughput can grow until the next one's busiest copy is; and a
-/// closed system cannot turn round faster than its processes think and the rest
-/// of the way takes a request that waits nowhere ([`Turn::most_gain`]).
+/// Operational analysis finds it (Denning and Buzen, "The operational analysis
+/// of queueing network models", ACM Computing Surveys 10(3), 1978). No copy of
+/// a station can be more than fully busy. Without the busiest one, throughput
+/// can grow until the next one's busiest copy is. A closed system has a second
+/// bound: the think time and the rest of a request's path without waiting
+/// ([`Turn::most_gain`]).
 pub(crate) fn bottleneck(
     stations: &[StationReport],
     breakdown: &[BreakdownEntry],
@@ -86,7 +86,7 @@ pub(crate) fn bottleneck(
         .filter(|station| station.servers.is_some())
         .collect();
     busy.sort_by(|a, b| b.most_utilisation.total_cmp(&a.most_utilisation));
-    // What a station's visitors pass at the same time goes with it.
+    // Places that a station's visitors pass at the same time are included.
     let place_of = |station: &StationReport| match station.within {
         Some(place) => place.to_owned(),
         None => station.station.clone(),
@@ -240,8 +240,8 @@ const NOT_QUEUES: [&str; 2] = [
     "system/network/waiting for retransmission",
 ];
 
-/// The part of the time that requests spend at a place, or wait in queues that are before
-/// no station of their own: those of schedulers, threads and devices.
+/// The part of the time that requests spend at a place, or wait in queues without a station of
+/// their own. Such queues are those of schedulers, threads and devices.
 fn share_with_queues(stations: &[StationReport], breakdown: &[BreakdownEntry], place: &str) -> f64 {
     let is_queue = |entry: &&BreakdownEntry| {
         let own = stations.iter().find(|it| it.station == entry.place);

@@ -22,7 +22,7 @@ pub struct CacheReport {
     pub hit_ratio: Option<f64>,
     /// Bytes of the hits.
     pub hit_bytes: u64,
-    /// Bytes of what was read ahead.
+    /// Bytes that were read ahead.
     pub read_ahead_bytes: u64,
     /// Bytes of the misses.
     pub miss_bytes: u64,
@@ -30,7 +30,7 @@ pub struct CacheReport {
     pub evictions: u64,
     /// Bytes of them.
     pub evicted_bytes: u64,
-    /// Of these, bytes that had to be written first.
+    /// Evicted bytes that had to be written first.
     pub evicted_dirty_bytes: u64,
     /// Dirty bytes at the end of the run; none if the cache holds no data to be written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub(crate) fn unwritten(now: &[Gauge]) -> Option<UnwrittenReport> {
     (report != UnwrittenReport::default()).then_some(report)
 }
 
-/// Reports the caches of a net: what they counted since `before`.
+/// Reports the caches of a net: their counts since `before`.
 pub(crate) fn caches(now: &[Gauge], before: &[Gauge]) -> Vec<CacheReport> {
     let mut reports: Vec<CacheReport> = Vec::new();
     let mut rest = now;

@@ -1,9 +1,9 @@
 //! Jobs into which requests are split, and the part of their service that a request must wait for.
 //!
 //! A station knows its visits, and not the requests that they are for. The jobs of a request may
-//! run concurrently, so that a request waits for one of them at the least. With the service of a
-//! job affine in its bytes, service S of all jobs of an operation means at least
-//! S × min(requests / jobs, Σ (bytes / jobs of the request) / Σ bytes) for its requests.
+//! run concurrently, so that a request waits for one of them at the least. The service of a job is
+//! affine in its bytes. Then service S of all jobs of an operation means at least S × min(requests
+//! / jobs, Σ (bytes / jobs of the request) / Σ bytes) for its requests.
 
 use headrace_trace::Operation;
 

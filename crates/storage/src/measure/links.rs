@@ -7,7 +7,7 @@ use crate::network::LinkLoads;
 
 /// Every kind of link as a station of its own. Its utilisation is the bytes that it carried over
 /// those that it could have; messages still on their way are not counted. A card with a bucket of
-/// tokens cannot carry its full rate for long: its utilisation is the part of the time for which it
+/// tokens cannot carry its full rate for long. Its utilisation is the part of the time for which it
 /// sent, or waited for tokens.
 pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
     let carried = net.store(network.carried, 0);
@@ -19,7 +19,7 @@ pub(crate) fn stations(network: &LinkLoads, net: &Net) -> Vec<StationReport> {
             Some(busy) => busy.as_seconds() / seconds,
             None => bytes / (rates[link as usize] * seconds),
         };
-        // What ended in the time may have begun before it.
+        // Transfers that ended in the time may have begun before it.
         busy.min(1.0)
     };
     let groups = network.fabric.groups().iter();

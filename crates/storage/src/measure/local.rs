@@ -135,8 +135,8 @@ fn device_or_queue(reports: &[&NodeReport], page: &str) -> String {
 /// The queue before each disk of an array, in the page of its volume.
 const IN_ARRAY: &str = "array/disk/I/O queue";
 
-/// The device of the volume in a page; of an array what is busiest, of its disks,
-/// their bus and the controller's cache. Stations come with their utilisation.
+/// The device of the volume in a page; for an array the busiest of its disks, their bus and the
+/// controller's cache. Stations come with their utilisation.
 fn device<'a>(stations: impl Iterator<Item = (&'a str, f64)>, page: &str) -> String {
     let of_page = |path: &str| {
         let rest = path

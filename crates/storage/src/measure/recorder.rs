@@ -72,8 +72,8 @@ impl Cell {
 }
 
 impl Recorder {
-    /// An empty recorder. `single` says what becomes of every single request, and `unbuffered` which
-    /// workloads open their files with O_DIRECT or O_SYNC.
+    /// An empty recorder. `single` gives the use of every single request, and `unbuffered` the
+    /// workloads that open their files with O_DIRECT or O_SYNC.
     pub(crate) fn new(
         groups: usize,
         window: Option<Span>,
@@ -173,7 +173,7 @@ impl Recorder {
         self.since_start += 1;
     }
 
-    /// Forgets what was seen; requests in progress are counted when they end.
+    /// Resets the statistics; requests in progress are counted when they end.
     pub fn reset(&mut self, now: Time) {
         for cell in &mut self.cells {
             let mut activity = cell.take().map_or_else(Activity::default, |it| it.activity);
@@ -200,7 +200,7 @@ impl Recorder {
                            workload.block and run.stop";
             return Some(message.to_owned());
         }
-        // Asked after every request, so the message is only written if it is needed.
+        // Called after every request, so the message is only written if it is needed.
         self.series.overflowed().then(|| {
             format!(
                 "run.window = \"{} s\" makes more than {} windows; expected a longer one",
@@ -229,7 +229,7 @@ impl Recorder {
         self.requests
     }
 
-    /// The single requests, if they were kept; takes them out.
+    /// Returns the single requests, if they were recorded, and removes them.
     pub fn take_kept(&mut self) -> Vec<Completed> {
         self.single.take()
     }

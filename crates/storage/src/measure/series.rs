@@ -33,7 +33,7 @@ struct Window {
 const MOST_WINDOWS: usize = 200;
 const FIRST_WINDOW: Span = Span::from_micros(100);
 
-/// Figures kept at the most: 160 MB of them.
+/// Most figures that are held: 160 MB of them.
 const MOST_FIGURES: usize = 20_000_000;
 
 impl Series {
@@ -52,7 +52,7 @@ impl Series {
         }
     }
 
-    /// Starts again from now; what is in progress stays in progress.
+    /// Starts again from now; requests in progress stay so.
     pub(super) fn reset(&mut self, now: Time) {
         self.start = now;
         self.windows.clear();

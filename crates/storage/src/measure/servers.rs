@@ -46,7 +46,7 @@ pub(crate) fn bottleneck(
     }
     match places.first() {
         Some(most) if in_machine(&most.place) => local::bottleneck(stations, &places, turn),
-        // Their devices are busy with what nobody waits for, too.
+        // Their devices are busy with asynchronous work, too.
         _ => {
             let others = stations.iter().filter(|it| !in_machine(&it.station));
             let others: Vec<StationReport> = others.cloned().collect();

@@ -1,5 +1,5 @@
-//! The single requests of a run: none of them, all of them in memory, or a part at a time
-//! to who writes them away.
+//! The single requests of a run: none of them, all of them in memory, or a part at a time to a
+//! receiver.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl SingleRequests {
         }
     }
 
-    /// The run is over: sends what is left; gives all, if they were kept.
+    /// The run is over: sends the rest; returns all, if they were recorded.
     pub fn take(&mut self) -> Vec<Completed> {
         match std::mem::replace(self, SingleRequests::Dropped) {
             SingleRequests::Dropped => Vec::new(),

@@ -67,8 +67,8 @@ pub(crate) fn mark_deferred(stations: &mut [StationReport], write_back: WriteBac
     }
 }
 
-/// Limits what requests need at a station whose time they share, as flows do on links, to what
-/// they need alone: the longest mean service of the links that it consists of.
+/// Limits the need of requests at a station whose time they share, as flows do on links, to their
+/// need alone. That is the longest mean service of the links that it consists of.
 pub(crate) fn least_alone(
     breakdown: &mut [BreakdownEntry],
     stations: &[StationReport],
@@ -105,8 +105,8 @@ pub struct BreakdownEntry {
     pub seconds: f64,
     /// The part of these seconds spent waiting rather than being served.
     pub waiting: f64,
-    /// Seconds that a request needs here at the least, waiting nowhere: the
-    /// stay of one job, as its other jobs may go side by side with it.
+    /// Least seconds of a request here, without waiting: the stay of one job,
+    /// as its other jobs may run concurrently.
     #[serde(skip)]
     pub(super) least: f64,
 }

@@ -1,4 +1,4 @@
-//! Why a run ended, and whether what it was to find is known well enough.
+//! Reason for the end of a run, and the precision of its results.
 
 use headrace_net::{Net, Stop, TallyId};
 use headrace_spec::Scenario;

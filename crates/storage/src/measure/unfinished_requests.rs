@@ -127,18 +127,18 @@ impl Unfinished {
         left
     }
 
-    /// The latencies so far of what was left, by operation.
+    /// The latencies so far of unfinished requests, by operation.
     pub(crate) fn latencies(&self) -> impl Iterator<Item = (&'static str, &Latencies)> {
         self.left.iter().map(|(name, left)| (*name, &left.latency))
     }
 
-    /// Returns true if the processes issue requests more slowly than these are due: at the end of
+    /// Returns true if the processes issue requests more slowly than these are due. At the end of
     /// the run many have not been issued, or the last were issued late by a large part of the run.
     pub(crate) fn falls_behind(&self) -> bool {
         let processes = || self.processes.iter().flatten().flatten();
         let issued: u64 = processes().map(|it| it.issued).sum();
         let not_issued: u64 = self.left.values().map(|it| it.not_issued).sum();
-        // A process whose clock advances by 8 s in 10 s has issued 80 % of what was due.
+        // A process whose clock advances by 8 s in 10 s has issued 80 % of its due requests.
         let missing = processes().filter(|it| it.issued > 0).map(|it| {
             let (intended, actual) = it.last;
             let elapsed = actual.since(self.start).as_seconds();

@@ -80,7 +80,7 @@ pub fn client(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Dupl
                         return;
                     }
                 }
-                // What is about locks does not come here.
+                // Messages about locks do not arrive here.
                 _ => {}
             }
             if let Some(whole) = firing.take(under_way, slot) {
@@ -103,7 +103,7 @@ pub(super) struct Asking {
     pub under_way: Node<Job>,
 }
 
-/// Sends small jobs, and requests for large ones, which are under way from then on.
+/// Sends small jobs, and requests for large ones, which are in progress from then on.
 pub(super) fn ask(page: &mut Page<'_>, buffers: Buffers, send: To<Job>) -> Asking {
     let jobs = page.place::<Job>("to ask for");
     let answered = page.place::<Job>("answered");

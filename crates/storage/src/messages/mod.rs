@@ -63,7 +63,7 @@ impl Buffers {
         job.size == 0 || job.size.saturating_add(self.message) <= self.limit
     }
 
-    /// Bytes that go before anybody makes room.
+    /// Bytes that are sent before the receiver makes room.
     fn at_once(&self, job: &Job) -> u64 {
         job.size.min(self.buffer.saturating_mul(self.window))
     }

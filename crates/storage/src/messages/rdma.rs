@@ -54,7 +54,7 @@ pub(super) fn client(
 ) -> Duplex {
     let Duplex { send, received } = outside;
     let buffers = buffers(scenario, spec);
-    // The field `received` of a job under way is true once the answer has arrived.
+    // The field `received` of a job in progress is true once the answer has arrived.
     let Asking {
         jobs,
         answered,
@@ -104,7 +104,7 @@ pub(super) fn client(
 #[derive(Clone, Copy)]
 struct Moving {
     job: Job,
-    /// Bytes whose operation has begun, and whose operation is over.
+    /// Bytes of begun operations, and of ended ones.
     begun: u64,
     over: u64,
 }

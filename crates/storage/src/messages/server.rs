@@ -16,9 +16,8 @@ use super::{Buffers, rdma};
 use crate::duplex::Duplex;
 use crate::tokens::{Direction, Job, Message};
 
-/// Large jobs in progress by client and the client's number of it: the whole job, whose field
-/// `wire` holds the bytes that have been asked of the file system (of a read), or that it has
-/// stored (of a write).
+/// Large jobs in progress by client and the client's number of it. Each is the whole job; its field
+/// `wire` holds the bytes requested from the file system (of a read), or stored (of a write).
 type UnderWay = BTreeMap<(u32, u32), Job>;
 
 /// Puts the messages between a server's jobs and its way to the clients, if jobs are

@@ -41,7 +41,7 @@ struct Entries {
     /// Changes that wait for the log, and those that are being written to it.
     waiting: Vec<Slot>,
     writing: Vec<Slot>,
-    /// Changes to be written that nobody waits for.
+    /// Changes to be written that no operation waits for.
     behind: u64,
     is_writing: bool,
     /// Counts of memory that was lost.
@@ -152,8 +152,7 @@ impl Entries {
         }
     }
 
-    /// The transfer of a file's data that a job waits for: a read of what is not in memory, or a
-    /// write.
+    /// The transfer of a file's data that a job waits for: a read of uncached data, or a write.
     fn data_transfer(&mut self, job: &Job) -> Option<Transfer> {
         let range = Range {
             file: DATA,
@@ -220,8 +219,8 @@ struct Nodes {
     done: Node<Job>,
 }
 
-/// Writes a database: jobs from `processed` come out when it is done with them. Gives
-/// where its memory is lost as well, if servers fail.
+/// Writes a database: it sends jobs from `processed` on when it is done with them. Gives where its
+/// memory is lost as well, if servers fail.
 pub(super) fn stored(
     page: &mut Page<'_>,
     spec: &Spec,

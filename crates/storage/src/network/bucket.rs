@@ -39,7 +39,7 @@ impl Meter {
         self.until.store(end.0, Relaxed);
     }
 
-    /// What is booked and still to come.
+    /// The booked bytes still to be sent.
     fn ahead(&self, now: Time) -> u64 {
         Time(self.until.load(Relaxed)).since(now).0
     }
@@ -50,7 +50,7 @@ impl Meter {
         Span(booked.saturating_sub(self.ahead(now)))
     }
 
-    /// Forgets what was.
+    /// Resets the counts.
     pub fn reset(&self, now: Time) {
         self.booked.store(self.ahead(now), Relaxed);
     }

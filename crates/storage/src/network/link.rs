@@ -49,9 +49,9 @@ impl Wire {
         }
     }
 
-    /// Bytes on the wire for a message with `data` bytes of file data: every packet
-    /// carries its headers and framing, and each message fills packets of its own.
-    /// The sum saturates, because a trace may request any size.
+    /// Bytes on the wire for a message with `data` bytes of file data. Every packet carries its
+    /// headers and framing, and each message fills packets of its own. The sum saturates, because a
+    /// trace may request any size.
     pub fn bytes(&self, data: u64) -> u64 {
         let bytes = data.saturating_add(self.message);
         let packets = bytes.div_ceil(self.payload);
@@ -68,7 +68,7 @@ impl Wire {
         self.payload
     }
 
-    /// Bytes of a message that takes `wire` bytes on the wire, without what is around its packets.
+    /// Bytes of a message that takes `wire` bytes on the wire, without headers and framing.
     pub fn content(&self, wire: u64) -> u64 {
         let packets = wire.div_ceil(self.packet());
         wire.saturating_sub(packets.saturating_mul(self.overhead))
@@ -95,7 +95,7 @@ impl Wire {
 /// A link that sends messages in the order they come, at a rate.
 ///
 /// Cut-through at the grain of packets: the message moves on when its first
-/// packet has been sent, so a path of equal links costs one transmission of the
+/// packet has been sent. So a path of equal links costs one transmission of the
 /// message and a packet time per hop. The receiving side serves it at its own
 /// rate and delivers no earlier than the sender's last bit can be there.
 ///
@@ -138,7 +138,7 @@ pub enum Side {
 }
 
 impl Link {
-    /// An idle link. `latency` passes before what it sent is at the other end.
+    /// An idle link. Sent data arrives at the other end after `latency`.
     pub fn new(rate: Rate, wire: &Wire, latency: Span, side: fn(&Job) -> Side) -> Link {
         let picoseconds_per_byte = 1e12 / rate.0;
         Link {
@@ -158,7 +158,7 @@ impl Link {
         }
     }
 
-    /// The same link, with a bucket of tokens for what it sends.
+    /// The same link, with a bucket of tokens for sending.
     #[must_use]
     pub fn with(self, bucket: Option<Bucket>) -> Link {
         Link {

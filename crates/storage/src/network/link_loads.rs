@@ -37,13 +37,13 @@ impl Carried {
         }
     }
 
-    /// Forgets what was.
+    /// Resets the counts.
     pub fn reset(&mut self) {
         self.links.fill(Load::default());
     }
 }
 
-/// A network's links, and where to find what they carried.
+/// A network's links, and the place of their byte counts.
 #[derive(Clone)]
 pub struct LinkLoads {
     /// Carried traffic.
@@ -59,7 +59,7 @@ pub struct LinkLoads {
 }
 
 impl LinkLoads {
-    /// Forgets what was.
+    /// Resets the counts.
     pub fn reset(&self, net: &mut Net) {
         self.fabric.reset(net.now());
         net.store_mut(self.carried, 0).reset();

@@ -289,14 +289,14 @@ pub struct Attachments {
 /// network, and where they leave it on their way back. A scheduler that counts its jobs counts
 /// them from the first link to the last, and the latency of both ways.
 #[derive(Clone, Copy, Default)]
-pub struct Between {
+pub struct NetworkSchedulers {
     /// One for all, nearer to the clients.
     pub gateway: Option<SchedulerPorts>,
     /// One for each data server, numbered as these.
     pub proxies: Option<SchedulerPorts>,
 }
 
-impl Between {
+impl NetworkSchedulers {
     /// Where jobs enter the first of them, if there is one.
     fn submit(&self) -> Option<To<Job>> {
         let proxies = self.proxies.map(|it| it.submit.by(server_of));
@@ -318,7 +318,7 @@ pub fn join(
     cards: &Clients,
     hosts: Hosts,
     attachments: &Attachments,
-    between: Between,
+    between: NetworkSchedulers,
 ) -> Option<LinkLoads> {
     let Attachments {
         clients,

@@ -77,8 +77,8 @@ pub(super) fn client(page: &mut Page<'_>, scenario: &Parallel, spec: &Card) -> C
     }
 }
 
-/// A client's second card, for a network of the metadata servers' own: where it sends,
-/// and what it has received.
+/// A client's second card, for a network of the metadata servers' own: its sending and receiving
+/// ends.
 fn apart(
     page: &mut Page<'_>,
     network: &Network,

@@ -1,10 +1,9 @@
 //! Batches of Lustre's round-robin policies.
 //!
-//! Lustre, ptlrpc/nrs_crr.c and nrs_orr.c (`nrs_crrn_req_add`, `nrs_orr_req_add`):
-//! jobs are served in rounds; in a round each class has one batch of at most a
-//! quantum of jobs. A class whose batch is full, or which had none waiting though
-//! its batch was not full, goes on in the next round; one that missed rounds joins
-//! the one that is served.
+//! Jobs are served in rounds (Lustre, ptlrpc/nrs_crr.c and nrs_orr.c: `nrs_crrn_req_add`,
+//! `nrs_orr_req_add`). In a round each class has one batch of at most a quantum of jobs. A class
+//! whose batch is full, or which had none waiting though its batch was not full, goes on in the
+//! next round. One that missed rounds joins the one that is served.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

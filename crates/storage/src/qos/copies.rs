@@ -1,7 +1,7 @@
 //! The servers that may serve a job instead of its own.
 //!
-//! Only a read can go elsewhere, to a server with a copy of what it reads. A write goes to every
-//! server with a copy already, and data without copies is on one server alone.
+//! Only a read can go to another server, one with a copy of its data. A write goes to every server
+//! with a copy already, and data without copies is on one server alone.
 //!
 //! A choice of servers for writes would need a record of where each part of a file went.
 //!
@@ -158,8 +158,8 @@ impl Copies {
         })
     }
 
-    /// Takes from a job that leaves what it says of where it came for: the server and target, if
-    /// it goes elsewhere.
+    /// Removes the original destination from a leaving job: the server and target, if it was
+    /// redirected.
     pub(super) fn came_as(&self, job: &mut Job) -> Option<(u32, u16)> {
         let copy = std::mem::take(&mut job.pending).checked_sub(1)?;
         let placement = self.placement.as_ref().ok()?;

@@ -1,11 +1,10 @@
 //! Distributed start-time fair queueing, DSFQ.
 //!
-//! Wang, Merchant 2007 ("Proportional-share scheduling for distributed storage
-//! systems", FAST): as in SFQ, but the start tag of a group's job is delayed by
-//! what the group has had elsewhere since its last job here,
-//! S = max(v, F of g's previous job here + delay / weight of g). There the
-//! coordinators that clients ask piggyback the delay on their requests; here, where
-//! clients ask servers directly, the schedulers tell it each other in messages.
+//! As in SFQ, but the start tag of a group's job is delayed by the group's service elsewhere since
+//! its last job here. S = max(v, F of g's previous job here + delay / weight of g). Source: Wang,
+//! Merchant 2007 ("Proportional-share scheduling for distributed storage systems", FAST). There the
+//! coordinators that clients ask piggyback the delay on their requests. Here clients ask servers
+//! directly, and the schedulers send it to each other in messages.
 
 use headrace_net::{Message, Span, Time};
 
@@ -32,7 +31,7 @@ struct Group {
     elsewhere: f64,
     /// Work requested here and not reported to the other schedulers.
     untold: u64,
-    /// From when on they may be told.
+    /// Time from which a message to them may be sent.
     tell: Time,
     /// True if a wake-up for that is asked.
     waking: bool,

@@ -1,9 +1,8 @@
 //! Earliest deadline first.
 //!
-//! Liu, Layland 1973 ("Scheduling algorithms for multiprogramming in a
-//! hard-real-time environment", JACM 20(1)); the deadline of a request is its
-//! arrival and its workload's latency, as in Lumb, Merchant, Alvarez 2003 ("Façade:
-//! virtual storage devices with performance guarantees", FAST).
+//! Liu, Layland 1973 ("Scheduling algorithms for multiprogramming in a hard-real-time environment",
+//! JACM 20(1)). The deadline of a request is its arrival and its workload's latency. Source: Lumb,
+//! Merchant, Alvarez 2003 ("Façade: virtual storage devices with performance guarantees", FAST).
 
 use headrace_net::{Span, Time};
 

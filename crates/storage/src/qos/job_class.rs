@@ -1,4 +1,4 @@
-//! Classes of jobs: who has a queue, a turn or a bucket of its own.
+//! Classes of jobs: the owners of a queue, a turn or a bucket.
 
 use headrace_spec::Class;
 

@@ -1,11 +1,11 @@
 //! Reads to the least loaded of some servers with a copy: the power of two choices.
 //!
-//! Mitzenmacher 2001 ("The power of two choices in randomized load balancing", IEEE Transactions
-//! on Parallel and Distributed Systems 12(10)): of d servers drawn with equal probability, a job
-//! goes to the one with the fewest jobs. Ties are broken at random. Mitzenmacher 2000 ("How useful
-//! is old information?", IEEE TPDS 11(1)): the loads may be those of a bulletin board that is
-//! renewed at intervals (`view_period`); then the least loaded of all servers gets every job until
-//! the board is renewed.
+//! A job goes to the one with the fewest jobs of d servers drawn with equal probability. Source:
+//! Mitzenmacher 2001 ("The power of two choices in randomized load balancing", IEEE Transactions on
+//! Parallel and Distributed Systems 12(10)). Ties are broken at random. The loads may be those of a
+//! bulletin board that is renewed at intervals (`view_period`). The least loaded of all servers
+//! then gets every job until the board is renewed. Source: Mitzenmacher 2000 ("How useful is old
+//! information?", IEEE TPDS 11(1)).
 //!
 //! Jobs that have no choice go to their own server: writes, and all operations but reads.
 

@@ -1,13 +1,12 @@
 //! mClock: reservation, limit and weights.
 //!
-//! Gulati, Merchant, Varman 2010 ("mClock: handling throughput variability for
-//! hypervisor IO scheduling", OSDI). Each job has three tags,
-//! spaced by the group's reservation (R), limit (L) and weight (P). If a job's R is
-//! due, that with the least R goes: nobody's reservation waits. Otherwise, of the
-//! jobs whose L is due, that with the least P goes, which is not counted against the
-//! reservation. A group that was idle begins at the P of the others, so that it has
-//! saved nothing. The paper counts requests; here a job counts with its bytes, and
-//! its tags are those at which it may start.
+//! Gulati, Merchant, Varman 2010 ("mClock: handling throughput variability for hypervisor IO
+//! scheduling", OSDI). Each job has three tags, spaced by the group's reservation (R), limit (L)
+//! and weight (P). If a job's R is due, that with the least R goes, so that all reservations are
+//! met. Otherwise, of the jobs whose L is due, that with the least P goes, which is not counted
+//! against the reservation. A group that was idle begins at the P of the others, so that it has
+//! saved nothing. The paper counts requests; here a job counts with its bytes, and its tags are
+//! those at which it may start.
 
 use std::collections::VecDeque;
 

@@ -83,9 +83,9 @@ use headrace_spec::{
 use self::external_scheduler::ExternalScheduler;
 use crate::tokens::{Job, Role};
 
-/// Decides in which order, and how many at a time, jobs go on. The methods
-/// are those of PFSsim's scheduler class (Liu et al. 2011, §4.2): arrival and
-/// finish of jobs and messages from other schedulers here, dispatching and
+/// Decides in which order, and how many at a time, jobs go on. The methods are
+/// those of PFSsim's scheduler class (Liu et al. 2011, §4.2). Arrival and
+/// finish of jobs and messages from other schedulers are here, dispatching and
 /// sending messages on the [`Dispatcher`].
 ///
 /// ```
@@ -181,8 +181,8 @@ impl Dispatcher<'_, '_> {
         self.station.release(job);
     }
 
-    /// Sends a waiting job to a server with a copy of what it reads, in the place of the one
-    /// that the layout or the client chose (PFSsim, Liu et al. 2011, §4.2: `dispatchJob(ID, job)`).
+    /// Sends a waiting job to a server with a copy of its data, instead of the one that the layout
+    /// or the client chose. Source: PFSsim, Liu et al. 2011, §4.2: `dispatchJob(ID, job)`.
     ///
     /// # Errors
     /// Why that server cannot serve it; the job then still waits.
@@ -351,9 +351,9 @@ pub fn count(scenario: &Scenario, position: Position) -> u32 {
     })
 }
 
-/// The scheduler page, in every copy of the page around it, if schedulers stand at
-/// this position: none if they do not, or the scenario has none. `number_of` gives the number of
-/// the scheduler in a copy.
+/// The scheduler page, in every copy of the page around it, if schedulers stand at this position.
+/// None if they do not, or the scenario has none. `number_of` gives the number of the scheduler in
+/// a copy.
 ///
 /// ```text
 ///   submit ─▶ (queue) ─▶ dispatched
@@ -361,8 +361,8 @@ pub fn count(scenario: &Scenario, position: Position) -> u32 {
 ///   returned ◀─ [finish] ◀─ finished
 /// ```
 ///
-/// Where jobs can be sent to other servers than they were for, it is known which were, and
-/// what asked for them gets them back as they came:
+/// Where jobs can be redirected to other servers, their original servers are recorded, and the
+/// senders get them back as they were:
 ///
 /// ```text
 ///   submit ─▶ (queue) ─▶ [send on] ─▶ dispatched

@@ -1,8 +1,8 @@
 //! Round robin: each class of jobs in turn.
 //!
-//! Nagle 1987 ("On packet switches with infinite storage", IEEE Transactions on
-//! Communications 35(4)): a queue for each source, served in turn, those that are
-//! empty left out. A class that has jobs again queues up behind the others.
+//! A queue for each source, served in turn, empty ones skipped. Source: Nagle 1987 ("On packet
+//! switches with infinite storage", IEEE Transactions on Communications 35(4)). A class that has
+//! jobs again queues up behind the others.
 
 use std::collections::{HashMap, VecDeque};
 

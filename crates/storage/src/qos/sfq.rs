@@ -1,11 +1,11 @@
 //! Start-time fair queueing with depth, SFQ(D).
 //!
-//! Goyal, Vin, Cheng 1997 give SFQ; Jin, Chase, Kaur 2004 ("Interposed
-//! proportional sharing for a storage service utility", SIGMETRICS) let D
-//! jobs be out at once. A job that arrives for group g gets the start tag
-//! S = max(v, F of g's previous job) and the finish tag F = S + cost / weight
-//! of g. The waiting job with the least start tag goes next; v is the start tag
-//! of the job dispatched last.
+//! Goyal, Vin, Cheng 1997 give SFQ. Jin, Chase, Kaur 2004 ("Interposed
+//! proportional sharing for a storage service utility", SIGMETRICS) let D jobs
+//! be out at once. A job that arrives for group g gets the start tag S = max(v,
+//! F of g's previous job). Its finish tag is F = S + cost / weight of g. The
+//! waiting job with the least start tag goes next; v is the start tag of the
+//! job dispatched last.
 
 use super::ordered_queue::OrderedQueue;
 use super::tag::{Tag, cost};

@@ -1,11 +1,10 @@
-//! SFQ(D)+: start-time fair queueing for jobs of unlike sizes.
+//! SFQ(D)+: start-time fair queueing for jobs of different sizes.
 //!
-//! Zhao, Xu 2019 ("vPFS+: managing I/O performance for diverse HPC applications",
-//! MSST) extend SFQ(D) by a depth that counts what jobs cost instead of the jobs
-//! themselves, and by backfilling: when the next job costs more than is left of the
-//! depth, smaller ones behind it may go. Their bound on backfilling is not taken
-//! over; here a job passes another only if its start tag is less than the other's
-//! finish tag, so that nobody is passed for ever.
+//! Zhao, Xu 2019 ("vPFS+: managing I/O performance for diverse HPC applications", MSST) extend
+//! SFQ(D). The depth counts the cost of jobs instead of the jobs themselves. With backfilling,
+//! smaller jobs may go when the next one costs more than the rest of the depth. Their bound on
+//! backfilling is not used. Here a job passes another only if its start tag is less than the
+//! other's finish tag, so that no job is passed for ever.
 
 use std::collections::BTreeMap;
 

@@ -6,10 +6,10 @@
 //!                 └─ view_delay ─▶ (known) ─▶ [publish] ╌ signals ╌▶ schedulers
 //! ```
 //!
-//! A server reports its jobs, from their arrival behind its card until they are answered; how many
-//! of them its threads or devices serve; the utilisation of its devices since its last report; and
-//! the dirty and cached bytes of its memory. Nothing of it exists unless a scheduler has a
-//! `view_period`.
+//! A server reports its jobs, from their arrival behind its card until they are answered, and the
+//! number that its threads or devices serve. It also reports the utilisation of its devices since
+//! its last report, and the dirty and cached bytes of its memory. Nothing of it exists unless a
+//! scheduler has a `view_period`.
 //!
 //! Not modelled: messages that carry the reports, which use no bandwidth and no processor time.
 
@@ -28,7 +28,7 @@ use crate::tokens::Job;
 pub struct ServerView {
     /// Jobs that have arrived and have not been answered.
     pub jobs: u32,
-    /// Those of them that threads or devices serve.
+    /// Jobs that threads or devices serve.
     pub in_service: u32,
     /// Bytes in memory that are not on its devices yet.
     pub dirty: u64,
@@ -91,7 +91,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Those of a scenario, in the outermost page.
+    /// The watches of a scenario, in the outermost page.
     pub fn all(page: &mut Page<'_>, parallel: &Parallel) -> Vec<Watch> {
         let specs = parallel.scheduler.iter();
         let watches = specs.filter_map(|it| {
@@ -179,7 +179,7 @@ type LastReport = (Time, Span);
 pub struct JobCounter(Store<JobsHere>);
 
 impl JobCounter {
-    /// Counts the jobs behind it, if anybody wants to know.
+    /// Counts the jobs behind it, if a scheduler has a view.
     pub fn write(
         page: &mut Page<'_>,
         watches: &[Watch],
@@ -275,7 +275,7 @@ impl JobCounter {
 fn utilisation(firing: &Firing<'_>, last: &mut LastReport, devices: &Observation) -> f64 {
     let now = firing.now();
     let (since, worked) = std::mem::replace(last, (now, devices.worked));
-    // Statistics may have begun anew since the last report.
+    // Statistics may have restarted since the last report.
     let worked = devices
         .worked
         .0

@@ -2,8 +2,8 @@
 //! figure 4).
 //!
 //! T1 has pages that were used once lately, T2 those that were used at least twice. B1 and B2
-//! remember the numbers of pages that left T1 and T2. A page that comes back while B1 remembers it
-//! shows that T1 is too small, one that B2 remembers shows the same of T2: the target of T1 moves.
+//! remember the numbers of pages that left T1 and T2. A page that returns while B1 remembers it
+//! shows that T1 is too small. One that B2 remembers shows the same of T2: the target of T1 moves.
 
 use super::lists::Lists;
 use super::{CachedPage, ReplacementPolicy};

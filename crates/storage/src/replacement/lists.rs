@@ -131,7 +131,7 @@ impl<const N: usize> Lists<N> {
     }
 }
 
-/// Hashes pages: the finaliser of splitmix64 (Steele et al. 2014). Nobody chooses page numbers in
+/// Hashes pages: the finaliser of splitmix64 (Steele et al. 2014). Page numbers are not chosen in
 /// order to collide.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Mixer(u64);

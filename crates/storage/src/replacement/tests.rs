@@ -12,7 +12,7 @@ fn page(number: u64) -> CachedPage {
     CachedPage { file: 0, number }
 }
 
-/// A cache of pages and what it counted.
+/// A cache of pages and its counts.
 struct Cache {
     policy: Box<dyn ReplacementPolicy>,
     held: BTreeSet<u64>,
@@ -147,7 +147,7 @@ fn arc_adapts_as_the_paper_says() {
     assert_eq!(request(1), ([0, 4, 2, 0], 1.0));
 }
 
-/// The invariants of section III of the paper, and those of a cache, whatever is asked for.
+/// The invariants of section III of the paper, and those of a cache, for any requests.
 fn check_arc(capacity: usize, requests: &[u64]) {
     let mut arc = Arc::new(capacity);
     let mut held = BTreeSet::new();
@@ -165,13 +165,14 @@ fn check_arc(capacity: usize, requests: &[u64]) {
         assert!(t1 + t2 <= capacity);
         assert!(t1 + b1 <= capacity);
         assert!(t1 + t2 + b1 + b2 <= 2 * capacity);
-        // A.3: what is remembered is remembered only while the cache is full.
+        // A.3: pages are remembered only while the cache is full.
         assert!(t1 + t2 == capacity || b1 + b2 == 0);
         assert!((0.0..=capacity as f64).contains(&arc.target()));
     }
 }
 
-/// Hits of Belady's algorithm, which evicts the page that is asked for last: no policy has more.
+/// Hits of Belady's algorithm, which evicts the page whose next request is last: no policy has
+/// more.
 fn optimum(requests: &[u64], capacity: usize) -> u64 {
     let mut hits = 0;
     let mut held: BTreeSet<u64> = BTreeSet::new();
@@ -265,9 +266,9 @@ fn hit_ratio(kind: Replacement, capacity: u64, pages: u64, requests: u64) -> f64
     cache.hits as f64 / requests as f64
 }
 
-/// Che's approximation (Che, Tung and Wang 2002): page i is hit with the probability
-/// 1 − exp(−p_i t), where t is such that these sum up to the size of the cache. FIFO and random
-/// replacement have p_i t / (1 + p_i t) in its place (Fricker, Robert and Roberts 2012).
+/// Che's approximation (Che, Tung and Wang 2002): page i is hit with the probability 1 − exp(−p_i
+/// t). The time t makes these sum up to the size of the cache. FIFO and random replacement have p_i
+/// t / (1 + p_i t) in its place (Fricker, Robert and Roberts 2012).
 fn che(chances: &[f64], capacity: f64, hit: fn(f64) -> f64) -> f64 {
     let held = |time: f64| chances.iter().map(|chance| hit(chance * time)).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e12);
@@ -311,9 +312,9 @@ fn hit_ratios_of_zipf_requests_are_those_of_che() {
     }
 }
 
-/// Exact for two pages of four (King 1971): the sum over ordered pairs of the chance that they
-/// are the last two, times that of a request for either. FIFO has the same steady state as
-/// random replacement: weights p_i p_j.
+/// Exact for two pages of four (King 1971). It sums the chance that an ordered pair is the last
+/// two, times that of a request for either. FIFO has the same steady state as random replacement:
+/// weights p_i p_j.
 #[test]
 fn small_caches_have_the_exact_hit_ratio() {
     let chances = Zipf::new(4).chances();

@@ -1,9 +1,8 @@
 //! The locks of one object: clients that have some, and clients that wait for one.
 //!
-//! As the server's part of Lustre's lock manager (lustre/ldlm/ldlm_extent.c): a lock that
-//! conflicts with none that are granted or wait before it is granted at once, larger than
-//! it was asked for; otherwise whoever has what it conflicts with is called back, and it
-//! waits in line.
+//! Like the server's part of Lustre's lock manager (lustre/ldlm/ldlm_extent.c). A lock without a
+//! conflict with granted or earlier waiting ones is granted at once, larger than requested.
+//! Otherwise the holders of conflicting locks are called back, and it waits in line.
 //!
 //! Not modelled: locks that the server takes for the client when too many wait (`contended_locks`
 //! in ldlm_check_contention); glimpses of a file's size; locks that clients release because they
@@ -80,7 +79,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Returns true if nobody has a lock or waits for one.
+    /// Returns true if no client has a lock or waits for one.
     pub fn is_free(&self) -> bool {
         self.granted.is_empty() && self.waiting.is_empty()
     }
@@ -135,7 +134,7 @@ impl Object {
         self.granted.push(lock);
     }
 
-    /// The largest extent around what was asked for that conflicts with no other lock:
+    /// The largest extent around the request that conflicts with no other lock:
     /// ldlm_extent_internal_policy_granted and _waiting, and their fixup.
     fn grown(&self, lock: Lock, growth: Growth) -> Lock {
         let Lock { start, end, .. } = lock;
@@ -177,7 +176,7 @@ impl Object {
             }
         }
         limit(conflicting, &mut low, &mut high);
-        // As aligned as what was asked for, so that others can have what is left.
+        // As aligned as the request, so that others can have the rest.
         let alignment = alignment(start, end, growth.unit);
         low = low.next_multiple_of(alignment);
         if high < u64::MAX {

@@ -20,8 +20,8 @@ use crate::tokens::{Direction, Job, Message};
 /// A server's lock tables, by file and target.
 type Tables = BTreeMap<(u32, u16), Object>;
 
-/// Puts the lock server before what else a server does, if there are locks; gives what is
-/// not about locks.
+/// Puts the lock server before the server's other work, if there are locks; returns the other
+/// messages.
 pub fn locks(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duplex {
     let Some(spec) = scenario.locks.extent() else {
         return outside;

@@ -48,7 +48,7 @@ pub struct Names {
     pub processed: To<Job>,
 }
 
-/// A data server's ways to and from what is outside the network.
+/// A data server's ports to and from the outside of the network.
 #[derive(Clone, Copy, Default)]
 pub struct Ports {
     /// Place where a failure clears its memory, if it has any.

@@ -7,8 +7,8 @@
 //!         from the partner ─▶ [serve] ────┘        └─▶ back to the partner ┄▶ [done]
 //! ```
 //!
-//! There is one of each device, whoever asks it: what a server had in progress when it failed is
-//! still before its partner's transfers.
+//! Each device exists once, for all users: requests of a server that were in progress at its
+//! failure are still before its partner's transfers.
 //!
 //! Not modelled: the paths between machines and devices, which take no time; targets that return to
 //! their original server, and a partner that fails too.

@@ -6,10 +6,9 @@
 //!   send ◀─ [answered] ◀─ served
 //! ```
 //!
-//! Jobs are put into their lists one after the other, first come, first served over all
-//! clients, which takes longer the more of its client's jobs a list holds (Nguyen 2011,
-//! section 7.3.1: PVFS goes through a linked list). A job leaves its list when it is
-//! answered.
+//! Jobs are put into their lists one after the other, first come, first served over all clients.
+//! The time grows with the length of the client's list (Nguyen 2011, section 7.3.1: PVFS traverses
+//! a linked list). A job leaves its list when it is answered.
 //!
 //! Not modelled: a limit of the lists' size; the processor that traverses them.
 

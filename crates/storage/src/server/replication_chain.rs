@@ -50,7 +50,7 @@ pub fn replication_chain(
     let reply = Reply { wire, send };
     let jobs = page.place::<Job>("copies taken in");
     let served = page.place::<Job>("copies served");
-    // Writes as they came; their field `wire` counts what they wait for.
+    // Writes as they arrived; their field `wire` counts the answers that they wait for.
     let passing_on = page.bag::<Job>("passing on");
     let link = Link {
         copies: ReplicaPlacement::new(scenario, page.seed()),
@@ -77,7 +77,7 @@ pub fn replication_chain(
                         clients[client as usize].takes_for_failed(server)
                     });
                 });
-            // What a failed server should have answered is never settled.
+            // Requests to a failed server stay unanswered.
             page.rest(passing_on);
         }
     }

@@ -1,8 +1,7 @@
 //! Writes on their way from a server's page cache to its devices.
 //!
-//! An fsync waits for those of its file, whoever made them: a writer that was over the
-//! dirty limit, an eviction, or the fsync itself (Linux, mm/filemap.c:
-//! `file_write_and_wait_range`).
+//! An fsync waits for all those of its file: of a writer over the dirty limit, an eviction, or the
+//! fsync itself (Linux, mm/filemap.c: `file_write_and_wait_range`).
 
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ pub(super) struct WritesInFlight {
     next: u32,
 }
 
-/// A write, and who waits for it.
+/// A write, and the calls that wait for it.
 #[derive(Debug)]
 pub(super) struct Write {
     /// The cache that the data came from, and the file's name in it.

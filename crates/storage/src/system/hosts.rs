@@ -10,7 +10,7 @@
 //!   metadata: card ─ gate ─ processor ─ scheduler ─ metadata server
 //! ```
 //!
-//! What stands in parentheses separates jobs of one kind from the others.
+//! The word in parentheses separates jobs of one kind from the others.
 
 use headrace_net::{Page, Port, Span, Store, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
@@ -57,7 +57,7 @@ pub(super) struct ClientHost {
 }
 
 impl ClientHost {
-    /// Joins the pages of clients that are unlike.
+    /// Joins the pages of heterogeneous clients.
     pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ClientHost>) -> Option<ClientHost> {
         if all.len() < 2 {
             return all.pop();
@@ -214,14 +214,14 @@ pub(super) struct ServerHost {
     pub order: Option<Port<Job>>,
     /// Where its scheduler learns of the servers.
     pub news: Vec<To<Job>>,
-    /// Where it is asked for reports, for each view of the servers.
+    /// The place of requests for reports, for each view of the servers.
     pub asks: Vec<Port<Ask>>,
     /// Count of answered jobs.
     pub served: Store<Served>,
 }
 
 impl ServerHost {
-    /// Joins the pages of servers that are unlike; none of them has a partner.
+    /// Joins the pages of heterogeneous servers; none of them has a partner.
     pub fn join(join: &mut JoinPages<'_, '_>, mut all: Vec<ServerHost>) -> Option<ServerHost> {
         if all.len() < 2 {
             return all.pop();
@@ -308,8 +308,8 @@ pub(super) struct NamePorts {
     pub answer: Port<Job>,
 }
 
-/// Separates messages about names from those about data, where a data server is a metadata
-/// server too: gives the ports, and what the daemon does for names.
+/// Separates messages about names from those about data, where a data server is a metadata server
+/// too. Returns the ports, and the daemon's cost of names.
 fn name_messages(
     page: &mut Page<'_>,
     parallel: &Parallel,

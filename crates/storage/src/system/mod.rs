@@ -94,7 +94,7 @@ pub struct Outcome {
     pub series: Series,
     /// The latency histograms' values for plots: (seconds, cumulative share).
     pub latency_curve: Vec<(f64, f64)>,
-    /// The single requests, if they were kept.
+    /// The single requests, if they were recorded.
     pub requests: Vec<Completed>,
     /// Recorded frames, if they were requested.
     pub playback: Option<Playback>,

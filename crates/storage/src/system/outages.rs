@@ -21,7 +21,7 @@ pub struct OutageReport {
     /// The data server that serves its targets from then on, if another does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken_over_by: Option<u32>,
-    /// Time when the first client took it for failed; none if nobody did.
+    /// Time when the first client took it for failed; none if no client did.
     pub noticed_s: Option<f64>,
     /// Bytes that it had answered as written and had in its memory alone.
     pub forgotten_bytes: u64,

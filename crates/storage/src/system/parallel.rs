@@ -15,7 +15,7 @@ use crate::host_pages::{HostNumbers, JoinPages};
 use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes, StoredFile};
 use crate::locks::Oplocks;
-use crate::network::{self, Attachments, Between, Hosts};
+use crate::network::{self, Attachments, Hosts, NetworkSchedulers};
 use crate::qos::{Schedulers, Watch};
 use crate::server::InitialFiles;
 use crate::tokens::{Job, Message, Request};
@@ -190,7 +190,7 @@ pub(super) fn build(
     })
 }
 
-/// Writes the pages of the clients: one for those of each group that is unlike the others.
+/// Writes the pages of the clients: one for each group that differs from the others.
 fn clients(
     page: &mut Page<'_>,
     spec: HostSpec<'_>,
@@ -234,7 +234,7 @@ fn clients(
     ClientHost::join(&mut join, pages).ok_or_else(no_hosts)
 }
 
-/// Writes the pages of the servers: one for those of each group that is unlike the others.
+/// Writes the pages of the servers: one for each group that differs from the others.
 fn servers(
     page: &mut Page<'_>,
     spec: HostSpec<'_>,
@@ -304,8 +304,8 @@ fn oplocks(scenario: &Scenario) -> Option<Oplocks> {
     Some(Oplocks::new(locks.level_two))
 }
 
-/// The metadata servers that are on data servers: what is left of them is where
-/// entries are kept. Gives where they lose their memory.
+/// The metadata servers that are on data servers: the remaining part of them is
+/// the store of entries. Gives where they lose their memory.
 fn names_on_servers(
     page: &mut Page<'_>,
     parallel: &Parallel,
@@ -329,7 +329,7 @@ fn names_on_servers(
 }
 
 /// The schedulers that stand in the network, if they do.
-fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Between {
+fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> NetworkSchedulers {
     let HostSpec { hosts, failing, .. } = spec;
     let stands = |position| {
         let mut schedulers = spec.parallel.scheduler.iter();
@@ -339,7 +339,7 @@ fn between(page: &mut Page<'_>, spec: HostSpec<'_>) -> Between {
         let scheduler = qos::build(page, spec.schedulers, position, |copy| copy);
         scheduler.map(|it| failure::lossy_scheduler(page, failing, it))
     };
-    let mut between = Between::default();
+    let mut between = NetworkSchedulers::default();
     if stands(Position::Gateway) {
         between.gateway = page.page("gateway", |page| build(page, Position::Gateway));
     }

@@ -48,7 +48,8 @@ pub struct Report {
     /// Latency over "all" operations and by operation, from the actual start.
     pub latency: BTreeMap<&'static str, Latency>,
     /// The same from the intended start, where a request of a workload with times of its own was
-    /// late or left unfinished; those are among them, with the latency that they had at the end.
+    /// late or left unfinished. Unfinished ones are included, with the latency that they had at the
+    /// end.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_from_intended: BTreeMap<&'static str, Latency>,
     /// Requests that were due before the end of the run and were not done, where requests come at

@@ -1,5 +1,5 @@
-//! Warnings about a run: its figures are right for what was simulated, and may not be what the
-//! scenario is about.
+//! Warnings about a run: its figures are right for the simulated system, and may not be those that
+//! the scenario asks for.
 
 use headrace_net::Gauge;
 use serde::Serialize;
@@ -16,8 +16,8 @@ pub struct RunWarning {
     pub message: String,
 }
 
-/// Returns the warnings of a run that has ended, with the gauges at its end and at the end of its
-/// warm-up, if there was one.
+/// Returns the warnings of a run that has ended. The gauges are those at its end and at the end of
+/// its warm-up, if there was one.
 pub(super) fn warnings(
     gauges: &[Gauge],
     after_warm_up: &[Gauge],

@@ -4,8 +4,8 @@
 //! numbers. The kernel has counts of every copy anyway, so that nothing is counted for this but
 //! the bytes of answered jobs.
 //!
-//! Not counted: cards of networks that are modelled as a whole, which are links of the network;
-//! parts of a job that a server's machine does after it has answered.
+//! Not counted: cards of networks that are modelled as a whole, which are links of the network, and
+//! work of a machine after its answer.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(crate) struct ServerPage {
 pub struct ServerReport {
     /// Its number.
     pub server: u32,
-    /// Its group, if it is unlike the others.
+    /// Its group, if it differs from the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Its busiest station.
@@ -52,7 +52,7 @@ pub struct ServerReport {
     pub written_bytes: u64,
     /// Bytes read and written per second.
     pub throughput: f64,
-    /// Mean time from a job's arrival to its answer, in seconds, the card left out: completed
+    /// Mean time from a job's arrival to its answer, in seconds, without the card. It is completed
     /// visits to its places and stations over answered jobs; none without jobs.
     pub latency: Option<f64>,
 }
@@ -163,8 +163,8 @@ impl ServerPage {
     }
 }
 
-/// Returns true if jobs on a server lie in a node of its page. What is at its card is on the
-/// network; of those on a machine the threads' calls lie in a bag.
+/// Returns true if jobs on a server lie in a node of its page. Jobs at its card are on the network;
+/// the calls of a machine's threads lie in a bag.
 fn has_jobs(node: &NodeStructure, name: &str) -> bool {
     match &*node.colour {
         "Job" => !name.starts_with("card "),
@@ -173,8 +173,8 @@ fn has_jobs(node: &NodeStructure, name: &str) -> bool {
     }
 }
 
-/// Reports of all data servers in the order of their numbers, and of the copies of their stations;
-/// none of either where there are too many.
+/// Reports of all data servers in the order of their numbers, and of the copies of their stations.
+/// None of either where there are too many.
 pub(crate) fn servers(pages: &[ServerPage], net: &Net) -> (Vec<ServerReport>, Vec<StationCopy>) {
     let (mut all, mut copies) = (Vec::new(), Vec::new());
     if pages.iter().map(|page| page.numbers.len()).sum::<usize>() > MOST {
@@ -337,7 +337,7 @@ pub(crate) fn server_series(pages: &[ServerPage], net: &Net) -> Option<ServerSer
     Some(series)
 }
 
-/// Names the servers of a station in the verdict, if servers are unlike.
+/// Names the servers of a station in the verdict, if servers are heterogeneous.
 pub(crate) fn name_servers(
     bottleneck: &mut Bottleneck,
     pages: &[ServerPage],

@@ -1,5 +1,5 @@
-//! The processes of a scenario's workloads, and who records what they see: the
-//! part that every kind of system has.
+//! The processes of a scenario's workloads, and the recorders of their
+//! requests: the part that every kind of system has.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

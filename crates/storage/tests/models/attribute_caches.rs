@@ -57,7 +57,7 @@ fn a_file_that_does_not_change_is_asked_about_ever_more_rarely() {
     assert_eq!(of(&directories), even);
 }
 
-/// Without times, and where attributes are not kept at all, every look is a message.
+/// Without times, and where attributes are not cached at all, every look is a message.
 #[test]
 fn without_a_cache_every_look_is_a_message() {
     let never = [
@@ -70,8 +70,8 @@ fn without_a_cache_every_look_is_a_message() {
     assert_eq!(messages(&run(LOOKS, &asked), 0), all);
 }
 
-/// Opening asks however fresh attributes are, unless it is told not to; either keeps
-/// them fresh for others.
+/// Opening asks even if attributes are fresh, unless it is configured otherwise; either refreshes
+/// them for others.
 #[test]
 fn opening_asks_always_but_without_close_to_open() {
     let opens = ["workload.0.weights={ open = 1 }"];
@@ -128,8 +128,8 @@ fn trips(outcome: &Outcome) -> Vec<(u64, u64)> {
     .collect()
 }
 
-/// The file is written at 5 s: who has asked at 3 s believes that until 9 s, finds it
-/// changed and asks again after 3 s, 6 s and 12 s.
+/// The file is written at 5 s. A client that asked at 3 s trusts its answer until 9 s, and then
+/// asks again after 3 s, 6 s and 12 s.
 #[test]
 fn a_change_is_seen_when_the_time_has_passed() {
     let outcome = two_clients("stat", "stat,a,0,0", &[]);
@@ -140,14 +140,13 @@ fn a_change_is_seen_when_the_time_has_passed() {
     assert_eq!(all.len(), 31);
 }
 
-/// The same with reads: the answer to the first, at 0.4 ms, keeps the attributes fresh
-/// until after 3 s. Data that is cached is read anew when the file is found changed, and
-/// only then.
+/// The same with reads: the answer to the first, at 0.4 ms, keeps the attributes fresh until after
+/// 3 s. Cached data is read again when the file is found changed, and only then.
 #[test]
 fn data_is_read_anew_when_the_file_has_changed() {
     let outcome = two_clients("read", "read,a,0,4096", &[]);
     assert_eq!(trips(&outcome), [(0, 2), (4, 1), (10, 2), (14, 1), (20, 1)]);
-    // Without attributes nobody looks whether it has.
+    // Without attributes no client checks for a change.
     let asked = ["clients.machine.attributes.kind=asked"];
     assert_eq!(
         trips(&two_clients("cached", "read,a,0,4096", &asked)),
@@ -164,8 +163,8 @@ fn data_is_read_anew_when_the_file_has_changed() {
     assert_eq!(twice, [0, 6]);
 }
 
-/// Another client makes a file at 5 s: who has asked about the directory at 0 s believes
-/// its names until 30 s, however often the file has been looked at meanwhile.
+/// Another client makes a file at 5 s. A client that asked about the directory at 0 s trusts its
+/// names until 30 s, however often the file has been checked meanwhile.
 #[test]
 fn names_are_believed_as_long_as_their_directory() {
     let long = ["clients.machine.attributes.file_min=60 s"];
@@ -180,7 +179,7 @@ fn names_are_believed_as_long_as_their_directory() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whoever believes longer never asks more often.
+    /// A client with longer times never asks more often.
     #[test]
     fn longer_times_never_send_more(
         least in 0_u32..9, more in 0_u32..9, longer in 0_u32..9, seed in 0_u32..99,
@@ -208,8 +207,8 @@ proptest! {
     }
 }
 
-/// A client that has written brings it to the server when it closes the file, and has the
-/// server bring it to its device: two trips. What was only read costs none.
+/// A client brings written data to the server when it closes the file, and has the server bring it
+/// to its device: two trips. Data that was only read costs none.
 #[test]
 fn closing_brings_what_was_written_to_the_server() {
     let (before, _) = LOOKS.split_once("[[workload]]").expect("it has one");
@@ -240,9 +239,9 @@ fn closing_brings_what_was_written_to_the_server() {
 
 const OPLOCKS: &str = "clients.machine.attributes.kind=oplocks";
 
-/// Alone a client caches everything. The other one's read waits until it has: opening (a
-/// trip), half a trip for the break, one to write back, half a trip to acknowledge, one to
-/// read. Then both cache what they read, until one writes; then nobody caches.
+/// Alone a client caches everything. The other one's read waits until it has. Opening is a trip,
+/// the break half of one, writing back one, the acknowledgement half of one, and reading one. Then
+/// both cache their reads, until one writes; then none caches.
 #[test]
 fn the_second_client_waits_for_what_the_first_has_written() {
     let requests = [
@@ -266,14 +265,14 @@ fn the_second_client_waits_for_what_the_first_has_written() {
     };
     let shared = trips(&replay("oplocks", &requests, &[OPLOCKS]));
     assert_eq!(shared, [1, 0, 0, 0, 4, 0, 0, 0, 1, 1, 1, 1]);
-    // Without level II nobody caches once two have opened the file.
+    // Without level II no client caches once two have opened the file.
     let without = [OPLOCKS, "clients.machine.attributes.level_two=false"];
     let broken = trips(&replay("level-two", &requests, &without));
     assert_eq!(broken, [1, 0, 0, 0, 4, 1, 1, 1, 1, 1, 1, 1]);
 }
 
-/// Opening is a message, and so is the first access; closing is one for who has not had the
-/// file alone. Once all have closed it, it is opened anew.
+/// Opening is a message, and so is the first access; closing is one unless the client had the file
+/// alone. Once all have closed it, the next open is like the first.
 #[test]
 fn closing_is_told_where_the_file_is_shared() {
     let messages = |clients: u32| {
@@ -335,13 +334,13 @@ fn files_that_are_closed_reach_the_device() {
         let outcome = run(&text, &[slow, OPLOCKS]);
         assert_eq!(station(&outcome, "server/device").visits, 100);
         assert!(outcome.report.simulated_seconds >= 0.5);
-        // Files are still in the cache of who keeps no attributes.
+        // Files are still in the cache of a client that caches no attributes.
         let outcome = run(&text, &[slow, "clients.machine.attributes.kind=asked"]);
         assert_eq!(station(&outcome, "server/device").visits, 0);
     }
 }
 
-/// Many clients on few files: everything ends, whoever waits for whom.
+/// Many clients on few files: everything ends, in any order of waiting.
 #[test]
 fn locks_that_break_each_other_end() {
     let sets = [

@@ -24,8 +24,8 @@ fn names(outcome: &Outcome, place: &str) {
     assert_eq!(found.station.as_deref(), Some(place), "{found:?}");
 }
 
-/// In every shipped scenario, seconds add up to the mean latency, no place has more than requests
-/// spent at it, and no time is without a place.
+/// In every shipped scenario, seconds add up to the mean latency. No place has more than the
+/// requests spent at it, and no time is without a place.
 #[test]
 fn the_time_of_every_scenario_has_a_place() {
     let scenarios = std::fs::read_dir(in_repository("scenarios")).unwrap();
@@ -209,8 +209,8 @@ fn latency_is_neither_the_devices_nor_the_cards() {
     }
 }
 
-/// A server is away from 0.5 to 10.5 s of a request over two servers. The message finds
-/// its door shut, and is sent again when the server answers a ping.
+/// A server is unavailable from 0.5 to 10.5 s of a request over two servers. The message finds its
+/// door shut, and is sent again when the server answers a ping.
 #[test]
 fn a_request_waits_for_a_failed_server() {
     let text = r#"
@@ -274,8 +274,8 @@ fn metadata_servers_have_their_part_of_striped_requests() {
     names(&outcome, "system/metadata/processor");
 }
 
-/// 32 servers answer at once through a port that has room for few: blocks of 2 ms take 200 ms
-/// and more, in which nothing is on its way.
+/// 32 servers answer at once through a port that has room for few. Blocks of 2 ms take 200 ms and
+/// more, in which no packet is on its way.
 #[test]
 fn incast_waits_for_retransmission() {
     let scenario = shipped("incast.toml", &["workload.0.block=16 MiB"]);
@@ -321,7 +321,7 @@ fn a_disk_that_reads_ahead_is_busy() {
         let outcome = run(text, &[&format!("network.latency={latency}")]);
         let rate = outcome.report.throughput["read"];
         let disk = station(&outcome, "server/device");
-        // As busy as what it reads takes to pass, and the first seek.
+        // As busy as the transmission of its reads and the first seek.
         close(disk.utilisation, rate / 80e6, 0.02);
         assert_eq!(
             disk.utilisation > 0.95,

@@ -1,4 +1,4 @@
-//! Systems with one known weakness: it must be named, relieving it must help by
+//! Systems with one known weakness. It must be named, relieving it must help by
 //! no more than was said, and relieving anything else must help little.
 
 use headrace_storage::Outcome;
@@ -114,8 +114,8 @@ fn the_weakness_is_named() {
     }
 }
 
-/// A gateway that lets one request through at a time holds back what the devices could do: half
-/// busy each, they take nearly all of the time, in their own service and in the gateway's queue.
+/// A gateway that lets one request through at a time limits the devices: they are half busy each.
+/// They take nearly all of the time, in their own service and in the gateway's queue.
 #[test]
 fn a_scheduler_waits_for_a_station_that_is_not_saturated() {
     let text = r#"
@@ -191,8 +191,8 @@ fn relieving_anything_else_helps_little() {
     }
 }
 
-/// One client on a slow network that nobody else uses: nothing is saturated,
-/// and the place where the time goes is named.
+/// One client on a slow network that no other uses: nothing is saturated, and
+/// the place where the time goes is named.
 #[test]
 fn latency_is_named_where_nothing_is_busy() {
     let sets = [
@@ -240,8 +240,8 @@ fn the_busiest_of_several_copies_counts() {
     assert!(device.most_utilisation > 0.98 && device.utilisation < 0.26);
 }
 
-/// Requests in pieces side by side are as slow as their slowest piece: what a
-/// station costs its piece bounds the gain, not what it costs on average.
+/// Requests in concurrent pieces are as slow as their slowest piece. The cost
+/// of a station for its piece bounds the gain, not its mean cost.
 #[test]
 fn the_bound_holds_for_requests_in_pieces() {
     let text = BASE
@@ -291,7 +291,7 @@ fn the_bound_holds_for_requests_in_pieces() {
     }
 }
 
-/// The time that a message is on its way is no waiting: nobody is before it.
+/// The time that a message is on its way is no waiting: no other message is before it.
 #[test]
 fn latency_is_not_waiting() {
     let sets = [
@@ -345,8 +345,8 @@ fn without_all_that_takes_time_nothing_bounds_throughput() {
     assert!(json.get("most_gain").is_none(), "{json}");
 }
 
-/// Writes fill the downlinks of the servers' leaf, reads its uplinks: over the whole run
-/// each is busy half of the time, and more clients would not make either faster.
+/// Writes fill the downlinks of the servers' leaf, reads its uplinks. Over the whole run each is
+/// busy half of the time, and more clients would not make either faster.
 #[test]
 fn links_that_phases_fill_in_turn_are_named() {
     let text = r#"
@@ -382,8 +382,8 @@ fn links_that_phases_fill_in_turn_are_named() {
     assert!(!sentence.contains("more requests"), "{sentence}");
 }
 
-/// Where operations come at a rate, no bottleneck makes them fewer: what is left of the
-/// busiest station says how many more there could be.
+/// Where operations arrive at a rate, no bottleneck makes them fewer: the rest of the busiest
+/// station gives the possible increase.
 #[test]
 fn arrivals_could_be_as_many_more_as_the_busiest_has_room_for() {
     let text = r#"
@@ -420,8 +420,8 @@ fn request_rate(outcome: &Outcome) -> f64 {
     count as f64 / outcome.report.simulated_seconds
 }
 
-/// One process asks for 2,000 reads a second, and each takes 10 ms: throughput is that of the
-/// process, which waits for the daemon, and not what the load asks for.
+/// One process issues 2,000 reads a second, and each takes 10 ms. Throughput is that of the
+/// process, which waits for the daemon, and not that of the load.
 #[test]
 fn a_load_that_processes_do_not_keep_up_with_is_bound_as_a_closed_one() {
     let text = r#"
@@ -493,7 +493,7 @@ fn a_load_that_processes_do_not_keep_up_with_is_bound_as_a_closed_one() {
     }
 }
 
-/// A process that copies a file in two requests to the servers: the rest of its requests have none,
+/// A process that copies a file in two requests to the servers. The rest of its requests have none,
 /// and its jobs run concurrently, so that a request needs less than its jobs together.
 #[test]
 fn the_bound_holds_where_few_requests_are_split() {

@@ -1,5 +1,5 @@
-//! The page cache in a whole system: what is served from memory, and what the
-//! device has to do.
+//! The page cache in a whole system: reads served from memory, and transfers of
+//! the device.
 
 use proptest::prelude::*;
 
@@ -96,9 +96,9 @@ fn what_was_read_stays() {
     }
 }
 
-/// Writes go to memory until the limit; then the oldest 4 MiB must reach the
+/// Writes go to memory until the limit. Then the oldest 4 MiB must reach the
 /// device before a write that passes the limit is acknowledged, so that three
-/// more are free: 48 MiB with a limit of 20 MiB make seven waits.
+/// more are free. 48 MiB with a limit of 20 MiB make seven waits.
 #[test]
 fn writes_wait_once_the_dirty_limit_is_reached() {
     let sets = [
@@ -120,7 +120,7 @@ fn writes_wait_once_the_dirty_limit_is_reached() {
 }
 
 /// Where neither the limit nor 4 MiB is a number of whole pages, whole pages
-/// are still what is written back: 4,194 of 1 kB at a time.
+/// are written back: 4,194 of 1 kB at a time.
 #[test]
 fn whole_pages_are_written_back() {
     let sets = [
@@ -213,8 +213,8 @@ fn every_write_that_is_synced_reaches_the_device() {
     assert_eq!(station(&outcome, "server/device").visits, 2 * 48);
 }
 
-/// Two files of two clients: each sync brings its own file to the device, and waits for what
-/// the dirty limit has sent there before it.
+/// Two files of two clients. Each sync brings its own file to the device, and waits for the writes
+/// that the dirty limit has sent there before it.
 #[test]
 fn an_fsync_waits_for_what_is_on_its_way_already() {
     let sets = [
@@ -224,7 +224,7 @@ fn an_fsync_waits_for_what_is_on_its_way_already() {
         "servers.memory.cache=1 GiB",
     ];
     let outcome = run(CACHED, &sets);
-    // The device writes all of it, whoever asks, and nothing else.
+    // The device writes all of it, for any caller, and nothing else.
     close(
         busy(&outcome, "server/device"),
         (96 * MIB * 20_000) as f64,
@@ -286,8 +286,7 @@ fn an_fsync_asks_every_server_of_the_blocks() {
 }
 
 proptest! {
-    /// After the last fsync every byte that was written is on a device, whatever the limits,
-    /// the devices and who writes where.
+    /// After the last fsync every written byte is on a device, for any limits, devices and writers.
     #[test]
     fn after_an_fsync_nothing_is_dirty(
         clients in 1_u32..4, servers in 1_u32..4, targets in 1_u32..3,

@@ -1,5 +1,5 @@
-//! Clients with a page cache: what it takes from the servers and brings to them, and
-//! how many requests are under way.
+//! Clients with a page cache: its transfers from and to the servers, and the number of requests in
+//! flight.
 
 use headrace_storage::Outcome;
 use proptest::prelude::*;
@@ -32,9 +32,9 @@ fn throughput(outcome: &Outcome, operation: &str) -> f64 {
     outcome.report.throughput[operation]
 }
 
-/// A client without a cache that asks for much at once: each of `k` places in the line
-/// carries a request of 64 KiB a round trip of two latencies and the data's time on the
-/// wire, until the wire is full.
+/// A client without a cache that asks for much at once. Each of `k` places in the line carries a
+/// request of 64 KiB a round trip, until the wire is full. The round trip is two latencies and the
+/// data's time on the wire.
 #[test]
 fn throughput_is_what_is_in_flight_over_a_round_trip_until_the_link_is_full() {
     let sets = |most: &str| {
@@ -93,8 +93,8 @@ fn what_was_read_once_is_read_from_the_cache() {
     assert!(all[64..].iter().all(|&it| it == 19_000_000), "{all:?}");
 }
 
-/// Without read-ahead and a cache that is too small nothing is gained; past the cache
-/// (O_DIRECT) nothing is kept.
+/// Without read-ahead and with a cache that is too small nothing is gained; O_DIRECT requests leave
+/// nothing in the cache.
 #[test]
 fn direct_reads_ask_every_time() {
     let sets = [
@@ -130,12 +130,12 @@ fn reading_ahead_hides_the_way_to_the_servers() {
         let ahead = rate("4 MiB", transfer);
         assert!(ahead > 0.9e9, "{transfer}: {ahead}");
     }
-    // A page at a time there and back.
+    // A page at a time, with a round trip each.
     close(rate("0 B", "4 KiB"), 4096.0 / 204.1e-6, 0.01);
 }
 
-/// Writes return at once until the dirty data for a server reaches its limit, and then wait
-/// for the server: 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
+/// Writes return at once until the dirty data for a server reaches its limit, and then wait for the
+/// server. These are 4 MiB at 1 µs a byte, of which 1 MiB is left when the last write returns.
 #[test]
 fn a_server_has_a_limit_of_dirty_data() {
     let sets = [
@@ -154,7 +154,7 @@ fn synchronous_writes_wait_for_the_server() {
     let outcome = run(CACHED, &["workload.0.io.synchronous=true"]);
     let all = latencies(&outcome);
     let data = 65_536_000 + 65_536_000_000 + 200_000_000;
-    // And then asks it to flush what it has not written yet.
+    // And then asks it to flush its unwritten data.
     assert!(
         all[1..].iter().all(|&it| it == data + 200_000_000),
         "{all:?}"
@@ -244,8 +244,8 @@ proptest! {
     }
 }
 
-/// A client that reads 10 MB in requests of 1 MB over RPCs of 250 kB and stripes of 1 MB, of which
-/// none is a multiple of a page: 10 MB at 125 MB/s.
+/// A client reads 10 MB at 125 MB/s, in requests of 1 MB over RPCs of 250 kB and stripes of 1 MB.
+/// None is a multiple of a page.
 #[test]
 fn requests_and_stripes_need_not_be_whole_pages() {
     let text = r#"
@@ -341,10 +341,10 @@ fn odd_sizes() -> impl Strategy<Value = OddSizes> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the sizes, with locks on parts of files and without, a run ends, reads and writes
-    /// what was asked for, and stores every byte of it. A call makes each of its pages dirty once,
-    /// so a page of one process's file is stored at most once for each call that writes to it: all
-    /// pages once, and one more time for each border of two transfers inside a page.
+    /// For any sizes, with locks on parts of files and without, a run ends. It reads and writes the
+    /// requested bytes, and stores every written one. A call makes each of its pages dirty once, so
+    /// it stores a page of one process's file at most once. That is all pages once, and one more
+    /// time for each border of two transfers inside a page.
     #[test]
     fn any_sizes_end_and_conserve_bytes(case in odd_sizes()) {
         let (locks, shared, random, close) = case.shape;
@@ -522,7 +522,7 @@ const OFFICE: &str = r#"
     phases = ["write", "read"]
 "#;
 
-/// IOR closes each file, and NFS clients flush it there: 50 times 320 MiB pass a card of 1.25 GB/s,
+/// IOR closes each file, and NFS clients flush it there. 50 times 320 MiB pass a card of 1.25 GB/s,
 /// which takes 13.42 s at least, and nothing is left on the clients.
 #[test]
 fn closing_a_file_over_nfs_sends_what_was_written() {
@@ -561,7 +561,7 @@ fn data_that_is_dirty_at_the_end_is_reported() {
 }
 
 /// Writes that wait for the device are not "into client caches", whether the workload or the
-/// records of a replay open their files so; and their device bounds them.
+/// records of a replay open their files so. Their device bounds them.
 #[test]
 fn writes_that_wait_for_the_device_are_not_into_caches() {
     let replay = |flags: &[&str]| {
@@ -594,7 +594,7 @@ fn writes_that_wait_for_the_device_are_not_into_caches() {
     ] {
         assert_eq!(into(&run(CACHED, &[flag])), None, "{flag}");
     }
-    // What others read through the cache makes no difference.
+    // Reads of others through the cache make no difference.
     let reader = "[[workload]]\nblock = \"64 KiB\"\nphases = [\"read\"]\n";
     let both = run(&format!("{CACHED}{reader}"), &["workload.0.io.direct=true"]);
     assert_eq!(into(&both), None);
@@ -701,8 +701,8 @@ proptest! {
     }
 }
 
-/// A cold file of 25,600 pages that one process reads in order: no page is a hit the first time,
-/// whoever brought it in, and all are hits the second time.
+/// A cold file of 25,600 pages that one process reads in order. No page is a hit the first time,
+/// read ahead or not, and all are hits the second time.
 #[test]
 fn pages_that_are_read_ahead_are_no_hits() {
     for (window, transfer) in [("128 KiB", "1 MiB"), ("4 MiB", "64 KiB"), ("0 B", "4 KiB")] {
@@ -789,7 +789,7 @@ fn rates_of_presets_are_finite() {
         }
         assert!(report.throughput.contains_key("read"), "{system}");
     }
-    // One without costs is told so.
+    // One without costs has a warning.
     let sets = ["workload.0.phases=[\"write\",\"read\"]"];
     let report = run(CACHED, &sets).report;
     assert!(report.throughput["read"].is_infinite());

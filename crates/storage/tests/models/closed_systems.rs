@@ -3,8 +3,8 @@
 
 use crate::running::{close, run, station};
 
-/// Each process reads 1 MB from one device again and again; a round trip takes
-/// 40 us of network, and the disk takes 10 ms.
+/// Each process reads 1 MB from one device repeatedly; a round trip takes 40 us
+/// of network, and the disk takes 10 ms.
 const CLOSED: &str = r#"
     [servers]
     count = 1
@@ -38,7 +38,7 @@ fn throughput(clients: u32, more: &[&str]) -> f64 {
 }
 
 /// Without chance, N clients get min(N / round, 1 / demand): after the first
-/// round nobody meets another until the device is full.
+/// round they do not meet until the device is full.
 #[test]
 fn deterministic_clients_reach_both_bounds() {
     for clients in [1, 2, 3, 4, 5, 8, 50] {

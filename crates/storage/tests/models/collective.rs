@@ -1,4 +1,4 @@
-//! Collective calls: what is exchanged, who writes, and what it spares under locks.
+//! Collective calls: the exchanged data, the writers, and the savings under locks.
 
 use headrace_storage::Outcome;
 use proptest::prelude::*;
@@ -18,10 +18,10 @@ fn asked(outcome: &Outcome) -> Vec<(u64, u64)> {
     all
 }
 
-/// Two processes with 64 KiB each, on two clients, and one aggregator. The second's data
-/// crosses to the first in a latency and 65,536 ns. Then that asks where the file is and
-/// writes both blocks: two latencies, 1 ns on the wire and 20 ns on the device for each
-/// byte, and a packet on the server's card.
+/// Two processes with 64 KiB each, on two clients, and one aggregator. The second's data crosses to
+/// the first in a latency and 65,536 ns. Then that asks where the file is and writes both blocks.
+/// This takes two latencies, 1 ns on the wire and 20 ns on the device for each byte, and a packet
+/// on the server's card.
 #[test]
 fn two_processes_with_one_aggregator() {
     let sets = [
@@ -42,7 +42,7 @@ fn two_processes_with_one_aggregator() {
     assert_eq!(asked(&run(&together(), &buffer)).len(), 4);
 }
 
-/// Nobody has anything of another's part: it is as without collective calls.
+/// No process has any of another's part: it is as without collective calls.
 #[test]
 fn nothing_is_exchanged_where_everybody_has_their_part() {
     let sets = [
@@ -59,7 +59,7 @@ fn nothing_is_exchanged_where_everybody_has_their_part() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Every byte once, in parts that end at stripes, whoever writes it.
+    /// Every byte is written once, by any process, in parts that end at stripes.
     #[test]
     fn every_byte_is_written_once(
         clients in 1_u32..5, processes in 1_u32..4, aggregators in 1_u32..9,

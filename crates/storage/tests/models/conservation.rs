@@ -9,10 +9,9 @@ use proptest::prelude::*;
 
 use crate::running::{busy, run};
 
-/// A byte takes 1 ps to read and 1 us to write, so that the device's time of
-/// work tells the bytes of each. The second client waits until the device has
-/// long done what was pushed out of the cache; its last read pushes nothing out,
-/// so that the run ends with idle devices.
+/// A byte takes 1 ps to read and 1 us to write, so that the device's time of work tells the bytes
+/// of each. The second client waits until the device has written all evicted data. Its last read
+/// evicts nothing, so that the run ends with idle devices.
 const PAGES_OF_16: &str = r#"
     [clients]
     count = 2
@@ -187,8 +186,8 @@ proptest! {
 
         let pages = case.transfers * case.pages;
         let times = case.phases.iter().filter(|it| **it == "write").count() as u64;
-        // Only what is written over while it waits is spared, and only what
-        // waits at the end is not there yet.
+        // Only data that is overwritten while it waits is spared, and only data
+        // that waits at the end is not there yet.
         prop_assert!(written <= times * pages * PAGE);
         if times > 0 {
             let waiting = case.limit * u64::from(case.servers);

@@ -123,7 +123,7 @@ fn a_queue_makes_random_reads_faster() {
     assert!(times[2] < times[0] * 0.6, "{times:?}");
 }
 
-/// Nobody waits longer than the bound and those passed over before.
+/// No request waits longer than the bound and the ones that passed it before.
 #[test]
 fn the_age_limit_bounds_waiting() {
     let script = scattered(read, 5000);
@@ -192,8 +192,8 @@ fn on_the_medium(from: u64, size: u64, rates: &[f64]) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
-    /// However many commands of one stream in order are out, and however they fit
-    /// the buffer, the medium passes under the head once and without a pause.
+    /// For any number of outstanding commands of one sequential stream, and any buffer, the medium
+    /// passes under the head once without a pause.
     #[test]
     fn a_stream_in_order_runs_at_the_rate_of_the_medium(
         sectors in 16_u64..8192, depth in 1_usize..40, queue in 1_u32..34,
@@ -215,9 +215,9 @@ proptest! {
         let took = end(&log) as f64 * 1e-12;
         // A sector more or less on a track.
         prop_assert!(took > medium * 0.998, "{took} s, medium {medium} s");
-        // Where the commands under way do not fit a segment of the buffer, the drive
-        // loses revolutions that a real one would not; and where each takes longer than
-        // its bytes, it stops for want of room in the buffer.
+        // Where the commands in progress do not fit a segment of the buffer, the drive loses
+        // revolutions that a real one would not. Where each takes longer than its bytes, it stops
+        // for want of room in the buffer.
         let at_once = depth.min(queue as usize) as u64;
         let command = 0.1e-3 / at_once as f64 + size as f64 / 320e6;
         let slowest = medium.max(script.len() as f64 * command);
@@ -226,7 +226,7 @@ proptest! {
         prop_assert!(took < slowest / least + 0.02, "{took} s, medium {medium} s");
     }
 
-    /// Several streams, each in order: what each has had comes off the medium too.
+    /// Several streams, each in order: the data of each comes off the medium too.
     #[test]
     fn no_streams_in_order_outrun_the_medium(
         sectors in 16_u64..4096, depth in 1_usize..40, queue in 1_u32..34, streams in 1_u64..9,

@@ -34,8 +34,8 @@ fn a_shared_device_is_insensitive_to_the_distribution_of_sizes() {
     }
 }
 
-/// Two requests of 1 MB and one of 2 MB at once: a third of the rate each, then all of it for
-/// the second half of the large one. Writing is half as fast.
+/// Two requests of 1 MB and one of 2 MB at once. Each has a third of the rate, then the large one
+/// has all of it for its second half. Writing is half as fast.
 #[test]
 fn requests_share_the_rate_equally() {
     let text = "kind = \"shared\"\nread_rate = \"100 MB/s\"\nwrite_rate = \"50 MB/s\"";

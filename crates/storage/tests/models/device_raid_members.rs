@@ -43,7 +43,7 @@ fn a_bus_bounds_the_rate_and_costs_nothing_below_it() {
 
 /// 256 KiB on two members: two chunks each and, mirrored, all of it. A quarter of them is new: 8
 /// blocks on each of two, 16 on each mirror, at 1 ms. So is a quarter of the memory that is read
-/// into: 8 pages of each half, and 8 of each mirror, which reads half of it.
+/// into. It has 8 pages of each half, and 8 of each mirror, which reads half of it.
 #[test]
 fn the_parts_of_a_transfer_share_its_new_blocks() {
     for (level, expected) in [(0, 8), (1, 16)] {
@@ -91,8 +91,8 @@ const SERVER: &str = r#"
     phases = ["read"]
 "#;
 
-/// With one command at a time a disk is busy if each has a queue of its own, and
-/// one of four if they share one.
+/// With one command at a time, all disks are busy if each has its own queue, and one of four if
+/// they share one.
 #[test]
 fn the_scheduler_stands_before_each_member_or_before_the_array() {
     let queue = [

@@ -48,7 +48,7 @@ fn an_idle_array_is_rebuilt_at_the_rate() {
                 .as_str(),
         );
         let (last, transfers, chunks) = run(&it, &[]);
-        // Buffers that find nothing left are told so at the next times there are.
+        // Idle buffers are notified at the next times of a buffer's end.
         assert!(last >= 9_970 * MILLISECOND, "level {level}: {last}");
         assert_eq!(transfers, 200 * (sources + 1), "level {level}");
         // Each of the buffers comes once more and finds none.
@@ -72,7 +72,7 @@ fn an_idle_array_is_rebuilt_at_the_rate() {
     }
 }
 
-/// With several under way the survivors are read while the spare is written:
+/// With several in progress the survivors are read while the spare is written:
 /// all of a device of a TiB at its own rate.
 #[test]
 fn chunks_under_way_keep_all_disks_busy() {

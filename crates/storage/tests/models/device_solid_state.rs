@@ -85,8 +85,8 @@ fn writes_in_order_are_limited_by_programming() {
     close(rate(&script, &log), 16_384.0 / 1.041e-3, 0.01);
 }
 
-/// A full drive that is overwritten in order again and again keeps its rate, with
-/// a file's own index of a unit after each 4 MiB passed over as well.
+/// A full drive that is overwritten in order repeatedly keeps its rate. It does so, too, with a
+/// file's own index of a unit skipped after each 4 MiB.
 #[test]
 fn overwriting_in_order_keeps_its_rate() {
     // As far as no die has to wait for one that is erasing.

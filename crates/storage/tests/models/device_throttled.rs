@@ -45,8 +45,9 @@ fn a_slice_goes_at_its_start() {
         .filter(|took| took.time() < SECOND / 1000)
         .count();
     assert_eq!(at_start, 6);
-    // 1 MB more than a slice: its end and the time of that MB in whole ticks,
-    // and its own time on the device; then slice two allows what is left of it.
+    // 1 MB more than a slice takes its end and the time of that MB in whole
+    // ticks, and its own time on the device. Then slice two allows the rest of
+    // it.
     let seventh = SECOND / 10 + 4 * SECOND / 250 + 100_000_000;
     assert_eq!(log[6].time(), seventh);
     let more = log.iter().filter(|took| took.time() < SECOND / 5).count();
@@ -92,8 +93,8 @@ fn latency_is_added_and_overlaps() {
     assert!(log.iter().all(|took| took.time() == SECOND / 1000));
 }
 
-/// Twelve transfers of 1 ms and 10 µs alone, four of them at a time: the second four begin
-/// when the first are done, which the device's work has 10 µs apart.
+/// Twelve transfers of 1 ms and 10 µs alone, four of them at a time. The second four begin when the
+/// first are done, which the device's work has 10 µs apart.
 #[test]
 fn no_more_than_the_queue_depth_are_under_way() {
     let ms = SECOND / 1000;
@@ -116,8 +117,8 @@ fn no_more_than_the_queue_depth_are_under_way() {
     );
 }
 
-/// 1 ms after the first has come the device begins; 10 us for each, and who comes before it is
-/// done with the others is served with them. All are done at once.
+/// 1 ms after the first arrival the device begins. Each takes 10 us, and those that arrive before
+/// it is done with the others are served with them. All are done at once.
 #[test]
 fn those_served_in_bulk_are_done_together() {
     let us = SECOND / 1_000_000;
@@ -147,9 +148,9 @@ fn those_served_in_bulk_are_done_together() {
     assert_eq!(done(&two, &[at(0); 3]), [1020, 1020, 2030]);
 }
 
-/// Transfers of n that are asked for again as soon as they are done: all wait for the work of
-/// all, and nothing overlaps the latency. Throughput is n / (latency + n · work), Amdahl's law,
-/// which is the lower bound of a closed system (Lazowska et al. 1984, section 5.2).
+/// Transfers of n that are repeated as soon as they are done. All wait for the work of all, and
+/// nothing overlaps the latency. Throughput is n / (latency + n · work), Amdahl's law, which is the
+/// lower bound of a closed system (Lazowska et al. 1984, section 5.2).
 #[test]
 fn bulk_service_reaches_the_lower_bound_of_a_closed_system() {
     let text = "latency = \"40 us\"\ntime_per_transfer = \"8 us\"";
@@ -168,13 +169,13 @@ fn bulk_service_reaches_the_lower_bound_of_a_closed_system() {
             work + latency / each,
             1e-3,
         );
-        // Told of one by one, they overlap: the upper bound.
+        // If they complete one by one, they overlap: the upper bound.
         close(apart(""), ((work + latency) / each).max(work), 0.02);
     }
 }
 
 /// At 400 operations a second a tick allows 1.6. 5440 blocks of a journal's
-/// transaction go at once; the next write lacks 5441 operations, which 3401
+/// transaction go at once. The next write lacks 5441 operations, which 3401
 /// ticks allow, and the window of 3425 that they are in begins at tick 3400.
 #[test]
 fn metadata_goes_at_once_and_others_pay_its_operations() {
@@ -201,8 +202,8 @@ fn metadata_goes_at_once_and_others_pay_its_operations() {
         assert_eq!(log[3].time(), 2 * 4096 * 100);
         assert_eq!(log[4].time(), 0);
     }
-    // While nobody waits, the limit of operations remembers one slice. A write before
-    // the slice's end waits for all earlier operations, a later one for none.
+    // While no transfer waits, the limit of operations remembers one slice. A write before the
+    // slice's end waits for all earlier operations, a later one for none.
     let of = |milliseconds: u64| {
         let after = milliseconds * SECOND / 1000;
         let script = [transaction.at(0), write(0, 4096).at(after)];
@@ -212,9 +213,9 @@ fn metadata_goes_at_once_and_others_pay_its_operations() {
     assert_eq!(of(104), 104);
 }
 
-/// At 60 MB/s a tick allows 240 kB. What 15,000 blocks are over their slice,
-/// 55.44 MB, takes 231 ticks after it: until then it is owed, also by a flush
-/// that moves nothing, whenever it comes.
+/// At 60 MB/s a tick allows 240 kB. 15,000 blocks exceed their slice by 55.44
+/// MB, which takes 231 ticks after it. Until then it is owed, also by a flush
+/// that moves nothing, at any time.
 #[test]
 fn metadata_goes_at_once_and_others_pay_its_bytes() {
     let disk = limited("write_rate = \"60 MB/s\"");
@@ -227,9 +228,8 @@ fn metadata_goes_at_once_and_others_pay_its_bytes() {
     }
 }
 
-/// Direct I/O on a loop device with these limits, measured on Linux 6.18: 48
-/// transfers of 1 MiB (cut at 512 KiB by 128 segments of a page), 256 of 64 KiB,
-/// 400 of 4 KiB, 200 of 64 KiB, one after the other.
+/// Direct I/O on a loop device with these limits, measured on Linux 6.18. Transfers
+/// are 48 of 1 MiB (cut at 512 KiB), 256 of 64 KiB, 400 of 4 KiB and 200 of 64 KiB.
 #[test]
 fn phases_take_what_they_take_on_linux() {
     let (slow, fast) = (
@@ -260,9 +260,9 @@ fn phases_take_what_they_take_on_linux() {
     }
 }
 
-/// Operations are whole, so limits of few a second are missed, up and down. Measured on
-/// Linux 6.18 with 250 ticks a second: direct reads of 4 KiB from a loop device for 6 s,
-/// one after the other, with `blkio.throttle.read_iops_device` at each limit.
+/// Operations are whole, so limits of few a second are missed, up and down. Measured on Linux 6.18
+/// with 250 ticks a second: direct reads of 4 KiB from a loop device for 6 s, one after the other.
+/// `blkio.throttle.read_iops_device` was at each limit.
 #[test]
 fn few_operations_a_second_are_as_many_as_on_linux() {
     for (limit, measured) in [
@@ -303,7 +303,7 @@ fn a_limit_that_is_used_up_counts_as_busy() {
     let both = "read_rate = \"600 MB/s\"\nread_operations = 400";
     close(share(both, &reads, 8), 1.0, 0.05);
     close(share("write_rate = \"60 MB/s\"", &reads, 8), 1.0, 1e-3);
-    // Few that wait long: from the first on the limit is what they wait for.
+    // Few that wait long: from the first on they wait for the limit.
     for number in 1..4 {
         let few: Vec<Ask> = (0..number).map(|n| read(n * 4096, 4096)).collect();
         close(share("read_rate = \"1 B/s\"", &few, 2), 1.0, 1e-3);
@@ -339,7 +339,7 @@ fn blocks_just_allocated_may_take_longer() {
     }
 }
 
-/// The same of reads into memory that nobody has used yet; neither time is the other's.
+/// The same of reads into memory that has never been used; neither time is the other's.
 #[test]
 fn memory_that_was_not_used_yet_may_take_longer() {
     let us = SECOND / 1_000_000;
@@ -352,8 +352,8 @@ fn memory_that_was_not_used_yet_may_take_longer() {
     }
 }
 
-/// Two reads at once of 1 MB at 10 GB/s, 100 us: each takes the device 150 us more alone, and
-/// 60 us besides, which the second has while nobody waits.
+/// Two reads at once of 1 MB at 10 GB/s, 100 us. Each takes the device 150 us more alone, and 60 us
+/// besides, which the second has while no other waits.
 #[test]
 fn a_transfer_may_take_the_device_alone() {
     let one = limited("latency = \"60 us\"\ntime_per_transfer = \"150 us\"");

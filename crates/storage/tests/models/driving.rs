@@ -7,7 +7,7 @@ use headrace_storage::Job;
 use headrace_storage::qos::{Scheduler, with};
 use headrace_trace::Operation;
 
-/// A job of a group that comes at a time; its number is kept in `request`.
+/// A job of a group that arrives at a time; its number is in `request`.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub at: u64,

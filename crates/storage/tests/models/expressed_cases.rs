@@ -1,4 +1,4 @@
-//! What users asked to express, run from the text as they write it.
+//! Cases that users wanted to express, run from the text as they write it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ fn trace(name: &str, text: &str) -> PathBuf {
     file
 }
 
-/// Requests of libaio, as a database makes them: strace prints file, place and size of each, and the
-/// simulation moves as many bytes at the same places.
+/// Requests of libaio, as a database makes them. strace prints file, place and size of each, and
+/// the simulation moves as many bytes at the same places.
 #[test]
 fn requests_of_libaio_are_replayed() {
     let file = trace(
@@ -61,8 +61,8 @@ fn requests_of_libaio_are_replayed() {
     }
 }
 
-/// mdtest of small files over NFS: each close sends a file's data and has it stored, 5 ms a file on
-/// this disk, besides 0.4 ms for its name and its messages.
+/// mdtest of small files over NFS. Each close sends a file's data and has it stored, 5 ms a file on
+/// this disk, besides 0.4 ms for names and messages.
 #[test]
 fn small_files_over_nfs_reach_the_disk_when_they_are_closed() {
     let outcome = run(

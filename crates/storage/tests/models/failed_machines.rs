@@ -1,4 +1,4 @@
-//! Data servers that are machines, and fail: what is lost of what they have in memory.
+//! Data servers that are machines, and fail: the loss of their memory.
 
 use headrace_storage::Outcome;
 use proptest::prelude::*;
@@ -76,8 +76,8 @@ fn data_in_a_journal_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever machines do when they fail, every request is done, and nothing waits for
-    /// what is lost; the same run is the same.
+    /// After any failures of machines, every request is done, and nothing waits for lost data. The
+    /// same run gives the same result.
     #[test]
     fn no_request_is_lost(
         journal in prop::sample::select(vec!["none", "ordered", "writeback", "log"]),

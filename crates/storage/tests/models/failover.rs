@@ -1,5 +1,5 @@
-//! Servers whose targets another machine takes over: when it serves them, what it shares
-//! with its own, and that nothing is lost.
+//! Servers with failover to another machine: the time of takeover, the shared resources, and that
+//! nothing is lost.
 
 use headrace_storage::Outcome;
 use proptest::prelude::*;
@@ -31,8 +31,8 @@ fn undisturbed() -> u64 {
     latencies(&run(SMALLEST, &[]))[0]
 }
 
-/// A request that the failure catches is sent again after the timeout, if its target is
-/// served by then, and else with the first try that is answered.
+/// A request that the failure catches is sent again after the timeout, if its target is served by
+/// then. Else it is done with the first try that is answered.
 #[test]
 fn a_request_waits_for_who_takes_over() {
     let failure = "server = 0\nat = \"5 ms\"";
@@ -62,9 +62,9 @@ fn who_is_back_sooner_keeps_its_targets() {
     assert_eq!(outcome.report.failures[0].taken_over_by, None);
 }
 
-/// Four clients read 4 GB from two servers whose cards bind, at 1 GB/s each. One fails
-/// after 0.5 s, and all wait for it until 0.6 s. What is left goes on over two cards if
-/// the machine that takes over had nothing to do, and over one if it is the partner.
+/// Four clients read 4 GB from two servers whose cards bind, at 1 GB/s each. One fails after 0.5 s,
+/// and all wait for it until 0.6 s. The rest goes over two cards if the machine that takes over was
+/// idle, and over one if it is the partner.
 #[test]
 fn a_partner_has_one_card_for_both() {
     let sets = [
@@ -86,8 +86,8 @@ fn a_partner_has_one_card_for_both() {
     close(active, 3.0, 0.05);
 }
 
-/// The partner finds nothing in its memory of what the other's targets hold, though it has
-/// its own part of the same file there; and what the other had not yet written is lost.
+/// The partner has no cached data of the other's targets, though it has its own part of the same
+/// file there. The other's unwritten data is lost.
 #[test]
 fn a_partner_reads_from_the_others_device() {
     let sets = [

@@ -1,5 +1,4 @@
-//! Servers that fail: what clients see of it, to the picosecond where it can be told
-//! by hand.
+//! Failing servers: the effects on clients, to the picosecond where a hand calculation is possible.
 
 use headrace_storage::Outcome;
 use proptest::prelude::*;
@@ -32,8 +31,8 @@ fn a_lost_request_is_sent_again_after_the_timeout() {
     assert_eq!(failure.noticed_s, None);
 }
 
-/// A scheduler in the network that lets one job out at a time does not wait for one that is
-/// lost: the request goes out again when the client gives the first message up.
+/// A scheduler in the network that lets one job out at a time does not wait for a lost one. The
+/// request goes out again when the client aborts the first message.
 #[test]
 fn a_scheduler_in_the_network_does_not_wait_for_what_is_lost() {
     for position in ["gateway", "proxy"] {
@@ -171,8 +170,8 @@ fn writes_go_on_with_the_copies_that_are_left() {
     );
 }
 
-/// Whichever server of a chain fails, the client sends again what was not answered to
-/// the one that is left.
+/// If any server of a chain fails, the client sends its unanswered requests again to the one that
+/// is left.
 #[test]
 fn a_chain_is_made_anew_without_the_failed_server() {
     let write = ["workload.0.phases=[\"write\"]", "workload.0.block=2 MB"];
@@ -211,7 +210,8 @@ fn a_server_forgets_what_only_its_memory_has() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever fails and comes back, every request is done, and the same run is the same.
+    /// After any failures and restarts, every request is done, and the same run gives the same
+    /// result.
     #[test]
     fn no_request_is_lost(
         copies in 1_u32..4, chain in any::<bool>(), random in any::<bool>(),

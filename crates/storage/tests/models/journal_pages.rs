@@ -26,7 +26,7 @@ fn mean_write(mode: &str, phases: &str) -> f64 {
     outcome.report.latency["write"].mean * 1e6
 }
 
-/// A page joins the running transaction once; the next one it joins anew.
+/// A page joins the running transaction once; it joins the next one again.
 #[test]
 fn pages_join_a_transaction_once() {
     for (mode, phases, expected) in [
@@ -70,14 +70,15 @@ fn mean_rewrite(mode: &str, commit_interval: &str) -> f64 {
     outcome.report.latency["write"].mean * 1e3
 }
 
-/// Who writes a page again that is on its way into the journal waits until it is there, and not
-/// until all of the transaction is.
+/// A writer of a page that is on its way into the journal waits until it is there, and not until
+/// the transaction is.
 #[test]
 fn writers_wait_for_pages_on_their_way_into_the_journal() {
     for (mode, commit_interval, expected) in [
-        // Committed at 13 ms: a descriptor with the inode and 499 pages until 63.1 ms, one with
-        // 500 until 113.2, one with 25 until 115.8. The fifth call comes at 15 ms and has pages of
-        // the first, the sixth at 66.1 and has pages of both; those after it find all there.
+        // Committed at 13 ms: a descriptor with the inode and 499 pages until 63.1 ms, one with 500
+        // until 113.2, one with 25 until 115.8. The fifth call arrives at 15 ms and has pages of
+        // the first. The sixth arrives at 66.1 and has pages of both; those after it find all
+        // there.
         ("journal", "10 ms", 3.0 + (48.1 + 47.1) / 8.0),
         // Committed when all is written.
         ("journal", "1 s", 3.0),

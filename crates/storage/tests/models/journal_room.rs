@@ -5,9 +5,9 @@
 //! reserves 12 for descriptors and its record, and 20 cannot be used, since the next page might
 //! need 21. It thus has 5,429 blocks of data and metadata, 11 descriptors and a record: 5,441.
 //!
-//! A limit of operations a second counts each of these blocks and lets none wait; the flush
-//! after them waits until all are made up for. It goes at the begin of the first slice of
-//! 100 ms that, taken whole, allows all of them and itself.
+//! A limit of operations a second counts each of these blocks and lets none wait. The flush after
+//! them waits until all are made up for. It goes at the begin of the first slice of 100 ms that,
+//! taken whole, allows all of them and itself.
 
 use crate::running::run;
 
@@ -37,8 +37,8 @@ fn longest(sets: &[&str]) -> f64 {
 }
 
 /// Two transactions leave 5,469 blocks less one for a third: it fits beside the second, and fills.
-/// With its commit 28 blocks are left. Who writes on brings the first one to its place, 5,428
-/// blocks (the inode is the third's by then), and flushes: 3 x 5,441 + 5,428 + 1 = 21,752
+/// With its commit 28 blocks are left. The next writer brings the first one to its place, 5,428
+/// blocks (the inode is the third's by then), and flushes. That is 3 x 5,441 + 5,428 + 1 = 21,752
 /// operations, 10.9 s less the last slice. Linux 6.18 had calls of 10.754 and 10.763 s, and wrote
 /// 5,440 blocks and a record three times, and 5,428.
 #[test]
@@ -47,7 +47,7 @@ fn who_finds_a_journal_full_brings_its_oldest_transaction_to_its_place() {
     assert!((longest - 10.763).abs() < 0.02, "{longest}");
 }
 
-/// Into a journal of twice that all of it goes at once, and nobody waits: Linux 6.18 took 66 ms.
+/// Into a journal of twice that all of it goes at once, and no call waits: Linux 6.18 took 66 ms.
 #[test]
 fn who_finds_room_waits_for_nothing() {
     let longest = longest(&[
@@ -57,11 +57,11 @@ fn who_finds_room_waits_for_nothing() {
     assert!(longest < 1e-6, "{longest}");
 }
 
-/// 40 MiB twice: the third transaction changes what the first one has. So it is committed, and
-/// with that the first one has nothing left: nothing goes to its place, and the flush waits
-/// for 3 x 5,441 + 1 = 16,324 operations, 8.2 s less the last slice. Linux 6.18 had calls of 8.070
-/// and 8.078 s, and of 5,429 blocks of the oldest transaction wrote none, as all were
-/// in a younger one (`jbd2_checkpoint_stats`: forced to close 1, written 0, dropped 5429).
+/// 40 MiB twice: the third transaction changes what the first one has. So it is committed, and with
+/// that the first one has nothing left. Nothing goes to its place, and the flush waits for 3 x
+/// 5,441 + 1 = 16,324 operations, 8.2 s less the last slice. Linux 6.18 had calls of 8.070 and
+/// 8.078 s. It wrote none of the oldest transaction's 5,429 blocks, as a younger one had all
+/// (`jbd2_checkpoint_stats`: forced to close 1, written 0, dropped 5429).
 #[test]
 fn what_was_written_anew_goes_to_its_place_with_the_younger_transaction() {
     let longest = longest(&[
@@ -81,9 +81,9 @@ fn without_barriers_a_limit_of_operations_holds_nobody() {
     assert!(longest < 0.5, "{longest}");
 }
 
-/// A disk of 100 MB/s that nothing limits. Memory is filled in no time: as a transaction is full, the
-/// one before has all its way into the journal before it, and then both its own and the oldest
-/// one's way out of it, 22.3 MB each.
+/// A disk of 100 MB/s that nothing limits. Memory is filled in no time. When a transaction is full,
+/// it waits for the one before on its way into the journal. Then it waits for its own way, and for
+/// the oldest one's way out of it, 22.3 MB each.
 #[test]
 fn a_disk_takes_two_transactions_in_and_one_out() {
     let outcome = run(

@@ -92,8 +92,8 @@ fn pools_have_all_targets_of_their_servers() {
     close(outcome.report.throughput["read"], 360e6, 5e-3);
 }
 
-/// Files are dealt out in the order of their first use. Of four processes with four
-/// files each, the first ones would begin on one server by their numbers.
+/// Files are dealt out in the order of their first use. By their numbers, the first of four
+/// processes' four files each would begin on one server.
 #[test]
 fn balance_deals_files_out_whatever_their_numbers() {
     let text = [SYSTEM, NARROW].concat();

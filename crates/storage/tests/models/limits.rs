@@ -1,4 +1,4 @@
-//! The smallest, the largest and the absurd: they run, or say what is wrong.
+//! The smallest, the largest and the absurd: they run, or are refused with the reason.
 
 use std::path::PathBuf;
 
@@ -268,7 +268,7 @@ fn more_than_fits_is_refused_at_once() {
     }
 }
 
-/// Numbers that are only large: what is done follows what is asked.
+/// Numbers that are only large: the work done follows the requests.
 #[test]
 fn a_long_workload_may_be_cut_short() {
     let sets = [

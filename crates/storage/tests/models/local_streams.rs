@@ -1,5 +1,5 @@
-//! Streams that share an open file, reads and writes that mix, and priorities, on a
-//! machine with a local file system and, where they have it, on a parallel one.
+//! Streams that share an open file, mixed reads and writes, and priorities. They run on a machine
+//! with a local file system and, where they have it, on a parallel one.
 
 use headrace_storage::Outcome;
 use headrace_trace::Operation;
@@ -35,9 +35,9 @@ fn read_rate(streams: u32, window: &str, segments: u32) -> f64 {
     outcome.report.throughput["read"]
 }
 
-/// With windows of 8 MiB two streams have a seek and half a turn, 13 ms at most, in
-/// 40 ms of reading. Without read-ahead each page is read by itself, and every call
-/// of 64 KiB begins with a seek, unless the drive has read on for each stream.
+/// With windows of 8 MiB two streams have a seek and half a turn, 13 ms at most, in 40 ms of
+/// reading. Without read-ahead each page is read by itself. Every call of 64 KiB then begins with a
+/// seek, unless the drive has read on for each stream.
 #[test]
 fn read_ahead_makes_interleaved_streams_nearly_as_fast_as_one() {
     let [one, two, eight] = [1, 2, 8].map(|streams| read_rate(streams, "8 MiB", 16));
@@ -108,9 +108,9 @@ const PARALLEL: &str = r#"
     phases = ["mixed"]
 "#;
 
-/// Nothing is cached: the device reads what is read and writes what is written, and
-/// the report tells them apart. 3 · 64 transfers, of which the share is read, give or
-/// take four standard deviations.
+/// Nothing is cached: the device reads and writes the bytes of the calls, and the report
+/// distinguishes them. 3 · 64 transfers, of which the share is read, give or take four standard
+/// deviations.
 #[test]
 fn the_bytes_of_a_mixed_phase_reach_the_device() {
     for (text, device) in [(LOCAL, "client/device"), (PARALLEL, "server/device")] {

@@ -2,9 +2,8 @@
 
 use crate::running::{refusal, run};
 
-/// Twelve pipelines on one small cache and one disk: every transfer takes a seek, a
-/// revolution and its bytes at most, and none waits for the disk's read-ahead to
-/// come from somewhere else.
+/// Twelve pipelines on one small cache and one disk. Every transfer takes a seek, a revolution and
+/// its bytes at most, and none waits for the disk's read-ahead of another place.
 #[test]
 fn streams_that_share_a_disk_take_seeks_and_not_the_way_between() {
     let outcome = run(
@@ -58,8 +57,8 @@ fn small_dirty_limits_do_not_idle_the_device() {
     }
 }
 
-/// Extra time of a call that does not start where the last one ended: none of the sequential
-/// calls and nearly all random ones, for writes as for reads.
+/// Extra time of a call that does not start where the last one ended. None of the sequential calls
+/// and nearly all random ones have it, writes and reads.
 #[test]
 fn calls_at_random_places_take_their_time_besides() {
     for (phase, order, besides) in [
@@ -184,7 +183,7 @@ fn what_was_copied_lately_is_copied_again_in_less_time() {
         ("read", "backward", 4, true),
         ("read", "backward", 12, true),
     ] {
-        // Three times each: of what is there before, the first time is that of memory.
+        // Three times each: for existing data, the first time is that of memory.
         let mut last = LastLevelCache::new(8.0);
         let calls = (0..3).flat_map(|_| 0..block * 16);
         let found: f64 = calls.map(|call| last.uses(call, 65_536.0)).sum();
@@ -220,7 +219,7 @@ fn what_was_copied_lately_is_copied_again_in_less_time() {
     }
 }
 
-/// An append within a page that others wrote leaves what they copied where it is.
+/// An append within a page that others wrote leaves their copied data where it is.
 #[test]
 fn what_was_appended_lately_is_read_in_less_time() {
     for call in [1000, 4096, 47_008] {
@@ -291,8 +290,8 @@ fn mapped_reads_take_faults_and_their_bytes() {
     }
 }
 
-/// An fsync prepares pages on its own processor time while the device writes those before
-/// them: it takes as long as the slower of the two, and a part of the other at one end.
+/// An fsync prepares pages on its own processor time while the device writes those before them. It
+/// takes as long as the slower of the two, and a part of the other at one end.
 #[test]
 fn a_sync_takes_the_longer_of_preparing_and_writing() {
     // 64 MiB at 1 GB/s are 67.1 ms; 16,384 pages at 1 us 16.4 ms, at 20 us 327.7 ms.
@@ -319,10 +318,10 @@ fn a_sync_takes_the_longer_of_preparing_and_writing() {
     }
 }
 
-/// A sync hands a limit of bytes large pieces, each of which goes whole or waits until it may:
-/// 64 MiB at 150 MB/s are 447 ms, of which the first slice of 100 ms may go at once, but what of
-/// a slice is too little for the next piece is not used. Measured on Linux 6.18, after calls of
-/// 4 KiB and of 128 KiB: 430 and 450 ms on ext4, 430 and 462 on XFS, 419 and 455 on ext2.
+/// A sync submits large pieces to a limit of bytes, each of which goes whole or waits until it may.
+/// 64 MiB at 150 MB/s are 447 ms, of which the first slice of 100 ms may go at once. The rest of a
+/// slice that is too small for the next piece is not used. After calls of 4 and of 128 KiB, Linux
+/// 6.18 took 430 and 450 ms (ext4), 430 and 462 (XFS), 419 and 455 (ext2).
 #[test]
 fn a_limit_lets_a_sync_go_in_large_pieces() {
     for (system, transfer, measured) in [
@@ -381,8 +380,8 @@ fn an_overwrite_changes_the_inode_once_a_tick() {
             "#,
             &[&format!("system={system}")],
         );
-        // 104 us of data and 100 us of a flush, 204 ms in all: 51 ticks and more for what the
-        // inode adds, 104 us each.
+        // 104 us of data and 100 us of a flush are 204 ms in all: 51 ticks, and 104 us each for the
+        // inode.
         let seconds = outcome.report.simulated_seconds;
         assert!((0.209..0.212).contains(&seconds), "{system}: {seconds}");
     }
@@ -511,7 +510,7 @@ fn a_device_reads_longer_into_memory_that_was_not_used_yet() {
     let (device, fresh) = (0.016_777, 0.008_192);
     let existing = "workload.0.io.existing=true";
     for (phases, more, expected) in [
-        // Cold, past the page cache, and again what is cached.
+        // Cold, past the page cache, and again cached.
         (r#""read""#, &[existing][..], device + fresh),
         (
             r#""read""#,
@@ -572,8 +571,8 @@ fn a_page_that_is_read_takes_its_time_on_the_processor() {
     }
 }
 
-/// A file of 64 MiB has 16 blocks of pointers, the first for what lies beyond its first 48 KiB:
-/// they are read before what they point to, unless they are cached.
+/// A file of 64 MiB has 16 blocks of pointers, the first for the data beyond its first 48 KiB. They
+/// are read before their data, unless they are cached.
 #[test]
 fn blocks_of_pointers_are_read_unless_they_are_cached() {
     let visits = [true, false].map(|known| {
@@ -598,14 +597,13 @@ fn blocks_of_pointers_are_read_unless_they_are_cached() {
     assert_eq!(visits[1] - visits[0], 16);
 }
 
-/// A write to a large folio follows the folio's list of blocks, all of it, unless it did so
-/// lately; a folio of a page has none to follow.
+/// A write to a large folio traverses all of the folio's list of blocks, unless it did so lately. A
+/// folio of a page has no list.
 #[test]
 fn a_rewrite_follows_the_list_of_its_folio() {
-    // 128 writes of two pages at 1 us, each in a folio of its own of 256 blocks: all 128 lists
-    // are 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The last level still
-    // holds a part of them when they are used again: that part costs nothing. The next write finds
-    // its list.
+    // 128 writes of two pages at 1 us, each in a folio of its own of 256 blocks. All 128 lists are
+    // 32,768 blocks of 1 us and 3.4 MB, with the pages 4.5 MB. The last level still holds a part of
+    // them when they are used again: that part costs nothing. The next write finds its list.
     let again = |effective_size: f64| {
         let mut last = LastLevelCache::new(effective_size);
         let mut lists = 0.0;

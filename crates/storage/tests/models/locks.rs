@@ -1,5 +1,5 @@
-//! Extent locks: what they cost those who are alone, those who take turns, and those who
-//! read what others have just written.
+//! Extent locks: their cost for single clients, for clients that take turns, and for readers of
+//! recent writes.
 
 use std::fmt::Write as _;
 
@@ -18,8 +18,8 @@ fn asked(outcome: &Outcome) -> u64 {
     station(outcome, "lock server").visits
 }
 
-/// A client that is alone asks once for each file and target, which is a round trip, and
-/// has what it needs from then on.
+/// A single client asks once for each file and target, which is a round trip, and has its locks
+/// from then on.
 #[test]
 fn who_is_alone_asks_once_for_each_object() {
     let sets = [
@@ -51,9 +51,9 @@ fn locks_of_one_request_are_asked_for_in_turn() {
     assert_eq!(with(&time) - without, 4 * (2 * WAY + MICROSECOND));
 }
 
-/// Two clients write blocks of one object in turn. Each asks where the file is and then
-/// for the lock; the first writes in W. The other's lock waits until the first has been
-/// told, is done and has given its own up. From then on each write waits for the other's.
+/// Two clients write blocks of one object in turn. Each asks where the file is and then for the
+/// lock; the first writes in W. The other's lock waits until the first has been called back, is
+/// done and has released its own. From then on each write waits for the other's.
 #[test]
 fn two_writers_take_turns() {
     let text = [SMALLEST, LOCKS].concat();
@@ -74,7 +74,7 @@ fn two_writers_take_turns() {
     let turn = 4 * WAY + 2 * write;
     assert_eq!(got[..2], [first, second]);
     assert_eq!(got[2..5], [turn; 3]);
-    // Nobody wants the lock of the last.
+    // The lock of the last is not requested by another.
     assert_eq!(got[5], turn);
     // Share of lock waits: a round trip for the first client, and for each other client its
     // turn without its own write.
@@ -91,8 +91,8 @@ fn two_writers_take_turns() {
     close(breakdown.iter().map(|it| it.share).sum(), 1.0, 1e-9);
 }
 
-/// Each adds to the time of all: the more writers, the longer a request takes, while
-/// throughput is no more than one block a turn.
+/// Each adds to the time of all: the more writers, the longer a request takes, while throughput is
+/// at most one block a turn.
 #[test]
 fn writers_of_one_object_are_one_after_the_other() {
     let text = [SMALLEST, LOCKS].concat();
@@ -137,8 +137,8 @@ const FREE_COPIES: [&str; 2] = [
     "clients.machine.cpu.system_call=0 s",
 ];
 
-/// Locks cost what targets stand idle: where there is one, clients that take turns keep it
-/// busy as without locks, if a turn is all that a client has to write.
+/// The cost of locks is the idle time of targets. Clients that take turns at one target keep it
+/// busy as without locks, if a turn covers all of a client's writes.
 #[test]
 fn turns_at_one_target_cost_nothing() {
     for clients in [2, 4, 8, 16] {
@@ -181,10 +181,10 @@ fn the_gain_without_locks_stays_below_the_bound() {
     }
 }
 
-/// Two clients of four targets: the first has all it writes in its cache before the second
-/// asks. Of each target the second waits until what the first has there is on the device,
-/// while the three others are idle; what it writes then goes to all of them, as fast as its
-/// card. More clients of few own blocks in a stripe have more targets at work.
+/// Two clients of four targets: the first has all it writes in its cache before the second asks. At
+/// each target the second waits until the first one's data there is on the device, while the three
+/// others are idle. Its own writes then go to all of them, as fast as its card. More clients of few
+/// own blocks in a stripe have more targets at work.
 #[test]
 fn turns_at_several_targets_leave_targets_idle() {
     let bytes = 256.0 * 65_536.0;

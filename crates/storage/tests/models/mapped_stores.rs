@@ -79,8 +79,8 @@ fn msync_writes_whole_pages() {
     }
 }
 
-/// A page that the file has is read before it is stored into, even if all of it is; one that it has
-/// not is not.
+/// An existing page is read before a store into it, even if the store covers all of it; a new one
+/// is not.
 #[test]
 fn stores_into_an_existing_file_read_it() {
     close(moved(&run(SYSTEM, &[])), 0.0, 0.0);

@@ -96,7 +96,7 @@ fn buffers_overlap_network_and_device() {
 fn a_message_takes_processor_time_at_both_ends() {
     let time = ["hosts.cpu.send=3 us", "hosts.cpu.receive=4 us"];
     let whole = |sets: &[&str]| latencies(&run(SMALLEST, sets))[0];
-    // The layout is asked for and the data read: four messages.
+    // The layout is requested and the data read: four messages.
     let four = 4 * 7 * MICROSECOND;
     assert_eq!(whole(&time), whole(&[]) + four);
     // A byte takes 2 ns to send and 4 to receive, before and after the network.
@@ -112,7 +112,7 @@ fn a_message_takes_processor_time_at_both_ends() {
     }
 }
 
-/// A job is one access if it goes as one message; if it is asked for, each buffer is.
+/// A job is one access if it goes as one message; if it is requested first, each buffer is.
 #[test]
 fn what_a_server_computes_is_its_own_for_each_job_and_access() {
     let of = |sets: &[&str]| latencies(&run(SMALLEST, sets))[0] / MICROSECOND;
@@ -205,8 +205,8 @@ fn what_does_not_fit_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the buffers, every request ends, the devices move each byte once, and
-    /// nothing is left on the way.
+    /// For any buffers, every request ends, the devices move each byte once, and nothing is left on
+    /// the way.
     #[test]
     fn every_byte_arrives_once(
         clients in 1..4_u32, servers in 1..4_u32, unit in 1..50_u64, transfer in 1..200_u64,

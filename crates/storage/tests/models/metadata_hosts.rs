@@ -109,8 +109,8 @@ fn data_on_a_machine_has_threads_of_its_own() {
     assert_eq!(outcome.requests.len(), 4000);
 }
 
-/// Four servers of names and data: a name that is there is known to one, one that is made is
-/// looked up on all of them first, or all have to do with every name.
+/// Four servers of names and data. An existing name is known to one. A new one is looked up on all
+/// of them first, or all take part in every name.
 #[test]
 fn lookups_on_every_server_take_a_message_to_each() {
     let system = [
@@ -158,8 +158,8 @@ fn mean(outcome: &Outcome, operation: &str) -> f64 {
     outcome.report.latency[operation].mean
 }
 
-/// A message of 156 bytes is one packet of 234 with what is around it: 23.4 us at each
-/// end of 10 MB/s, without the wait behind 8 KiB of data.
+/// A message of 156 bytes is one packet of 234 with its headers. It takes 23.4 us at each end of 10
+/// MB/s, without the wait behind 8 KiB of data.
 #[test]
 fn a_network_of_their_own_keeps_names_out_of_the_way_of_data() {
     let slow = [
@@ -183,7 +183,7 @@ fn a_network_of_their_own_keeps_names_out_of_the_way_of_data() {
     let least = apart.requests.iter().filter(|it| it.request.size == 0);
     let least = least.map(latency).min().expect("there are some");
     close(least as f64 * 1e-6, 20.0 + 4.0 * 0.234, 0.01);
-    // The data's network has the questions of nobody.
+    // The data's network has no metadata requests.
     let cards = station(&apart, "client/metadata card sending");
     assert!(cards.visits >= 2000, "{}", cards.visits);
     let half = run(

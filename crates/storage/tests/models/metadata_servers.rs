@@ -82,8 +82,8 @@ fn directories_can_be_kept_together() {
     close(with(&[together, "workload.0.directory=own"]), 4000.0, 0.01);
 }
 
-/// One write after the other, each with all that has come during the one before: of
-/// eight processes one is alone in the first, and seven and one take turns from then on.
+/// One write after the other, each with all changes that arrived during the one before. With eight
+/// processes, the first write has one change, and later ones have seven and one in turn.
 #[test]
 fn changes_that_wait_are_written_together() {
     close(stored(&["metadata.group=1"]), 200.0, 0.01);
@@ -92,7 +92,7 @@ fn changes_that_wait_are_written_together() {
     close(stored(&["clients.count=1"]), 200.0, 0.01);
 }
 
-/// Nobody waits, but every change is written.
+/// No process waits, but every change is written.
 #[test]
 fn changes_may_be_written_later() {
     let sets = [
@@ -128,7 +128,7 @@ fn what_does_not_fit_into_memory_is_read() {
         times.iter().sum::<f64>() / times.len() as f64
     };
     close(with("400 KiB"), 10e-6, 0.01);
-    // The first waits for what is still being written.
+    // The first waits for writes in flight.
     close(with("200 KiB"), 5.01e-3, 0.02);
     close(with("0 B"), 5.01e-3, 0.02);
 }

@@ -48,8 +48,8 @@ fn first_written(outcome: &Outcome) -> Vec<u64> {
     vec![new[0], new[2]]
 }
 
-/// A device that does one thing after the other is longer at a sync by what was allocated for it,
-/// with any file system, where requests are merged and where they are in pieces.
+/// A sequential device takes longer at a sync by the time of the allocated blocks. This holds with
+/// any file system, where requests are merged and where they are in pieces.
 #[test]
 fn each_new_block_takes_its_time_once() {
     for more in [
@@ -81,9 +81,9 @@ fn each_new_block_takes_its_time_once() {
     }
 }
 
-/// A journal of 64 MiB is full with three transactions of 5,429 blocks, some of metadata. Who finds
-/// it so waits until the first one's data is at its place, where nothing was; what the journal
-/// itself was written to is not new.
+/// A journal of 64 MiB is full with three transactions of 5,429 blocks, some of metadata. A writer
+/// that finds it so waits until the first one's data is at its place, which was unused. The
+/// journal's own blocks are not new.
 #[test]
 fn blocks_that_go_to_their_places_from_a_journal_are_new_there() {
     let longest = |time: &str| {

@@ -1,4 +1,4 @@
-//! Operations drawn by weight: queues with known answers, and what is refused.
+//! Operations drawn by weight: queues with known answers, and refused scenarios.
 
 use headrace_storage::Outcome;
 
@@ -63,7 +63,7 @@ fn an_open_loop_of_two_kinds_is_m_g_1() {
     close(mean_latency(&outcome), expected, 0.05);
 }
 
-/// Too few processes: what is late counts from when it should have come.
+/// Too few processes: late requests count from their intended start.
 #[test]
 fn what_comes_while_all_processes_are_busy_is_late() {
     let outcome = run(
@@ -247,7 +247,7 @@ fn requests_that_are_due_before_the_end_are_done_or_counted_as_unfinished() {
     );
     let report = &outcome.report;
     let unfinished = report.unfinished.as_ref().expect("it is an open loop");
-    // In 2 s the server does 2,000 of 4,000; of what is left, one is under way.
+    // In 2 s the server does 2,000 of 4,000; one of the rest is in progress.
     // Poisson: a standard deviation of 63.
     assert!((1750..2250).contains(&unfinished.count), "{unfinished:?}");
     assert_eq!(unfinished.in_flight, 1);

@@ -6,7 +6,7 @@ use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, busy, last, latencies, r
 
 const POSITIONS: [&str; 5] = ["server", "client", "gateway", "proxy", "metadata"];
 
-/// Each kind with what it cannot be without.
+/// Each kind with its required fields.
 const KINDS: [(&str, &[&str]); 13] = [
     ("none", &[]),
     ("fifo", &["scheduler.depth=2"]),
@@ -37,7 +37,7 @@ const KINDS: [(&str, &[&str]); 13] = [
     ("tbf", &["scheduler.rate=500.0"]),
 ];
 
-/// Everybody asks for everything: each combination does all the work, and the
+/// All clients ask for everything: each combination does all the work, and the
 /// device does the same amount of it.
 #[test]
 fn no_scheduler_loses_or_repeats_a_job() {
@@ -141,8 +141,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// A scheduler in the network counts its jobs from where they enter it to where answers leave
-    /// it: with a depth of 1, each piece takes the latency of both ways and its time at the device,
-    /// whatever the grain.
+    /// it. With a depth of 1, each piece takes the latency of both ways and its time at the device,
+    /// at any grain.
     #[test]
     fn a_round_trip_from_a_scheduler_in_the_network_is_the_same_at_every_grain(
         position in prop::sample::select(vec!["gateway", "proxy"]),

@@ -38,8 +38,8 @@ fn components_share_servers_where_there_are_few() {
     }
 }
 
-/// A file of one component is on one server: as many bytes as fit take it 4.2 ms, and the next
-/// 12 MiB are on two servers, in half the time.
+/// A file of one component is on one server. As many bytes as fit take it 4.2 ms, and the next 12
+/// MiB are on two servers, in half the time.
 #[test]
 fn larger_files_are_on_more_servers() {
     let seconds = |block: &str| {
@@ -55,7 +55,7 @@ fn larger_files_are_on_more_servers() {
     close(seconds("32 MiB"), (4.0 + 6.0 + 8.0) * mib, 1e-5);
 }
 
-/// An operation takes the metadata server 1 ms, the data server 1 ms a job; a message takes the
+/// An operation takes the metadata server 1 ms, the data server 1 ms a job. A message takes the
 /// network 10 us, and a byte on the wire 1 ns.
 const SMALL_FILES: &str = r#"
     [clients]
@@ -99,7 +99,7 @@ fn a_small_file_on_the_metadata_server_takes_one_request_instead_of_two() {
     let two = run(SMALL_FILES, &striped).report.simulated_seconds;
     let expected = there_and_back(0.0) + there_and_back(bytes) + 2e-3;
     assert!((two - expected).abs() < 2.0 * slack, "{two}, {expected}");
-    // What is saved is a round trip and the disk.
+    // The saving is a round trip and the disk.
     close(two - one, 1e-3 + 2.0 * message, 0.02);
 }
 

@@ -1,4 +1,4 @@
-//! Copies that are made anew after a failure: how many bytes, and how fast at most.
+//! Re-replication after a failure: its bytes and its highest rate.
 
 use headrace_storage::Outcome;
 use headrace_storage::system::RepairReport;
@@ -154,8 +154,8 @@ const LATE: &str = r#"
     repeat = 2
 "#;
 
-/// A server that is dead is replaced: what it held is copied to the others, block by
-/// block, and each of them sends no faster than its card.
+/// A dead server is replaced: its data is copied to the others, block by block, and each of them
+/// sends no faster than its card.
 #[test]
 fn re_replication_copies_what_the_server_held() {
     for by in ["client", "chain"] {
@@ -169,8 +169,8 @@ fn re_replication_copies_what_the_server_held() {
         let halves = got.copied_bytes / 10_000_000;
         let rest = got.copied_bytes % 10_000_000;
         assert!(halves > 0 && rest <= 5_000_000 && rest.is_multiple_of(1_000_000));
-        // Two copies of what was written, two reads by each client, and of what was
-        // copied a read and a write; a byte takes 2 ns to write and 1 ns to read.
+        // Written data has two copies and two reads by each client, and copied data a read and a
+        // write. A byte takes 2 ns to write and 1 ns to read.
         let device = busy(&outcome, "server/device") / 1000.0;
         let asked = 2.0 * 2.0 * 100e6 + 10e6;
         close(device, asked + 3.0 * got.copied_bytes as f64, 1e-9);
@@ -244,7 +244,7 @@ fn copies_take_their_part_of_a_busy_device() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever fails, nothing is lost, what is copied is copied once, and the end comes.
+    /// After any failures, nothing is lost, each copy is made once, and the run ends.
     #[test]
     fn every_byte_is_copied_once(
         copies in 2_u32..4, chain in any::<bool>(), heal in any::<bool>(),

@@ -57,9 +57,9 @@ fn a_chain_leaves_the_client_its_whole_link() {
     }
 }
 
-/// After asking where the file is, each hop takes the data's time on the wire, a packet's
-/// on the second card and a latency, the answers latencies only; the last server's
-/// device comes on top.
+/// After asking where the file is, each hop takes the data's time on the wire, a packet's on the
+/// second card and a latency. The answers take latencies only, and the last server's device is
+/// added.
 #[test]
 fn a_chain_of_one_message_takes_a_hop_for_each_copy() {
     let (data, packet, latencies_of_two) = (65_536_000, 1_500_000, 20_000_000);
@@ -155,7 +155,7 @@ fn what_cannot_be_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever stands on the way, all is done and every copy is stored.
+    /// With any stage on the way, all is done and every copy is stored.
     #[test]
     fn every_copy_is_stored(
         copies in 1_u32..4, more in 0_u32..3, chain in any::<bool>(), random in any::<bool>(),
@@ -220,8 +220,8 @@ fn blocks_are_all_over_the_servers() {
     }
 }
 
-/// With a leaf-spine network the servers of a leaf are a rack: with three copies two of
-/// the three messages of each block stay within a leaf or cross once.
+/// With a leaf-spine network the servers of a leaf are a rack. With three copies two of the three
+/// messages of each block stay within a leaf or cross once.
 #[test]
 fn a_leaf_is_a_rack() {
     let sets = [
@@ -243,8 +243,8 @@ fn a_leaf_is_a_rack() {
     close(block, 2.0 * 65_536.0, 0.1);
 }
 
-/// Two racks of four servers, the client in the first; of two copies of a block one is in
-/// each. What is read from the nearest crosses nothing, half of what is read from any does.
+/// Two racks of four servers, the client in the first; of two copies of a block one is in each.
+/// Reads from the nearest cross nothing, half of the reads from any do.
 #[test]
 fn the_nearest_copy_is_in_the_same_rack() {
     let sets = [

@@ -58,7 +58,7 @@ fn throughput_is_told_over_each_phases_own_time() {
         close(sum, 120e6, 0.0);
         active += seconds;
     }
-    // Between the phases everybody thinks.
+    // Between the phases all processes think.
     assert!(active < outcome.report.simulated_seconds - 2.9e-3);
 }
 
@@ -129,7 +129,7 @@ fn the_breakdown_adds_up_to_the_latency() {
     }
 }
 
-/// One request, one way: each place's seconds are what it takes.
+/// One request, one way: each place's seconds are its service time.
 #[test]
 fn the_breakdown_of_a_single_request_is_its_way() {
     let outcome = run(SMALLEST, &["network.topology=pairs"]);
@@ -144,7 +144,7 @@ fn the_breakdown_of_a_single_request_is_its_way() {
     close(of("system/network/latency"), 4e-5, 1e-3);
 }
 
-/// Windows count for shares while every group has requests under way.
+/// Windows count for shares while every group has requests in progress.
 #[test]
 fn shares_end_where_a_group_stops() {
     let text = r#"
@@ -332,8 +332,8 @@ fn an_overloaded_open_load_has_the_devices_service_time() {
     }
 }
 
-/// An operation that comes in two phases is told over both, not over what lies
-/// between them.
+/// An operation in two phases is reported over both, without the time between
+/// them.
 #[test]
 fn what_lies_between_two_phases_does_not_count() {
     let outcome = phases(&["workload.0.phases=[\"write\", \"read\", \"write\"]"]);
@@ -357,12 +357,12 @@ fn what_lies_between_two_phases_does_not_count() {
     );
 }
 
-/// A phase with requests under way when statistics begin is active from then on,
-/// not from its next request's start on.
+/// A phase with requests in progress when statistics begin is active from then on, not from its
+/// next request's start on.
 #[test]
 fn phases_under_way_are_active_from_the_end_of_the_warm_up_on() {
     // Each read takes 11 ms and some: the second begins within the warm-up, is
-    // under way at its end, and the third begins later.
+    // in progress at its end, and the third begins later.
     let sets = ["workload.0.files=3", "run.warm_up=15 ms"];
     let outcome = run(SMALLEST, &sets);
     assert_eq!(outcome.requests.len(), 2);
@@ -378,8 +378,8 @@ fn phases_under_way_are_active_from_the_end_of_the_warm_up_on() {
     );
 }
 
-/// Clients that fill a card: a run that ends by time has the throughput of its measured time, and
-/// no more than the card's but for the requests that began in the warm-up.
+/// Clients that fill a card. A run that ends by time has the throughput of its measured time. It is
+/// at most the card's, but for requests that began in the warm-up.
 #[test]
 fn a_run_that_ends_by_time_counts_all_of_it() {
     let text = r#"
@@ -467,7 +467,7 @@ fn a_report_says_why_the_run_ended() {
     assert_eq!(found.reason, StopReason::Precision);
 }
 
-/// Groups are told in the order in which they were given, not by name.
+/// Groups are reported in the order in which they were given, not by name.
 #[test]
 fn groups_keep_their_order() {
     for groups in [

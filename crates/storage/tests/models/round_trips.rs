@@ -1,4 +1,4 @@
-//! One request with nobody in its way: its latency to the picosecond.
+//! One request without contention: its latency to the picosecond.
 
 use crate::running::{MICROSECOND, NANOSECOND, SMALLEST, latencies, run};
 
@@ -21,7 +21,7 @@ const READ: u64 = 10_000 * MICROSECOND;
 /// 1 MB at 50 MB/s.
 const WRITE: u64 = 20_000 * MICROSECOND;
 
-/// Through a star of equal cards at 1 ns a byte: the message's first frame
+/// Through a star of equal cards at 1 ns a byte. The message's first frame
 /// reaches the switch, then the whole message goes through the receiver's card.
 fn star(wire: u64) -> u64 {
     (wire.min(FRAME) + wire) * NANOSECOND + LATENCY
@@ -130,7 +130,7 @@ fn daemon_memory_and_device_add_up() {
     assert_eq!(one(&sets), expected);
 }
 
-/// A request over four servers is done when its last piece is: the client's
+/// A request over four servers is done when its last piece is. The client's
 /// card receives the four replies, which leave the servers at once, one after
 /// the other.
 #[test]

@@ -28,7 +28,7 @@ fn sfq_serves_by_start_tags() {
     assert_eq!(times, [0, 10, 20, 30, 40, 50, 60]);
     assert_eq!(end, 7 * SERVICE);
     // With depth 2, jobs 0 and 1 go at once, and the virtual time is 2 when the
-    // others come: group 1 has the tags 2, 3, 4 and 5.
+    // others arrive. Group 1 has the tags 2, 3, 4 and 5.
     let (log, end) = drive(&arrivals, 2, 1, sfq(2));
     assert_eq!(numbers(&log), [0, 1, 3, 4, 2, 5, 6]);
     assert_eq!(end, 4 * SERVICE);
@@ -38,8 +38,8 @@ fn sfq_serves_by_start_tags() {
 /// of the job dispatched last.
 #[test]
 fn sfq_gives_no_credit_for_silence() {
-    // Group 0 comes with five jobs, tags 0, 2, 4, 6, 8; group 1 with two at
-    // time 25, when job 2 (tag 4) is served: its tags are 4 and 6.
+    // Group 0 arrives with five jobs, tags 0, 2, 4, 6, 8. Group 1 arrives with
+    // two at time 25, when job 2 (tag 4) is served: its tags are 4 and 6.
     let mut arrivals = vec![at(0, 0, 2); 5];
     arrivals.extend([at(25, 1, 2), at(25, 1, 2)]);
     let sfq = |_| Box::new(Sfq::new(1, vec![1.0, 1.0])) as Box<dyn Scheduler>;
@@ -85,9 +85,9 @@ fn fifo_keeps_the_order_and_the_depth() {
 }
 
 proptest! {
-    /// While both groups wait, what each has been given divided by its weight
-    /// differs by no more than one job (Goyal, Vin, Cheng 1997, theorem 1, for
-    /// jobs as they are dispatched), at any depth.
+    /// While both groups wait, the service of each divided by its weight
+    /// differs by at most one job, at any depth. Source: Goyal, Vin, Cheng
+    /// 1997, theorem 1, for jobs as they are dispatched.
     #[test]
     fn sfq_shares_within_one_job(
         sizes in prop::collection::vec((0_u8..2, 1_u64..50), 2..80),
@@ -131,9 +131,9 @@ proptest! {
     }
 }
 
-/// Tells all others of every job that is done, as DSFQ does (Wang and Merchant,
-/// "Proportional-share scheduling for distributed storage systems", FAST 2007),
-/// and notes what it hears.
+/// Notifies all others of every finished job, as DSFQ does, and records the
+/// messages that it receives. Source: Wang and Merchant, "Proportional-share
+/// scheduling for distributed storage systems", FAST 2007.
 struct Telling {
     heard: Arc<Mutex<Vec<Heard>>>,
 }

@@ -40,10 +40,9 @@ fn round_robin_keeps_no_place_for_who_is_silent() {
     assert_eq!(numbers(&log), [0, 1, 2, 4, 5, 3]);
 }
 
-/// With batches of two. Job 0 (client 0) goes at once; nothing is left, so round 1
-/// begins. Client 0 has room in its batch but nothing waiting: its jobs 1 and 2 are
-/// a new batch in round 1, job 3 begins that of round 2. Client 1's jobs 4 and 5 are
-/// in round 1, job 6 in round 2.
+/// With batches of two. Job 0 (client 0) goes at once; nothing is left, so round 1 begins. Client 0
+/// has room in its batch but nothing waiting. Its jobs 1 and 2 are a new batch in round 1, job 3
+/// begins that of round 2. Client 1's jobs 4 and 5 are in round 1, job 6 in round 2.
 #[test]
 fn crrn_serves_batches_of_clients_in_rounds() {
     let arrivals = [0, 0, 0, 0, 1, 1, 1].map(|client| of_client(0, client));
@@ -123,8 +122,8 @@ fn orr_leaves_other_jobs_in_order() {
 }
 
 proptest! {
-    /// Nobody waits for more than a quantum of each other client, servers rest only
-    /// when nothing waits, and each client's jobs keep their order.
+    /// No job waits for more than a quantum of each other client, servers rest only when nothing
+    /// waits, and each client's jobs keep their order.
     #[test]
     fn turns_are_fair_and_work_conserving(
         clients in prop::collection::vec(0_u32..5, 2..80),
@@ -146,8 +145,8 @@ proptest! {
                 .filter(|&job| clients[job as usize] == client).collect();
             prop_assert!(own.is_sorted());
         }
-        // From when all have come: between two jobs of a client that waits, no other
-        // has more than two quanta (the end of one batch and another).
+        // After all arrivals, no other client has more than two quanta between two jobs of a
+        // waiting client: the end of one batch and another.
         let later = &order[(depth as usize).min(order.len())..];
         for one in 0..5 {
             let turns: Vec<usize> = (0..later.len())

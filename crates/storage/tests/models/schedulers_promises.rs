@@ -57,9 +57,8 @@ fn tbf(depth: Option<u32>, rates: &[f64], bucket: u32) -> impl FnMut(u32) -> Box
     move |_| Box::new(Tbf::new(depth, Class::Group, &rates, bucket))
 }
 
-/// A token each 100, three saved: jobs 0 to 2 go at once, then one each 100. Group 1
-/// has a token each 40 and is not held up. From 300 on nobody asks: at 1000 there
-/// are three tokens again.
+/// A token each 100, three saved: jobs 0 to 2 go at once, then one each 100. Group 1 has a token
+/// each 40 and is not held up. From 300 on no job arrives: at 1000 there are three tokens again.
 #[test]
 fn tbf_spends_saved_tokens_and_then_keeps_the_rate() {
     let mut arrivals = vec![at(0, 0, 1); 5];
@@ -74,7 +73,7 @@ fn tbf_spends_saved_tokens_and_then_keeps_the_rate() {
     assert_eq!(times[10..], [1000, 1000, 1000, 1100]);
 }
 
-/// Who could have gone first goes first when a server is free.
+/// The job that could have gone first goes first when a server is free.
 #[test]
 fn tbf_serves_the_token_that_was_due_first() {
     // Depth 1. Group 0's tokens come each 100, group 1's each 15, one is saved. Job 0
@@ -95,8 +94,8 @@ fn tbf_serves_the_token_that_was_due_first() {
 }
 
 proptest! {
-    /// In any time t a class gets no more than its bucket and its rate times t, and
-    /// with servers to spare nobody waits who has a token.
+    /// In any time t a class gets no more than its bucket and its rate times t. With idle servers
+    /// no job with a token waits.
     #[test]
     fn tbf_never_exceeds_its_rate(
         jobs in prop::collection::vec((0_u64..3000, 0_u8..2), 1..60),
@@ -139,9 +138,9 @@ fn promise(rate: f64, latency: u64) -> Promise {
     }
 }
 
-/// Period 1000; group 0 has credit for 30 bytes in it, group 1 for 10; jobs of 10
-/// bytes take 10 each, so that credits are used up long before the period ends, and
-/// the next one begins when nothing is left below.
+/// In a period of 1000, group 0 has credit for 30 bytes, group 1 for 10. Jobs of 10 bytes take 10
+/// each, so credits are used up long before the period ends. The next one begins when nothing is
+/// left below.
 #[test]
 fn two_level_shares_what_is_spare_as_the_credits_are() {
     let mut arrivals = vec![at(0, 0, 10); 6];
@@ -155,13 +154,12 @@ fn two_level_shares_what_is_spare_as_the_credits_are() {
     assert_eq!(end, 9 * SERVICE);
 }
 
-/// A group that floods cannot push another behind its flood: what is over its credit
-/// waits above.
+/// A group that floods cannot push another behind its flood: jobs over its credit wait above.
 #[test]
 fn two_level_isolates_latency_from_a_flood() {
     let mut arrivals = vec![at(0, 0, 10); 50];
     arrivals.push(at(95, 1, 10));
-    // Though the flood's deadlines are earlier, only what has credit is below.
+    // Though the flood's deadlines are earlier, only jobs with credit are below.
     let promises = [promise(0.02, 10), promise(0.02, 1000)];
     let two = |_| Box::new(TwoLevel::new(1, &promises, Span(1000))) as Box<dyn Scheduler>;
     let (log, _) = drive(&arrivals, 1, 1, two);

@@ -23,9 +23,8 @@ fn sfq_plus_fills_the_depth_in_bytes() {
     assert_eq!(log, [(0, 0), (0, 2), (10, 3), (10, 4), (20, 1)]);
 }
 
-/// Job 1 is next but too large beside job 0: job 2, whose start tag (0) is before
-/// job 1's finish tag, passes it; job 3's (8) is not before job 1's finish tag if
-/// job 1 is small.
+/// Job 1 is next but too large beside job 0. Job 2, whose start tag (0) is before job 1's finish
+/// tag, passes it. Job 3's (8) is not before job 1's finish tag if job 1 is small.
 #[test]
 fn sfq_plus_passes_a_large_job_only_up_to_its_finish_tag() {
     // Group 0: job 0 (6 bytes, tags 0–6). Group 1: job 1 (6 bytes, 0–6). Group 2:
@@ -76,10 +75,10 @@ fn dsfq_counts_what_a_group_has_elsewhere() {
     assert_eq!(here, [1, 2, 3, 4, 5]);
 }
 
-/// Between messages what is asked for gathers, and is told with the next.
+/// Between messages requests gather, and the next message reports them.
 #[test]
 fn dsfq_tells_no_more_often_than_it_may() {
-    // Scheduler 1 tells of job 0 at 0 and of jobs 1 and 2 together at 1000.
+    // Scheduler 1 reports job 0 at 0, and jobs 1 and 2 together at 1000.
     let mut arrivals = vec![to(1, at(0, 0, 1)), to(1, at(1, 0, 50)), to(1, at(2, 0, 50))];
     // At 900 scheduler 0 knows of one byte only: the tag of job 4 is 1, before that
     // of job 5, which is 10.
@@ -122,8 +121,8 @@ fn dsfq_shares_by_what_is_asked_for_in_all() {
 }
 
 proptest! {
-    /// Every job is served, no more than the depth is out at once but for single jobs,
-    /// and a group's own jobs keep their order if they are of one size.
+    /// Every job is served, and at most the depth is out at once but for single jobs. A group's own
+    /// jobs keep their order if they are of one size.
     #[test]
     fn sfq_plus_keeps_its_depth(
         jobs in prop::collection::vec((0_u64..60, 0_u8..3), 2..60),

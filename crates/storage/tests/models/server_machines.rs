@@ -1,5 +1,5 @@
-//! Data servers that are machines: what a local file system does below a daemon is
-//! what it does by itself, and no byte is lost between a client and the devices.
+//! Data servers that are machines. A local file system below a daemon behaves as by itself, and no
+//! byte is lost between a client and the devices.
 
 use headrace_storage::Outcome;
 use headrace_trace::Operation;
@@ -48,13 +48,12 @@ fn machine(path: &str, scheduler: &str) -> String {
         .replace("SCHEDULER", scheduler)
 }
 
-/// With one client, one server and links of one's own, the only difference to a
-/// local file system is what the network and the daemon take, to the picosecond:
-/// a message takes 1 ns a byte and the latency each way, and the daemon's time comes
-/// before the call's as more time of a system call would. A process on the machine
-/// that thinks for as long as messages are on their way asks at the same moments.
-/// The first request arrives after three latencies and its bytes, which are 4 ms
-/// together, a tick of the clock that file times are taken from.
+/// With one client, one server and private links, a local file system differs by the time of the
+/// network and the daemon, to the picosecond. A message takes 1 ns a byte and the latency each way.
+/// The daemon's time comes before the call's, like a longer system call. A process on the machine
+/// that thinks for as long as messages are on their way asks at the same moments. The first request
+/// arrives after three latencies and its bytes. They are 4 ms together, a tick of the clock that
+/// file times are taken from.
 #[test]
 fn one_server_behind_a_network_takes_a_local_file_system_and_the_way() {
     const LATENCY: u64 = 1_311_488_000;
@@ -439,8 +438,8 @@ proptest! {
     }
 }
 
-/// Ten jobs of one client are in its list at once: the first takes the time of one
-/// entry, the last that of ten; another client's list is its own.
+/// Ten jobs of one client are in its list at once. The first takes the time of one entry, the last
+/// that of ten; another client's list is its own.
 #[test]
 fn lists_that_are_gone_through_take_longer_the_more_they_hold() {
     let text = |clients: u32, processes: u32| {
@@ -501,9 +500,9 @@ fn reads_go_in_chunks() {
     assert_eq!(one("write", "64 KiB"), one("write", "0 B"));
 }
 
-/// The page cache is full of dirty pages, far below the limits: reclaim has them written
-/// (Linux 6.18, mm/vmscan.c, WB_REASON_VMSCAN), so that reads keep what was read ahead for them.
-/// Then 32 MiB are written and read once each, at 10 MB/s.
+/// The page cache is full of dirty pages, far below the limits. Reclaim has them written (Linux
+/// 6.18, mm/vmscan.c, WB_REASON_VMSCAN), so that read-ahead pages stay cached. Then 32 MiB are
+/// written and read once each, at 10 MB/s.
 #[test]
 fn reads_are_not_starved_by_dirty_pages_that_may_stay() {
     for expiry in ["3 s", "300 s"] {

@@ -47,7 +47,7 @@ fn half_duplex_carries_one_way_at_a_time() {
         .copied()
         .collect();
     let half = latencies(&run(&text, &half));
-    // The read's data waits behind what is written, and the acknowledgement of
+    // The read's data waits behind the written data, and the acknowledgement of
     // the write, which is no longer than nothing, waits behind the read's data.
     assert_eq!(half, [2 * DATA, 2 * DATA]);
 }

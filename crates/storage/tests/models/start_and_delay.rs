@@ -240,7 +240,7 @@ fn sizes_by_rank_that_do_not_fit_are_named() {
     let collective = "access = \"shared\"\ncollective = { kind = \"two-phase\" }\n";
     let why = refusal(&text(collective), &two);
     assert!(why.contains("block or transfer is by rank"), "{why}");
-    // What is read back is what was written.
+    // The data read back is the data written.
     let scenario = load(&text(""), &two).unwrap();
     let again = load(&scenario.to_canonical_toml(), &[]).unwrap();
     assert_eq!(scenario, again);

@@ -2,9 +2,9 @@
 
 use crate::running::{close, run_scenario, shipped, station};
 
-/// 64 clients × 400 files × 1 MiB = 26,843,545,600 B come from 4 disks of
-/// 60 MB/s. Every request puts 256 KiB on each disk, and 64 requests are under
-/// way, so after the first round trip no disk rests: 26,843,545,600 / 240e6 =
+/// 64 clients × 400 files × 1 MiB = 26,843,545,600 B come from 4 disks of 60
+/// MB/s. Every request puts 256 KiB on each disk, and 64 requests are in
+/// flight. After the first round trip no disk rests: 26,843,545,600 / 240e6 =
 /// 111.848 s. The first and last requests' way over the network adds less than
 /// 0.05 %.
 #[test]

@@ -115,7 +115,7 @@ fn timed_requests_come_at_their_recorded_times() {
     let mut reader = headrace_trace::open(&file, None).unwrap();
     let mut records = Vec::new();
     while reader.next_batch(1000, &mut records).unwrap() > 0 {}
-    // Stretched a thousandfold, nobody is late.
+    // Stretched a thousandfold, no request is late.
     assert!(outcome.report.latency_from_intended.is_empty());
     let times = records
         .iter()
@@ -276,7 +276,7 @@ fn a_replayed_log_reaches_the_device_when_it_is_synced() {
     );
 }
 
-/// A client of NFS brings what it has written to the server when it syncs and when it closes.
+/// A client of NFS brings its written data to the server when it syncs and when it closes.
 #[test]
 fn a_replayed_log_is_synced_over_the_network() {
     let text = log(r#"
@@ -326,7 +326,7 @@ fn what_no_process_asks_for_is_counted_and_named() {
         report.operations["close"].count,
         "a client without a cache sends no message"
     );
-    // All that was recorded is asked for or counted.
+    // All recorded requests are issued or counted.
     let asked: u64 = report.operations.values().map(|it| it.count).sum();
     let replay = report.left_out.iter().filter(|it| it.by == "replay");
     let messages = summary.operations.iter();
@@ -478,7 +478,7 @@ fn open_flags_of_records_are_those_of_the_scenario() {
 }
 
 /// `fdatasync` and O_DSYNC commit the journal for a new size, and not for times (fs/ext4/fsync.c).
-/// That of XFS commits changed attributes too (fs/xfs/xfs_file.c). A page takes 104 us and a flush
+/// On XFS it commits changed attributes too (fs/xfs/xfs_file.c). A page takes 104 us and a flush
 /// 100 us; a commit has a flush and one or two requests more.
 #[test]
 fn a_sync_of_the_data_commits_no_times() {
@@ -545,7 +545,7 @@ fn a_sync_of_the_data_is_counted_where_servers_sync() {
     );
 }
 
-/// A direct read of what is cached comes from the device: 4 MB at 100 MB/s.
+/// A direct read of cached data comes from the device: 4 MB at 100 MB/s.
 #[test]
 fn reads_of_a_file_opened_with_o_direct_bypass_the_cache() {
     let lines = "0,1,create,/f,0,0,0,write,\n\
@@ -723,8 +723,8 @@ fn a_paced_replay_ends_with_its_processes() {
          gaps = \"compute\"\n",
         file.path().display()
     );
-    // By hand, on one core: 0.3 s of the parent to its wait and 0.5 s of the child, whose pause of
-    // 0.25 s and the parent's second follow.
+    // By hand, on one core: 0.3 s of the parent to its wait and 0.5 s of the child. The child's
+    // pause of 0.25 s and the parent's second follow.
     let report = run(&text, &[]).report;
     crate::running::close(report.simulated_seconds, 2.05, 2e-3);
     assert_eq!(report.operations["write"].count, 1);

@@ -1,4 +1,4 @@
-//! Groups of servers and clients that are unlike the others, and figures of single servers.
+//! Groups of servers and clients that differ from the others, and figures of single servers.
 
 use headrace_storage::Outcome;
 
@@ -48,7 +48,7 @@ fn a_striped_read_is_as_fast_as_the_slowest_server() {
     }
 }
 
-/// What a group does not give is as in [servers]: writes are as fast as without it.
+/// Fields that a group omits are as in [servers]: writes are as fast as without it.
 #[test]
 fn a_group_differs_in_what_it_gives_only() {
     let sets = ["workload.phases=[\"write\"]"];
@@ -81,8 +81,8 @@ fn a_group_of_the_same_values_changes_nothing() {
     }
 }
 
-/// Two generations of servers, each client with a file of its own on one of them: all devices work
-/// side by side, and the run ends with the slowest.
+/// Two generations of servers, each client with a file of its own on one of them. All devices work
+/// concurrently, and the run ends with the slowest.
 #[test]
 fn two_generations_end_with_the_older() {
     let text = format!(
@@ -110,7 +110,7 @@ fn two_generations_end_with_the_older() {
     }
 }
 
-/// All bytes are served by someone, and by nobody twice.
+/// Each byte is served exactly once.
 #[test]
 fn the_bytes_of_servers_are_those_of_requests() {
     let sets = ["clients.count=3", "workload.phases=[\"write\", \"read\"]"];
@@ -198,7 +198,7 @@ fn clients_read_at_the_rate_of_their_cards() {
     }
 }
 
-/// A server's card of its own is the limit of what it sends.
+/// A server's card of its own limits its sending rate.
 #[test]
 fn a_server_sends_at_the_rate_of_its_card() {
     let text = format!(
@@ -255,7 +255,7 @@ fn machines_and_schedulers_differ_by_group() {
     assert_eq!(read, outcome.report.operations["read"].bytes);
 }
 
-/// Servers are sampled over time when that is asked for, and the samples add up.
+/// Servers are sampled over time on request, and the samples add up.
 #[test]
 fn samples_add_up_to_the_whole() {
     use std::ops::ControlFlow;
@@ -279,7 +279,7 @@ fn samples_add_up_to_the_whole() {
     }
 }
 
-/// What does not go together is refused where it stands.
+/// Fields that do not fit together are refused at their place.
 #[test]
 fn what_is_not_modelled_is_refused() {
     let slow = with_slow("20 MB/s");

@@ -1,12 +1,12 @@
 //! Dynamic failure biasing with proportional hazards.
 //!
-//! While a group is degraded, the hazards of its survivors are multiplied by c. The mission's weight
-//! is the likelihood ratio: exp((c - 1) dH) for the cumulative hazard dH that each biased disk
-//! passes, and 1/c for each biased failure. It holds for any lifetime law, because only hazards are scaled
-//! (Heidelberger 1995; Nicola, Shahabuddin and Nakayama 2001).
+//! While a group is degraded, the hazards of its survivors are multiplied by c. The mission's
+//! weight is the likelihood ratio. It is exp((c - 1) dH) for the cumulative hazard dH that each
+//! biased disk passes, and 1/c for each biased failure. It holds for any lifetime law, because only
+//! hazards are scaled (Heidelberger 1995; Nicola, Shahabuddin and Nakayama 2001).
 //!
 //! The failures of the law and those of the additional hazard (c - 1) h are drawn separately, so
-//! that nothing that is on the agenda is drawn again.
+//! that no scheduled event is drawn again.
 
 use super::Missions;
 use crate::events::Kind;
@@ -31,8 +31,8 @@ impl Missions<'_> {
         (state.factor - 1.0) * state.batch * passed
     }
 
-    /// Sets the factors of a group whose failed disks or their repairs have changed, so that the
-    /// survivors pass the wanted cumulative hazard until the next repair.
+    /// Sets the factors of a group whose failed disks or their repairs have changed. The survivors
+    /// then pass the required cumulative hazard until the next repair.
     pub(super) fn begin_window(&mut self, group: usize, now: f64, random: &mut Random) {
         let Some(bias) = &self.model.bias else {
             self.count_window(group);

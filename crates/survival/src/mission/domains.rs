@@ -82,7 +82,7 @@ impl Missions<'_> {
         }
     }
 
-    /// Whether too many disks of a group are out, though none of its data is lost.
+    /// Returns true if too many disks of a group are out, though none of its data is lost.
     pub(super) fn is_unavailable(&self, group: usize) -> bool {
         let state = &self.groups[group];
         let tolerated = self.model.shape.tolerates;

@@ -30,7 +30,7 @@ impl Missions<'_> {
         meets
     }
 
-    /// Whether any disk of a group that works has a latent error. Biasing multiplies the rate at
+    /// Returns true if a working disk of a group has a latent error. Biasing multiplies the rate at
     /// which they came since the disks were last known to be clean.
     pub(super) fn finds_latent_error(
         &mut self,
@@ -74,8 +74,8 @@ impl Missions<'_> {
         .min(now)
     }
 
-    /// Looks at a disk. Clean times are exponential, so that a disk that was clean at a look
-    /// starts anew there: nothing is simulated between looks but what can still be seen.
+    /// Looks at a disk. Clean times are exponential, so a disk that an inspection finds clean is as
+    /// new there. Between inspections only errors that can still be seen are simulated.
     fn has_latent_error(
         &mut self,
         latent: &Latent,

@@ -195,7 +195,7 @@ fn chain_and_simulation_agree_on_read_errors() {
 }
 
 /// Biased and crude simulation agree on losses that are rare enough for biasing, and frequent
-/// enough for crude missions: the horizon is shortened until they are.
+/// enough for crude missions. The horizon is shortened until they are.
 #[track_caller]
 fn biasing_is_exact(asked: &Question) {
     let mut asked = asked.clone();
@@ -566,8 +566,8 @@ fn a_pool_without_room_waits_for_disks() {
 fn a_rare_loss_of_a_pool_has_its_analytic_rate() {
     // Six disks, each stripe on all. The second failure strikes with a part u of the first rebuild
     // left, uniform in 0 to 1. Those stripes lack two chunks and take u T, or 2 u T one after the
-    // other; a third failure then loses data: n (n - 1) (n - 2) / MTTF^3 x T^2 / 2, or twice that,
-    // a second.
+    // other; a third failure then loses data. The rate is n (n - 1) (n - 2) / MTTF^3 x T^2 / 2 a
+    // second, or twice that.
     let (mttf, rebuild, end) = (1e6, 10.0, 87_600.0);
     let mut asked = question(
         &pool(6, 4, 2, 0),

@@ -40,7 +40,7 @@ struct Blkparse {
     in_summary: bool,
 }
 
-/// An event, and what becomes of it.
+/// An event, and its effect.
 struct Parsed<'a> {
     event: Event,
     is_passthrough: bool,
@@ -249,7 +249,7 @@ fn device(name: &str) -> Option<(u32, u32)> {
 }
 
 impl BlkparseWriter {
-    /// The most requests in progress at one time; beyond, ends come out of order.
+    /// The most requests in progress at one time; beyond, ends are out of order.
     const LIMIT: usize = 1 << 16;
 
     fn line(&mut self, device: (u32, u32), time_ns: i64, rest: &str) -> io::Result<()> {
@@ -333,7 +333,7 @@ impl BlkparseWriter {
         if record.flags.has(Flags::NO_DURATION) {
             self.count(&NO_DURATION, record, name);
         }
-        // What it was in the kernel (-5, an I/O error) is unknown.
+        // The kernel's error number is unknown (-5, an I/O error).
         let error = if record.failed() { -5 } else { 0 };
         let end = format!("{:5}  C {rwbs:>3} {range}[{error}]", 0);
         let end_ns = record.time_ns.saturating_add(record.duration_ns);

@@ -1,8 +1,8 @@
 //! The binary files of blktrace: one per CPU, or several one behind the other.
 //!
 //! A file is a sequence of `struct blk_io_trace` (48 bytes) in the byte order of the traced
-//! machine, each with the data of its event behind it. The events of several CPUs are put into the
-//! order of their times within a window. The records are those of `block`.
+//! machine. The data of each event follows it. The events of several CPUs are put into the order of
+//! their times within a window. The records are those of `block`.
 
 use std::io::{self, Read};
 

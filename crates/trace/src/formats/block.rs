@@ -4,10 +4,10 @@
 //! request without a D, as a stacked device has them, begins when it was queued (Q). A record's
 //! file is the device, its process the one of the Q, else of the D.
 //!
-//! A request that completes in parts has a C for each, whose sector is that of the part: it lasts
+//! A request that completes in parts has a C for each, whose sector is that of the part. It lasts
 //! until the last part, and has the bytes that were issued. A part that is issued again (R, D) is
-//! the same request. Of merged requests (M, F) the one that is issued counts for all; each piece
-//! of a split one (X) is issued, and counts, by itself.
+//! the same request. The one that is issued of merged requests (M, F) counts for all. Each piece of
+//! a split one (X) is issued, and counts, by itself.
 //!
 //! Not in the records: remaps and plugging; discards and passthrough requests.
 
@@ -54,8 +54,8 @@ pub(super) struct Event {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) class: Class,
-    /// Done only when the medium has it (FUA), as a write to a file opened with O_DSYNC is. S says
-    /// merely that somebody waits.
+    /// Done only when the medium has it (FUA), as a write to a file opened with O_DSYNC is. S means
+    /// only that a process waits.
     pub(super) synchronous: bool,
 }
 
@@ -71,8 +71,8 @@ pub(super) enum Class {
 }
 
 impl Request {
-    /// The request that `RWBS` and the size tell: maybe F for a flush before it, then R, W, D, N or
-    /// F, then modifiers such as F (FUA), A, S, M.
+    /// The request that `RWBS` and the size describe. F is an optional flush before it; R, W, D, N
+    /// or F follow, then modifiers such as F (FUA), A, S, M.
     pub(super) fn of(rwbs: &[u8], bytes: u64) -> Option<Self> {
         let known = |it: &u8| b"RWDENFASMZPIVOCG".contains(it);
         if rwbs.is_empty() || rwbs.len() > 10 || !rwbs.iter().all(known) {
@@ -300,7 +300,7 @@ impl Requests {
         put(key, &request, into);
     }
 
-    /// Gives up the oldest request.
+    /// Drops the oldest request.
     fn drop_first(&mut self, into: &mut Collected) {
         while let Some((number, key)) = self.order.pop_front() {
             if let Some(request) = self.take(key, |it| it.number == number) {
@@ -327,7 +327,7 @@ impl Requests {
         into.line = line;
     }
 
-    /// Gives up what is left at the end of the trace.
+    /// Drops the requests that are left at the end of the trace.
     pub(super) fn finish(&mut self, into: &mut Collected) {
         while !self.order.is_empty() {
             self.drop_first(into);

@@ -1,4 +1,4 @@
-//! What readers of single events have in common: names, counts, and records in the order of starts.
+//! Common parts of readers of single events: names, counts, and records in the order of starts.
 //!
 //! Many tracers print a call when it ends. Records wait in a window of [`Window::LIMIT`] until
 //! those that began before them have come. Records that come later still are counted.
@@ -162,8 +162,8 @@ pub(super) trait LineFormat: Send {
     /// Takes in a line; none if it is not understood.
     fn line(&mut self, line: &[u8], into: &mut Collected) -> Option<()>;
 
-    /// Returns true if a line without its line break cannot be the beginning of a longer one, as
-    /// its last field could be where it is a number.
+    /// Returns true if a line without its line break cannot be the beginning of a longer one. A
+    /// line that ends with a number can be.
     fn is_surely_whole(_line: &[u8]) -> bool {
         false
     }
@@ -171,7 +171,7 @@ pub(super) trait LineFormat: Send {
     /// Takes note that the trace is at its end.
     fn finish(&mut self, _into: &mut Collected) {}
 
-    /// The reason to refuse the whole trace, and what is expected instead; asked at its end.
+    /// The reason to refuse the whole trace, and the expected content; asked at its end.
     fn refusal(&self) -> Option<(&'static str, &'static str)> {
         None
     }
@@ -196,7 +196,8 @@ impl<F: LineFormat + 'static> LineReader<F> {
         Self::after_header(Lines::new(input.name, input.bytes), format, false)
     }
 
-    /// Starts behind what was read of a header. With a header, a trace may have no further line.
+    /// Starts behind the part of a header that was read. With a header, a trace may have no further
+    /// line.
     pub(super) fn after_header(lines: Lines, format: F, has_header: bool) -> Box<dyn Reader> {
         Box::new(Self {
             lines,

@@ -39,7 +39,7 @@ static NO_END: Kind = Kind::not_understood("call whose end is missing");
 static NOT_RETURNED: Kind = Kind::left_out("call that did not return");
 static RELATIVE: Kind = Kind::assumed("relative path in an unknown directory");
 
-/// What perf prints before its summary of calls.
+/// The line that perf prints before its summary of calls.
 const SUMMARY_HEAD: &[u8] = b"Summary of events:";
 
 /// True if any line is a call or begins a summary: the traced program's own output may come first.

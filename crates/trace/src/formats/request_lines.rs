@@ -37,7 +37,7 @@ pub(super) struct VolumeRequest<'a> {
 #[derive(Debug)]
 pub(super) enum RequestLine<'a> {
     Request(VolumeRequest<'a>),
-    /// Of the format, and no request that a record could hold.
+    /// A valid line without a request that a record could hold.
     Other(&'static Kind),
 }
 

@@ -1,7 +1,8 @@
 //! The output of `strace -f -ttt -T -y`, with or without `-o FILE`.
 //!
 //! Times may also be those of `-t`, `-tt`, `-r` and `--absolute-timestamps`;
-//! without any, all are 0 and the records are untimed. What `-n`, `-i`, `-Y` and `-k` add is passed over.
+//! without any, all are 0 and the records are untimed. The additions of `-n`, `-i`, `-Y` and `-k`
+//! are skipped.
 //!
 //! Files: regular files and directories. Pipes, sockets, terminals, devices
 //! and what the kernel makes up (`/proc`, `/sys`) are left out and counted.
@@ -13,7 +14,7 @@
 //! A failed call on a path is a record, as the file system had to answer it; a
 //! failed call on a descriptor is not. A call that reads one file and writes
 //! another (`sendfile`, `copy_file_range`) gives two records. Descriptors
-//! closed by exit or execve give none. Of two reads that overlap on one shared
+//! closed by exit or execve give none. If two reads overlap on one shared
 //! position, the one that ends first is taken to be the first. Each line gives
 //! a record, is counted, or is the beginning of a call that one of its process
 //! ends.
@@ -121,7 +122,7 @@ struct Broken {
     tries: u32,
 }
 
-/// Reading the text anew for each of many lines takes the square of their number.
+/// Reading the text again for each of many lines takes the square of their number.
 const TRIES: u32 = 64;
 
 impl Reader for StraceReader {

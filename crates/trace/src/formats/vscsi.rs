@@ -59,7 +59,7 @@ impl Version {
     }
 
     /// True if a record has this version.
-    fn is_of(self, bytes: &[u8]) -> bool {
+    fn matches(self, bytes: &[u8]) -> bool {
         let (command, version) = self.head(bytes);
         match self {
             Version::One => command <= 0xff && version == 1,
@@ -81,7 +81,7 @@ impl Version {
         [Version::Two, Version::One].into_iter().find(|version| {
             let records = beginning.chunks_exact(version.length());
             let records: Vec<_> = records.take(SNIFFED_RECORDS).collect();
-            let known = records.iter().filter(|it| version.is_of(it)).count();
+            let known = records.iter().filter(|it| version.matches(it)).count();
             known > 0 && known * 10 >= records.len() * 9
         })
     }
@@ -133,7 +133,7 @@ impl RecordFormat for Vscsi {
     }
 
     fn record(&mut self, bytes: &[u8], into: &mut Collected) -> Option<()> {
-        if !self.version.is_of(bytes) {
+        if !self.version.matches(bytes) {
             return None;
         }
         let (command, _) = self.version.head(bytes);

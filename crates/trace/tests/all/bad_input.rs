@@ -1,5 +1,5 @@
-//! Input that is not what it should be: one clear error that says where and
-//! what was expected, or correct reading with the rest counted.
+//! Invalid input: one clear error with the place and the expected text, or
+//! correct reading with the rest counted.
 
 use std::io::{self, Read, Write};
 

@@ -192,7 +192,7 @@ fn requests() -> impl Strategy<Value = Vec<Record>> {
             let is_sync = operation == Operation::Sync;
             Record {
                 time_ns,
-                // Flushes have no place by which they could be told apart.
+                // Flushes have no place that distinguishes them.
                 duration_ns: if is_sync { 0 } else { duration_ns },
                 offset: if is_sync { 0 } else { at as u64 * 1000 * 512 },
                 size: if is_sync { 0 } else { sectors * 512 },
@@ -296,8 +296,8 @@ fn count(kinds: &[(&'static str, u64)], name: &str) -> u64 {
     kinds.iter().find(|it| it.0 == name).map_or(0, |it| it.1)
 }
 
-/// 16 sectors are issued at 1 ms and complete as 8 at 3 ms and 8 at 6 ms: one request of 8 KiB
-/// that lasts 5 ms.
+/// 16 sectors are issued at 1 ms, and complete as 8 at 3 ms and 8 at 6 ms. That is one request of 8
+/// KiB and 5 ms.
 #[test]
 fn requests_that_complete_in_parts_are_whole() {
     let parts = [

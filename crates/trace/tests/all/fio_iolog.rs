@@ -1,4 +1,4 @@
-//! The iolog of fio: read, written, and carried out by fio itself.
+//! The iolog of fio: read, written, and replayed by fio itself.
 
 use std::process::Command;
 
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// fio carries out each written version: all requests, with their sizes.
+/// fio replays each written version: all requests, with their sizes.
 #[test]
 fn fio_accepts_what_is_written() {
     if Command::new("fio").arg("--version").output().is_err() {

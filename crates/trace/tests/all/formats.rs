@@ -22,7 +22,7 @@ fn short(reader: &dyn Reader, record: &Record) -> String {
     .to_string()
 }
 
-/// The records in short, and what was counted.
+/// The records in short, and the counts.
 fn read(name: &str, bytes: impl Into<Vec<u8>>) -> (Vec<String>, Vec<(&'static str, u64)>) {
     let mut reader = open_bytes(name, bytes, None).unwrap();
     let records = drain(reader.as_mut(), 3).unwrap();
@@ -428,7 +428,7 @@ fn each_trace_is_recognised_by_its_format_alone() {
     }
 }
 
-/// One line of each reader's error says what was expected.
+/// One line of each reader's error states the expected text.
 #[test]
 fn files_of_another_kind_are_errors() {
     for format in FORMATS.iter().filter(|it| it.name != "csv") {

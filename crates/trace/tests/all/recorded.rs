@@ -1,4 +1,4 @@
-//! The recorded traces, against what is known about them from elsewhere.
+//! The recorded traces, against facts known about them from elsewhere.
 
 use crate::common::{drain, open_bytes, recorded};
 use headrace_trace::{

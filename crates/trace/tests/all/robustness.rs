@@ -1,5 +1,5 @@
-//! Whatever the bytes, a reader neither panics nor runs on, and what it gives
-//! does not depend on how it is asked.
+//! For any bytes, a reader neither panics nor runs on, and its records do not
+//! depend on the sizes of its batches.
 
 use std::sync::LazyLock;
 
@@ -219,7 +219,7 @@ proptest! {
         let of = |count: usize| {
             let text: String = trace(flags).lines().take(count).map(|it| format!("{it}\n")).collect();
             let mut reader = open_bytes("t", text, Some("strace")).unwrap();
-            // What only assumptions are counted of is an error.
+            // Input of assumptions only is an error.
             let records = drain(reader.as_mut(), 9).map_or(0, |it| it.len() as u64);
             let left = [Reason::LeftOut, Reason::NotUnderstood].map(|it| reader.skipped().total(it));
             records + left.iter().sum::<u64>()

@@ -103,8 +103,8 @@ fn processes_that_are_attached_to_stay_apart() {
     assert_eq!(reader.skipped().of(THREAD), 1);
 }
 
-/// With clone filtered out, children look like threads until what they have
-/// open contradicts.
+/// With clone filtered out, children look like threads until their open files
+/// contradict.
 #[test]
 fn processes_taken_for_threads_are_separated_by_what_they_have_open() {
     let (seen, reader) = lines(&[
@@ -324,7 +324,7 @@ fn a_trace_without_times_is_counted_and_says_so() {
         5
     );
     assert_eq!(reader.skipped().of("call without a duration (no -T): 0"), 1);
-    // What looks like a call before lines with times is the program's.
+    // Text that looks like a call before lines with times is the program's.
     let (seen, reader) = lines(&["compute(1, 2) = 3", "5 1.0 unlink(\"/b\") = 0 <0.1>"]);
     assert_eq!(seen.len(), 1);
     assert_eq!(reader.skipped().of("line that is not strace's"), 1);
@@ -349,7 +349,7 @@ fn a_path_that_strace_could_not_read_is_an_unknown_file() {
     );
 }
 
-/// Whatever gives a number takes it from the file that had it.
+/// Any call that returns a number takes it from the file that had it.
 #[test]
 fn new_descriptors_release_the_number() {
     for call in [
@@ -657,7 +657,7 @@ fn records_without_a_time_say_so() {
     }
 }
 
-/// What the traced program prints falls within its calls, on any number of lines.
+/// Output of the traced program falls within its calls, on any number of lines.
 #[test]
 fn output_within_a_call_is_part_of_its_line() {
     let begun = r#"10 1.0 openat(AT_FDCWD, "/w/f", O_WRONLY|O_CREAT, 0600) = 3 <0.1>"#;
@@ -671,7 +671,7 @@ fn output_within_a_call_is_part_of_its_line() {
     }
 }
 
-/// Lines that look like ends are read anew a limited number of times.
+/// Lines that look like ends are read again a limited number of times.
 #[test]
 fn many_lines_after_a_damaged_call_are_counted_one_by_one() {
     let mut text = vec![r#"10 1.0 openat(AT_FDCWD, "/w/f" = 3"#];

@@ -78,7 +78,7 @@ fn a_record_begins_where_its_call_began_and_lasts_as_long() {
     );
 }
 
-/// Two forks are under way; the child of the later one shows first.
+/// Two forks are in progress; the child of the later one shows first.
 #[test]
 fn a_child_is_its_parents_even_if_another_fork_began_before() {
     let (seen, reader) = seen(&[
@@ -261,7 +261,7 @@ fn calls_of_other_machines_and_versions_are_read() {
     );
 }
 
-/// Paths are told apart from what follows them, whatever they hold.
+/// Paths are distinguished from the text that follows them, for any characters in them.
 #[test]
 fn relative_paths_follow_the_directory_of_the_process() {
     let (seen, reader) = seen(&[
@@ -295,7 +295,7 @@ fn relative_paths_follow_the_directory_of_the_process() {
     );
 }
 
-/// Each is left out and counted under what it is.
+/// Each is left out and counted under its kind.
 #[test]
 fn what_is_no_file_is_left_out_by_kind() {
     let (seen, reader) = seen(&[
@@ -374,7 +374,7 @@ fn an_attach_to_many_threads_begins_with_unfinished_calls() {
     assert_eq!(reader.skipped().of("line that is not strace's"), 1);
 }
 
-/// Before its calls strace says what it is attached to, in old versions for each thread.
+/// Before its calls strace prints its target, in old versions for each thread.
 #[test]
 fn messages_of_an_attach_are_recognised() {
     for own in ["strace: Process", "Process"] {

@@ -174,7 +174,7 @@ fn check(run: &Run, annotated: bool) {
         for (at, (seen, expected)) in seen.iter().zip(&operations).enumerate() {
             let mut seen = seen.clone();
             if seen.0 == "stat" {
-                // The length that it told: the program does not know it.
+                // The length that the trace reports: the program does not know it.
                 seen.3 = 0;
             }
             assert_eq!(&seen, expected, "operation {at} of {name}");

@@ -281,7 +281,7 @@ fn msr_with_a_header() {
     }
 }
 
-/// What is missing stays missing in Headrace's own CSV, and all else comes back.
+/// Missing values stay missing in Headrace's own CSV, and all others are read back.
 #[test]
 fn published_traces_come_back_from_csv() {
     let formats = [

@@ -214,7 +214,7 @@ fn a_mixed_phase_reads_its_share() {
     }
 }
 
-/// Reads are drawn anew for each process and phase.
+/// Reads are redrawn for each process and phase.
 #[test]
 fn processes_and_phases_mix_in_their_own_way() {
     let ior = Ior {
@@ -350,8 +350,8 @@ fn an_interval_lies_before_each_repetition_and_nowhere_else() {
     );
 }
 
-/// Whoever carries a workload out has the places that a simulation has: they follow from the
-/// seed, the process, the phase and the transfer's number, and not from what else was drawn.
+/// Simulation and measurement of a workload use the same places. They follow from the seed, the
+/// process, the phase and the transfer's number, and not from other draws.
 #[test]
 fn drawn_places_are_the_workload_s_own() {
     let ior = Ior {
@@ -465,7 +465,7 @@ fn at_a_stonewall_all_write_as_much_as_the_fastest() {
             assert_eq!(phases[&(round + 2)], read);
         }
     }
-    // Files that are opened are closed, and those that nobody came to are not opened.
+    // Opened files are closed, and files without an access are not opened.
     let ior = Ior {
         files: 50,
         block: Bytes(20).into(),
@@ -483,7 +483,7 @@ fn at_a_stonewall_all_write_as_much_as_the_fastest() {
     };
     for operation in [Operation::Open, Operation::Close] {
         let counts = count(&ior, &[1, 2, 5], operation);
-        // Of 11 s, open, two transfers and close take four: three files, the last one begun.
+        // In 11 s, open, two transfers and close take four: three files, the last one begun.
         assert_eq!(counts, [3, 3, 3], "{operation:?}");
     }
     assert_eq!(count(&ior, &[1, 2, 5], Operation::Write), [6, 6, 6]);

@@ -6,13 +6,13 @@
 //!   others end what they do ─▶ (wait) ─┴─ all are there ─▶ each carries out its own
 //! ```
 //!
-//! Whoever draws one is the primary: it begins a round. Processes that are asked for join the
-//! oldest round that lacks them before they do anything else, and so no two rounds wait for
-//! each other. With the last one comes the go-ahead.
+//! The process that draws one is the primary: it begins a round. Requested processes join the
+//! oldest round that lacks them before they do anything else, so no two rounds wait for each other.
+//! With the last one comes the go-ahead.
 //!
-//! If some processes run elsewhere, a round has begun when all have been notified, in one
-//! order for all. A primary whose round is not yet announced joins announced rounds, and then
-//! returns to its own: otherwise two that begin at the same moment would wait for each other.
+//! If some processes run elsewhere, a round has begun when all have been notified, in one order for
+//! all. A primary whose round is not yet announced joins announced rounds, and then returns to its
+//! own. Otherwise two that begin at the same moment would wait for each other.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -125,8 +125,8 @@ impl Rounds {
         held
     }
 
-    /// The operation of the oldest round that lacks somebody; none if one that the process
-    /// itself has begun is older.
+    /// The operation of the oldest round that lacks a process; none if one that the process itself
+    /// has begun is older.
     pub fn wants(&self, rank: u32, seat: u32) -> Option<MixedOperation> {
         let concerns = |round: &&Round| round.is_of(rank) || round.lacks.contains(&seat);
         let round = self.waiting.iter().find(concerns)?;
@@ -147,7 +147,7 @@ impl Rounds {
         }
     }
 
-    /// A process that has begun a round and was away is there again; whether it has.
+    /// A process that has begun a round elsewhere returns; returns true if it has.
     pub fn comes_back(&mut self, rank: u32) -> bool {
         if let Some(primary) = self.untold.iter_mut().find(|it| it.rank == rank) {
             primary.away = false;
@@ -164,8 +164,9 @@ impl Rounds {
         true
     }
 
-    /// All places have been notified of a round, and of its primary if it was begun here, for whom the process
-    /// that asks is none other. It lacks those that `lacks` gives, knowing the primary.
+    /// All places have been notified of a round. They know its primary if it was begun here, for
+    /// whom the process that asks is none other. It lacks those that `lacks` gives, knowing the
+    /// primary.
     pub fn begins(
         &mut self,
         own: bool,
@@ -207,7 +208,7 @@ impl Rounds {
         }
     }
 
-    /// Returns true if a round lacks nobody: then all go, or those elsewhere are notified.
+    /// If a round is complete, all go, or those elsewhere are notified. Returns true if so.
     fn look(&mut self, place: usize, last: Option<u32>) {
         let round = &mut self.waiting[place];
         if !round.lacks.is_empty() || round.away.is_some() || round.all_here {
@@ -224,8 +225,8 @@ impl Rounds {
         }
     }
 
-    /// Lets all of a round go: at the last one's time, if they come at times of their own, and
-    /// after as long as its primary thinks. One of them may be the one that asks.
+    /// Lets all of a round go: at the last one's time, if they have times of their own. The think
+    /// time of the primary is added. One of them may be the one that asks.
     pub fn go_ahead(&mut self, number: u64, intended: Option<Time>, asks: Option<u32>) {
         let place = self.waiting.iter().position(|it| it.number == number);
         let Some(round) = place.and_then(|place| self.waiting.remove(place)) else {

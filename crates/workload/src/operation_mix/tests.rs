@@ -117,7 +117,7 @@ fn files_are_as_large_as_their_weights_say_and_transfers_lie_in_them() {
     }
     let large = reads.iter().filter(|ask| ask.file >= 80).count();
     share(large, reads.len(), 0.4);
-    // What no file holds takes the largest.
+    // Transfers larger than all files use the largest.
     let large = OperationMix {
         read_sizes: Weighted(vec![(Bytes(100), 1.0)]),
         ..spec()
@@ -326,7 +326,7 @@ fn directories_and_links_grow_with_the_load_and_are_gone_to() {
             other => panic!("{other:?}"),
         }
     }
-    // Of 4,000 draws of 200, e^-20 of them are never drawn; of 4,000 of 5,000, e^-0.8.
+    // In 4,000 draws, e^-20 of 200 files are never drawn, and e^-0.8 of 5,000.
     assert!(seen[0].iter().all(|it| *it));
     let drawn = seen[1].iter().filter(|it| **it).count();
     share(drawn, 5_000, 1.0 - (-0.8f64).exp());

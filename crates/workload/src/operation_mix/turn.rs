@@ -1,8 +1,8 @@
 //! Selection of the next operation: drawn, part of a burst, or a follow-up.
 //!
-//! The weights of first operations are computed beforehand, so that with bursts and what
-//! follows the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead,
-//! and draws again what has had its share; in a run without an end there is no such count.)
+//! The weights of first operations are computed beforehand, so that with bursts and what follows
+//! the mix has the shares that it is given. (Wang 2002, section 3.3.5.3, counts instead, and draws
+//! again for operations that had their share; a run without an end has no such count.)
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ impl Turns {
             let found = all.find(|(it, _)| *it == operation);
             found.map_or(0.0, |&(_, weight)| begun(operation, weight))
         };
-        // What an operation would be, if each that it follows were followed every time.
+        // The rate of an operation, if each that it follows were followed every time.
         let called = |operation| -> f64 {
             let all = mix.followed_by.0.iter();
             let before = all.filter(|(_, second)| *second == operation);
@@ -59,7 +59,7 @@ impl Turns {
         for &(operation, weight) in &mix.weights.0 {
             let weight = begun(operation, weight);
             let left = weight - called(operation);
-            // What is left of a share by rounding is nothing.
+            // Rounding errors of a share are dropped.
             if left <= weight * 1e-12 {
                 continue;
             }

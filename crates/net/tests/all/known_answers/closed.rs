@@ -1,4 +1,4 @@
-//! Closed nets: a number of customers who never leave.
+//! Closed nets: a number of customers that never leave.
 
 use headrace_net::{
     Builder, Discipline, Exponential, Fcfs, Infinite, Limits, Net, Node, Sharing, Span,
@@ -139,9 +139,9 @@ fn unequal_stations(customers: u32, think: f64, demands: [f64; 3]) -> (f64, [f64
     (throughput, queues)
 }
 
-/// A processor shared by all, and two disks that are asked unequally often and are
-/// unequally fast: a product form with several stations (Baskett et al. 1975), one first
-/// come, first served, and one shared equally.
+/// A processor shared by all, and two disks with different request rates and speeds. It is a
+/// product form with several stations, one first come, first served, and one shared equally
+/// (Baskett et al. 1975).
 #[test]
 fn unequal_stations_hold_what_mean_value_analysis_says() {
     const CUSTOMERS: u32 = 10;

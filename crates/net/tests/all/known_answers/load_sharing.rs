@@ -11,9 +11,9 @@ const THINK: Span = Span::from_millis(5000);
 /// Total rates with 1, 2, … tokens: throughput rises with concurrency, then falls a little.
 const RATES: [f64; 5] = [1.0, 1.8, 2.4, 2.7, 2.5];
 
-/// Throughput and mean number present of N customers who think, then share the rates: the
-/// balance of births and deaths. It holds for work of any distribution with a mean of 1, because
-/// the station is symmetric (Baskett et al. 1975).
+/// Throughput and mean number present of N customers that think, then share the rates: the balance
+/// of births and deaths. It holds for work of any distribution with a mean of 1, because the
+/// station is symmetric (Baskett et al. 1975).
 fn birth_and_death(customers: u32) -> (f64, f64) {
     let rate = |present: u32| RATES[(present as usize).min(RATES.len()) - 1];
     let mut chances = vec![1.0];

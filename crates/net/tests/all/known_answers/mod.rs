@@ -1,6 +1,6 @@
-//! Queues whose answers are known exactly. Each exact value must lie in the
-//! 99 % confidence interval over independent seeds, and the interval must be
-//! narrow, so that a wrong discipline cannot hide in it.
+//! Queues whose answers are known exactly. Each exact value must lie in the 99
+//! % confidence interval over independent seeds. The interval must be narrow,
+//! so that a wrong discipline cannot hide in it.
 
 mod closed;
 mod estimate;

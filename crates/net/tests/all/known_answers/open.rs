@@ -85,7 +85,7 @@ fn three_exponential_servers() {
 
 #[test]
 fn infinitely_many_servers() {
-    // M/G/∞: nobody waits, and λ E[S] are inside, whatever the law.
+    // M/G/∞: no token waits, and λ E[S] are inside, for any law.
     fn uniform(random: &mut Random<'_>) -> (u32, Span) {
         (0, Span::from_seconds(2.0 * random.uniform()))
     }

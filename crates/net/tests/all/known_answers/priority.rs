@@ -51,7 +51,7 @@ fn a_service_is_interrupted_and_resumed() {
 
 #[test]
 fn with_one_class_it_is_first_come_first_served() {
-    // M/M/3: preemptive or not, nobody is more urgent.
+    // M/M/3: preemptive or not, all have the same priority.
     let exact = 1.0 + super::open::erlang_c(3, 2.0);
     check([("finished", exact), ("preemptive", exact)], |seed| {
         let law = super::source::exponential;

@@ -5,7 +5,7 @@ use headrace_net::{Builder, Limits, Net, Page, Stop, Store};
 /// Events in order.
 pub type Log = Vec<String>;
 
-/// Runs a net to its end and gives what it wrote down.
+/// Runs a net to its end and returns its log.
 pub fn log_of(write: impl FnOnce(&mut Page<'_>, Store<Log>)) -> Log {
     let (mut net, log) = net(write);
     assert_eq!(net.run(&Limits::default()), Ok(Stop::Quiet));

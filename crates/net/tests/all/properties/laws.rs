@@ -59,8 +59,8 @@ proptest! {
         }
     }
 
-    /// Stopped at any time, after statistics began at any other: residence and service are means
-    /// over the visits that ended between, each whole, however many have not ended.
+    /// The run stops at any time, and statistics begin at any other. Residence and service are
+    /// means over the whole visits that ended between, however many have not ended.
     #[test]
     fn unfinished_visits_count_nowhere(
         plan in plan(), seed in 0_u64..1000, start in 0.0..2e-4, length in 0.0..2e-4,

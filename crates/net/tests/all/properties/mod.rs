@@ -1,6 +1,6 @@
-//! Properties of any net: tokens conserved, time in one direction, the same seed the same run,
-//! areas that agree with Little's law, a folded page that behaves as its copies, and agreement with
-//! a slow simulator that is obviously right.
+//! Properties of any net: tokens are conserved, time never goes back, and the same seed gives the
+//! same run. Areas agree with Little's law, and a folded page behaves as its copies. A slow,
+//! obviously correct simulator agrees.
 
 mod flows;
 mod folding;

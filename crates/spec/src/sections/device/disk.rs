@@ -7,11 +7,11 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes, Rate, Seconds};
 
 section! {
-    /// A disk drive: an arm that seeks, platters that turn, zones of different
-    /// rate, a buffer that reads ahead and may hold writes, commands that are
-    /// queued. Not modelled: faults, spare sectors, recalibration, power.
+    /// A disk drive: an arm that seeks, rotating platters, zones of different
+    /// rate, and queued commands. Its buffer reads ahead and may hold writes.
+    /// Not modelled: faults, spare sectors, recalibration, power.
     pub struct Disk {
-        /// A drive of the catalogue, which gives what is not given here.
+        /// A drive of the catalogue, which gives the values omitted here.
         model: Option<String> as Option<DiskModel> = optional("everything is given here"),
         /// Bytes it holds; addresses beyond count round.
         capacity: Bytes = required("147 GB") aka ["size"],

@@ -8,8 +8,8 @@ section! {
     /// measurement's. Requests begin in order of arrival. Not modelled: the dependence of a time
     /// on the address, the size (unless a rate is given) or the time before it.
     pub struct EmpiricalDevice {
-        /// Service times of reads: a list of times, or of pairs of a time and its weight; or a CSV
-        /// file of times in seconds, with a second column of weights perhaps.
+        /// Service times of reads: a list of times, or of pairs of a time and its weight. A CSV
+        /// file of times in seconds is possible, too, with weights in an optional second column.
         read_times: ServiceTimes as TimesOrFile = required(ServiceTimes::example()) aka ["times"],
         /// The same of writes.
         write_times: ServiceTimes as TimesOrFile = same(read_times),

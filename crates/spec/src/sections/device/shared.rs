@@ -4,9 +4,9 @@ use crate::declare::section;
 use crate::values::{Rate, Seconds};
 
 section! {
-    /// All requests at once: n requests each get 1/n of the rate (processor sharing), as with
-    /// a fair queue in the device or a virtual disk. Not modelled: seeks, rotation, the order
-    /// of requests.
+    /// All requests at once: n requests each get 1/n of the rate (processor sharing). A fair queue
+    /// in the device or a virtual disk behaves so. Not modelled: seeks, rotation, the order of
+    /// requests.
     pub struct SharedDevice {
         /// Rate of reading, of all requests together.
         read_rate: Rate = required("500 MB/s") aka ["read", "read_bandwidth"],

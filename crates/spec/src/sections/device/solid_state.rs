@@ -12,7 +12,7 @@ section! {
     /// a die, suspending a program for a read, wear, read errors, trimming,
     /// cells that hold several bits at different speed.
     pub struct SolidState {
-        /// A drive of the catalogue, which gives what is not given here.
+        /// A drive of the catalogue, which gives the values omitted here.
         model: Option<String> as Option<SolidStateModel> = optional("everything is given here"),
         /// Bytes it offers; addresses beyond count round.
         capacity: Bytes = required("480 GB") aka ["size"],
@@ -39,8 +39,8 @@ section! {
         /// Time that the drive's controller needs for a command; commands do not
         /// wait for each other's.
         overhead: Seconds = default("0 s", "nothing is assumed: measure it") aka ["controller_overhead"],
-        /// Time that a command occupies the controller, which takes one command after the other: a
-        /// data sheet's rate of small random reads is the inverse of it.
+        /// Time that a command occupies the controller, which processes one command after the
+        /// other. It is the inverse of a data sheet's rate of small random reads.
         command_time: Seconds = default("0 s", "nothing is assumed: data sheets tell"),
         /// Commands that the drive takes at once.
         queue_depth: u32 as AtLeastOne = default(32, "SATA's native command queueing") aka ["depth", "queue"],
@@ -86,7 +86,7 @@ fn geometry_is_possible(drive: &SolidState, _all: &Scenario, at: &Place<'_>) -> 
                        a larger mapping_unit";
         return Err(at.error("pages_per_block", message));
     }
-    // A block that is written, one that is kept free to clean into, and one more.
+    // A block that is written, a free one to clean into, and one more.
     let dies = u64::from(drive.channels) * u64::from(drive.dies);
     let block = units * drive.mapping_unit.0;
     let blocks = (drive.capacity.0 / block.max(1)).div_ceil(dies.max(1));

@@ -28,10 +28,10 @@ section! {
         /// Transfers that the device has in progress at once: another begins when one of them is
         /// done.
         queue_depth: Option<u32> as Option<AtLeastOne> = optional("any number"),
-        /// What a hypervisor does, if the device is its virtual disk.
+        /// Limits of the hypervisor, if the device is its virtual disk.
         hypervisor: Hypervisor = section(),
-        /// Time of a flush of its write cache, and of a write that must be on the
-        /// medium (a loop device has its file written out: fsync).
+        /// Time of a flush of its write cache, and of a write that must be on the medium. A loop
+        /// device syncs its file (fsync).
         flush: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Most bytes read in a second.
         read_rate: Option<Rate> = optional("no limit") aka ["read_bps", "read_bandwidth"],

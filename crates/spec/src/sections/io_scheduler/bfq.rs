@@ -4,9 +4,9 @@ use crate::declare::section;
 use crate::values::{AtLeastOne, Bytes, NonEmpty, Seconds};
 
 section! {
-    /// Budget fair queueing: processes have the device for a number of bytes, and
-    /// get shares by weight (Linux 4.12 and later; Valente and Checconi: IEEE
-    /// Transactions on Computers 59(9), 2010).
+    /// Budget fair queueing: processes have the device for a number of bytes, and get shares by
+    /// weight. It is in Linux since 4.12 (Valente and Checconi: IEEE Transactions on Computers
+    /// 59(9), 2010).
     pub struct Bfq {
         /// The most bytes that a process has the device for at a time.
         max_budget: Bytes = default("8 MiB", "block/bfq-iosched.c: bfq_default_max_budget, 16 * 1024 sectors"),

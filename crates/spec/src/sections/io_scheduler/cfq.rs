@@ -12,9 +12,9 @@ section! {
         quantum: u32 as AtLeastOne = default(8, "block/cfq-iosched.c: quantum"),
         /// The time that a process of priority 4 has the device.
         slice_sync: Seconds = default("100 ms", "block/cfq-iosched.c: slice_sync, HZ/10"),
-        /// The time that requests nobody waits for have the device.
+        /// Time slice of asynchronous requests.
         slice_async: Seconds = default("40 ms", "block/cfq-iosched.c: slice_async, HZ/25"),
-        /// Requests nobody waits for in such a time at most: this, times 8 at priority 4.
+        /// Most asynchronous requests in a time slice: this, times 8 at priority 4.
         slice_async_requests: u32 as AtLeastOne = default(2, "block/cfq-iosched.c: slice_async_rq")
             aka ["slice_async_rq"],
         /// Idle time of the device while it waits for a process's next request; 0: none.

@@ -6,7 +6,7 @@ use crate::sections::{Parallel, Scenario};
 use crate::values::{AtLeastOne, Bytes, NonEmpty, Positive, choice};
 
 choice! {
-    /// What the copies of an object have each for itself.
+    /// The unit that holds at most one copy of an object.
     pub enum FailureDomain {
         /// A server.
         Server = "server",
@@ -16,16 +16,16 @@ choice! {
 }
 
 section! {
-    /// Objects of equal size, each with servers of its own that a hash chooses by their weights:
-    /// CRUSH with straw2 buckets, racks of servers below one root (Weil, Brandt, Miller, Maltzahn:
+    /// Objects of equal size, each with servers of its own that a hash chooses by their weights.
+    /// CRUSH has straw2 buckets, racks of servers below one root (Weil, Brandt, Miller, Maltzahn:
     /// SC 2006).
     pub struct Crush {
         /// Size of an object: the contiguous bytes of a file on one server.
         unit: Bytes = default("4 MiB", "Ceph, src/include/fs_types.h: file_layout_t::get_default, object_size of 1 << 22") aka ["object_size", "stripe", "stripe_unit"],
         /// Weight of each server, by number: its share of the objects, in Ceph its capacity in TiB.
         weights: Option<Vec<f64>> as Option<NonEmpty<Positive>> = optional("all servers have the same weight") aka ["weight"],
-        /// What each copy of an object has for itself: a `server`, or a `rack`
-        /// (`replication.servers_per_rack`).
+        /// The unit that holds at most one copy of an object: a `server`, or a
+        /// `rack` (`replication.servers_per_rack`).
         domain: FailureDomain = default("server", "Ceph, osd_crush_chooseleaf_type = 1: copies on different hosts") aka ["failure_domain"],
         /// Number of groups that objects are hashed to; those of a group have the same servers.
         placement_groups: Option<u32> as Option<AtLeastOne> = optional("each object is placed for itself") aka ["pg_num", "groups"],

@@ -7,9 +7,9 @@ use crate::sections::Parallel;
 use crate::values::{Bytes, CountOr, NonEmpty, Portion};
 
 section! {
-    /// Stripes of equal size over targets that are chosen for each new file: in turn while all have
-    /// about the same free space, else by weights that follow it (Lustre's QOS allocator:
-    /// lustre/lod/lod_qos.c, `lod_ost_alloc_qos`).
+    /// Stripes of equal size over targets that are chosen for each new file. They are used in turn
+    /// while all have about the same free space, else by weights that follow it (Lustre's QOS
+    /// allocator: lustre/lod/lod_qos.c, `lod_ost_alloc_qos`).
     pub struct FreeSpace {
         /// Size of a stripe: the contiguous bytes of a file on one server.
         unit: Bytes = required("1 MiB") aka ["stripe", "stripe_size", "stripe_unit"],

@@ -18,13 +18,13 @@ choice! {
 }
 
 section! {
-    /// Components one after the other, each a range of the file with stripes of its own, so that
-    /// small files lie on few servers and large ones on many (Lustre: progressive file layouts,
+    /// Components one after the other, each a range of the file with stripes of its own. Small
+    /// files thus lie on few servers and large ones on many (Lustre: progressive file layouts,
     /// Operations Manual, section 19.5). Stripes are counted from the file's first byte, as in
     /// `lov_stripe_number` of lustre/lov/lov_offset.c. The servers of a component come after those
-    /// of the one before it. Not modelled: that a client asks for a component's servers when it
-    /// first writes there (layout intent), and that they are chosen then; what one target holds of
-    /// several components is one object.
+    /// of the one before it. Not modelled: layout intents, by which a client asks for a component's
+    /// servers when it first writes there. The parts of several components on one target are one
+    /// object.
     pub struct Progressive {
         /// The components in order.
         component: Vec<Component> as Tables<Component> = required([Component::example("4 MiB", 1), Component::last(4)])
@@ -190,7 +190,7 @@ impl Component {
     }
 }
 
-/// Says no to what data on metadata servers is not modelled with.
+/// Rejects options that are not modelled with data on metadata servers.
 fn data_on_metadata_fits(
     layout: &Layout,
     parallel: &Parallel,

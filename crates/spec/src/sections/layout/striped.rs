@@ -67,7 +67,7 @@ fn stripe_is_not_empty(striped: &Striped, _all: &Scenario, at: &Place<'_>) -> Re
 }
 
 impl Striped {
-    /// Says no to more targets a file than are there.
+    /// Rejects more targets a file than exist.
     pub(super) fn fits(
         &self,
         layout: &Layout,
@@ -79,7 +79,7 @@ impl Striped {
     }
 }
 
-/// Says no to more targets a file than are there.
+/// Rejects more targets a file than exist.
 pub(super) fn fits(
     per_file: ServersPerFile,
     layout: &Layout,

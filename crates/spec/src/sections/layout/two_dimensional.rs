@@ -7,10 +7,9 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
-    /// All servers in groups: a number of stripes over the servers of one group, then as many
-    /// over those of the next (OrangeFS: two-dimensional stripe distribution,
-    /// src/io/description/dist-twod-stripe.c). Servers that are left over belong to the
-    /// last group.
+    /// All servers in groups: a number of stripes over the servers of one group, then as many over
+    /// those of the next. OrangeFS has this distribution (two-dimensional stripes,
+    /// src/io/description/dist-twod-stripe.c). Servers that are left over belong to the last group.
     pub struct TwoDimensional {
         /// Size of a strip: the contiguous bytes of a file on one server.
         unit: Bytes = default("64 KiB", "OrangeFS, pvfs2-dist-twod-stripe.h: PVFS_DIST_TWOD_STRIPE_DEFAULT_STRIP_SIZE")

@@ -6,9 +6,8 @@ use crate::declare::{Place, Tables, section};
 use crate::values::Bytes;
 
 section! {
-    /// A list of strips, each of a size of its own on a server of its own, again and again
-    /// to the end of the file (OrangeFS: variable strip distribution,
-    /// src/io/description/dist-varstrip.c).
+    /// A list of strips, each with its own size and server, repeated to the end of the file.
+    /// OrangeFS has this distribution (variable strips, src/io/description/dist-varstrip.c).
     pub struct VariableStrip {
         /// The strips in order.
         strip: Vec<Strip> as Tables<Strip> = required([Strip::example()]) aka ["strips"],
@@ -50,7 +49,7 @@ impl VariableStrip {
 const LARGEST_STRIP: u64 = 1 << 40;
 
 impl VariableStrip {
-    /// Says no to strips on servers that are not there, and to those of no size.
+    /// Rejects strips on servers that do not exist, and strips of size 0.
     pub(super) fn fits(&self, there: u32, at: &Place<'_>) -> Result<(), Error> {
         let strips = at.field("strip");
         for (index, strip) in self.strip.iter().enumerate() {

@@ -6,10 +6,10 @@ use crate::sections::Scenario;
 use crate::values::{Bytes, Seconds};
 
 section! {
-    /// Locks on ranges of a file's bytes, one table for each target, as Lustre's
-    /// distributed lock manager (Schwan, Ottawa Linux Symposium 2003). Readers share,
-    /// writers do not. A lock is granted as large as nobody else's forbids, and is kept
-    /// until somebody else needs it.
+    /// Locks on ranges of a file's bytes, one table for each target, as Lustre's distributed lock
+    /// manager (Schwan, Ottawa Linux Symposium 2003). Readers share, writers do not. A lock is
+    /// granted for the largest range that conflicts with no other client's lock, and is held until
+    /// another client needs it.
     pub struct ExtentLocks {
         /// Time that a server takes for a client's message about a lock, one after the
         /// other.

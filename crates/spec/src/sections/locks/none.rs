@@ -3,6 +3,6 @@
 use crate::declare::section;
 
 section! {
-    /// None: what a client has cached stays valid whoever writes.
+    /// None: a client's cached data stays valid when others write.
     pub struct NoLocks {}
 }

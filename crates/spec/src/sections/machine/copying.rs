@@ -8,8 +8,8 @@ use crate::values::{Bytes, Fraction, Portion, Positive, Seconds};
 section! {
     /// Time to copy a page between the page cache and a process. It grows when the process's buffer
     /// exceeds its share of a processor cache (Nguyen 2011, section 4.5). Two caches give three
-    /// times. The pages of a request up to the share of the first take `page_in_l2` each, those up
-    /// to the share of the second `page_in_l3`, the rest `page_in_memory`.
+    /// times. The pages of a request up to the share of the first take `page_in_l2` each. Those up
+    /// to the share of the second take `page_in_l3`, the rest `page_in_memory`.
     pub struct Copying {
         /// The second-level cache of a core.
         l2: Bytes = default("512 KiB", "the Xeon of Nguyen 2011, section 3.2"),

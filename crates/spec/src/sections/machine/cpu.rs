@@ -12,7 +12,7 @@ section! {
         system_call: Seconds = default("0 s", "nothing is assumed: measure it, for instance by reading single bytes")
             aka ["syscall"],
         /// Additional time of a read or write that does not continue where the file's last one
-        /// ended: its metadata and data are in no processor cache yet (unless its first byte is:
+        /// ended. Its metadata and data are in no processor cache yet (unless its first byte is:
         /// `copying.l3_reach`).
         discontiguous_call: Seconds = default("0 s", "nothing is assumed: measure it, by reading a cached file in order and at random"),
         /// Making a transfer and taking its completion: of each direct call, and each time that a
@@ -22,8 +22,8 @@ section! {
         /// A fault on a mapped file, which maps up to 64 KiB.
         page_fault: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// A fault of the first store into a clean page of a mapped file, which maps this page for
-        /// writing; what the file system does for it (page_mkwrite) is counted as of a page that is
-        /// written (`file_system.write_page`, `new_page`).
+        /// writing. The file system's work for it (page_mkwrite) counts as for a written page
+        /// (`file_system.write_page`, `new_page`).
         write_fault: Seconds = same(page_fault),
         /// A call into the C library that finds or leaves its byte in the buffer
         /// (fgetc, fputc).

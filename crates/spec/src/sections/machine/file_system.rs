@@ -24,10 +24,9 @@ section! {
         /// The same where data goes through the journal and the running transaction has the page
         /// already: it joins that only once.
         write_page_in_transaction: Seconds = same(write_page),
-        /// Processor time for each block of a folio of several pages that is written to, unless
-        /// the processor's last level still has the folio's list of buffer heads
-        /// (`copying.l3_reach`): ext4 follows that list, XFS has none. Without `l3_reach` a list is
-        /// found again only by the next write.
+        /// Processor time for each block of a written folio of several pages, unless the last-level
+        /// cache still has the folio's list of buffer heads (`copying.l3_reach`). ext4 follows that
+        /// list, XFS has none. Without `l3_reach` a list is found again only by the next write.
         buffer_head: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time for each page written that is new: taking memory and
         /// choosing blocks.
@@ -39,10 +38,11 @@ section! {
         /// putting it into the page cache. A call makes folios of its own length, up to
         /// `memory.largest_folio`.
         new_folio: Seconds = default("0 s", "all of it is counted with the pages: measure it"),
-        /// Processor time for each page that is read from the device: taking memory and
-        /// putting it into the page cache, by whoever asks for it.
+        /// Processor time for each page that is read from the device: the reader allocates memory
+        /// and inserts it into the page cache.
         read_page: Seconds = default("0 s", "nothing is assumed: measure it"),
-        /// Processor time of the flusher, or of whoever syncs a file, for each page that it writes.
+        /// Processor time for each written page, of the flusher or of the process that syncs a
+        /// file.
         flush_page: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Processor time to make a file.
         create: Seconds = default("0 s", "nothing is assumed: measure it"),
@@ -59,7 +59,7 @@ section! {
     }
 }
 
-/// Says no to a journal that does not fit on the device; `at` has the file system.
+/// Rejects a journal that does not fit on the device; `at` has the file system.
 pub(super) fn journal_fits(
     file_system: &FileSystem,
     device: &Device,

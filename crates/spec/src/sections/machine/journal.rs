@@ -22,8 +22,8 @@ choice! {
 }
 
 section! {
-    /// The journal: a transaction gathers what changes and is committed after a
-    /// while, or when somebody waits for it.
+    /// The journal: a transaction gathers changes and is committed after a
+    /// while, or when a process waits for it.
     pub struct Journal {
         /// Journal mode.
         mode: JournalMode = default("none", "nothing is assumed") aka ["data"],
@@ -31,9 +31,9 @@ section! {
         size: Bytes = default("128 MiB", "mke2fs for file systems of 16 GiB to 32 GiB: e2fsprogs, lib/ext2fs/mkjournal.c"),
         /// Commit interval of the journal.
         commit_interval: Seconds = default("5 s", "JBD2_DEFAULT_MAX_COMMIT_AGE of Linux") aka ["commit"],
-        /// The free part of the journal below which what it holds is written to
-        /// its place (checkpoint): ext3 does so between 1/2 and 1/4. With data in it,
-        /// a third, the largest transaction, if that is more.
+        /// The free part of the journal below which its blocks are written to their places
+        /// (checkpoint): ext3 does so between 1/2 and 1/4. With data in it, a third, the largest
+        /// transaction, if that is more.
         checkpoint_at: f64 as Fraction = default(0.25, "a quarter, the least that a transaction may need: Linux, fs/jbd2/journal.c"),
         /// If true, the device's write cache is flushed around the commit record.
         barriers: bool = default(true, "the mount option barrier=1 of Linux"),

@@ -6,10 +6,10 @@ use crate::sections::{Replacement, Scenario};
 use crate::values::{Bytes, Fraction};
 
 section! {
-    /// Main memory. What the processes and the kernel do not use is page cache:
-    /// two lists, of inactive and active pages (Nguyen 2011, section 4.3). A
-    /// page that is used twice while inactive becomes active; reclaim takes
-    /// inactive pages first, clean before dirty.
+    /// Main memory. Memory that the processes and the kernel do not use is page
+    /// cache: two lists, of inactive and active pages (Nguyen 2011, section
+    /// 4.3). A page that is used twice while inactive becomes active; reclaim
+    /// takes inactive pages first, clean before dirty.
     pub struct MainMemory {
         /// Main memory in all.
         size: Bytes = default("4 GiB", "the machine of Nguyen 2011, section 3.2") aka ["capacity"],
@@ -17,9 +17,8 @@ section! {
         used: Bytes = default("0 B", "nothing is assumed"),
         /// The unit of the page cache.
         page: Bytes = default("4 KiB", "the page of Linux on x86-64"),
-        /// The largest folio: data that is dirtied counts against the limits in
-        /// whole folios, which are as large as the calls that made the file, up to
-        /// this.
+        /// The largest folio. Dirty data counts against the limits in whole folios, which are as
+        /// large as the calls that made the file, up to this.
         largest_folio: Bytes = same(page),
         /// The part of the page cache that active pages may take before the
         /// oldest of them become inactive again.

@@ -30,7 +30,7 @@ use crate::sections::{Device, IoScheduler, Scenario};
 section! {
     /// A machine with a local file system.
     pub struct Machine {
-        /// The preset whose machine fills what is not given: for machines below
+        /// The preset whose machine gives omitted values: for machines below
         /// servers. On a local file system the scenario's own `system` says it.
         system: Option<String> as Option<MachinePreset> = optional("nothing is assumed") aka ["preset"],
         /// The processor.
@@ -102,7 +102,7 @@ impl Machine {
     }
 }
 
-/// Says no to the name of a volume that no machine has.
+/// Rejects the name of a volume that no machine has.
 pub(crate) fn volume_exists(
     name: Option<&String>,
     field: &str,

@@ -1,4 +1,4 @@
-//! `[machine.read_ahead]`: what is read before it is asked for.
+//! `[machine.read_ahead]`: reads ahead of requests.
 
 use crate::declare::section;
 use crate::values::Bytes;

@@ -1,4 +1,4 @@
-//! `[messages]`: how data and what is asked about it cross the network.
+//! `[messages]`: the messages that carry data and requests.
 
 mod rdma;
 mod rendezvous;

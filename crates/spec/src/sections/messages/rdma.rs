@@ -7,11 +7,10 @@ use crate::sections::Scenario;
 use crate::values::{AtLeastOne, Bytes};
 
 section! {
-    /// The client asks, and the server moves the data: it writes read data into the client's
-    /// memory (RDMA Write), and reads written data from there (RDMA Read). The client's card does
-    /// its part without the client's processor. Then the server answers. Small jobs carry their
-    /// data inline, as with `whole`. So does bulk data of Lustre (LNet, o2iblnd) and of NFS (RFC
-    /// 8166).
+    /// The client asks, and the server moves the data. It writes read data into the client's memory
+    /// (RDMA Write), and reads written data from there (RDMA Read). The client's card does its part
+    /// without the client's processor. Then the server answers. Small jobs carry their data inline,
+    /// as with `whole`. So does bulk data of Lustre (LNet, o2iblnd) and of NFS (RFC 8166).
     pub struct Rdma {
         /// The largest message that carries data inline, `network.message` included.
         inline_limit: Bytes = default("1024 B", "RFC 8166, section 3.3.2: the default inline threshold")

@@ -7,8 +7,8 @@ use crate::sections::{
     Access, Ior, MixedOperation, Order, Phase, Repeat, Scenario, Workload, WorkloadKind,
 };
 
-/// Says no to the first workload that writes otherwise. What a trace writes is known when it
-/// is replayed, and is not looked at.
+/// Rejects the first workload that writes in another way. The writes of a trace are known only at
+/// its replay, and are not checked.
 pub(super) fn suits(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     for (number, workload) in all.workload.iter().enumerate() {
         if let Some(what) = otherwise(all, workload) {

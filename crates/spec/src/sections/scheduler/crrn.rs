@@ -4,9 +4,9 @@ use crate::declare::section;
 use crate::values::AtLeastOne;
 
 section! {
-    /// Client round robin over NIDs, CRR-N, of Lustre's network request scheduler:
-    /// batches of jobs, each of one client (Qian et al. 2013; Lustre manual, section
-    /// "Client Round-Robin over NIDs (CRR-N) policy").
+    /// Client round robin over NIDs, CRR-N, of Lustre's network request scheduler: batches of jobs,
+    /// each of one client. Sources: Qian et al. 2013; Lustre manual, section "Client Round-Robin
+    /// over NIDs (CRR-N) policy".
     pub struct Crrn {
         /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: u32 as AtLeastOne = required(4) aka ["threads"],

@@ -8,9 +8,8 @@ use crate::tree::Table;
 use crate::values::{AtLeastOne, ByGroup, PerGroup, Seconds};
 
 section! {
-    /// Earliest deadline first: the job whose time is up soonest goes next (Liu,
-    /// Layland: JACM 1973; with a latency for each group as in Lumb, Merchant,
-    /// Alvarez: Façade, FAST 2003).
+    /// Earliest deadline first: the job with the earliest deadline goes next (Liu, Layland: JACM
+    /// 1973). Each group has a latency, as in Lumb, Merchant, Alvarez: Façade, FAST 2003.
     pub struct Edf {
         /// Maximum number of dispatched jobs.
         depth: u32 as AtLeastOne = required(4),

@@ -27,9 +27,9 @@ choice! {
 }
 
 section! {
-    /// Each read goes to the least loaded of some servers with a copy of the data, drawn at random:
-    /// the power of two choices (Mitzenmacher, IEEE Transactions on Parallel and Distributed
-    /// Systems 12(10), 2001). Other jobs go to their own servers.
+    /// Each read goes to the least loaded of some servers with a copy of the data, drawn at random.
+    /// This is the power of two choices (Mitzenmacher, IEEE Transactions on Parallel and
+    /// Distributed Systems 12(10), 2001). Other jobs go to their own servers.
     pub struct LeastLoaded {
         /// Maximum number of dispatched jobs.
         depth: Option<u32> as Option<AtLeastOne> = optional("any number"),

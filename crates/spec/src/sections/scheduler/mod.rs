@@ -1,4 +1,4 @@
-//! `[scheduler]`: who decides which job is served next.
+//! `[scheduler]`: the order in which jobs are served.
 
 mod crrn;
 mod dsfq;
@@ -59,10 +59,10 @@ section! {
         /// Kind of scheduler.
         #[serde(flatten)]
         kind: SchedulerKind = kinds(),
-        /// Position of the schedulers: one behind the network card of each data `server`, one on
-        /// each `client`, or one behind the card of each `metadata` server. One `gateway` for all,
-        /// or one `proxy` for each data server, stands where jobs enter the network: at every
-        /// grain, a job that it dispatches takes the network's latency to the server and back.
+        /// Position of the schedulers: one behind the network card of each data `server`, on each
+        /// `client`, or behind the card of each `metadata` server. One `gateway` for all, or one
+        /// `proxy` for each data server, stands where jobs enter the network. At every grain, a job
+        /// that it dispatches takes the network's latency to the server and back.
         position: Position = default("server", "PFSsim, Liu et al. 2011, section 5: a proxy on every data server"),
         /// Time that a message from one scheduler to another takes.
         message_latency: Option<Seconds> = optional("network.latency"),
@@ -100,7 +100,7 @@ fn of_scheduler(scheduler: &Scheduler, all: &Scenario, at: &Place<'_>) -> Result
     view_is_collected(scheduler, parallel, at)
 }
 
-/// Clients tell a scheduler in the network what they have given up, and not two of them.
+/// Clients notify a scheduler in the network of aborted jobs, and not two of them.
 fn in_network(parallel: &Parallel, at: &Place<'_>) -> Result<(), Error> {
     let stands = |position| parallel.scheduler.iter().any(|it| it.position == position);
     let both = stands(Position::Gateway) && stands(Position::Proxy);

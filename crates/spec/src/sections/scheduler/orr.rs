@@ -16,9 +16,9 @@ choice! {
 }
 
 section! {
-    /// Object-based round robin, ORR, of Lustre's network request scheduler: batches
-    /// of jobs, each of one file, in order of their offsets (Qian et al. 2013; Lustre
-    /// manual, section "Object-based Round-Robin (ORR) policy").
+    /// Object-based round robin, ORR, of Lustre's network request scheduler: batches of jobs, each
+    /// of one file, in order of their offsets. Sources: Qian et al. 2013; Lustre manual, section
+    /// "Object-based Round-Robin (ORR) policy".
     pub struct Orr {
         /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: u32 as AtLeastOne = required(4) aka ["threads"],

@@ -1,4 +1,4 @@
-//! `kind = "round-robin"`: everybody in turn.
+//! `kind = "round-robin"`: all clients in turn.
 
 use crate::declare::section;
 use crate::values::{AtLeastOne, choice};

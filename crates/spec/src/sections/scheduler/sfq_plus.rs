@@ -1,4 +1,4 @@
-//! `kind = "sfq-plus"`: SFQ(D)+, fair queueing for jobs of unlike sizes.
+//! `kind = "sfq-plus"`: SFQ(D)+, fair queueing for jobs of different sizes.
 
 use super::groups;
 use crate::Error;
@@ -8,8 +8,8 @@ use crate::tree::Table;
 use crate::values::Bytes;
 
 section! {
-    /// SFQ(D)+: as `sfq`, but the depth is counted in bytes, and a small job may
-    /// fill what a large one that is next leaves free (Zhao, Xu: vPFS+, MSST 2019).
+    /// SFQ(D)+: as `sfq`, but the depth is counted in bytes. A small job may fill the depth that a
+    /// large one that is next leaves free (Zhao, Xu: vPFS+, MSST 2019).
     pub struct SfqPlus {
         /// Maximum bytes of dispatched jobs. A larger job goes when nothing else is out.
         depth: Bytes = required("1 MiB"),

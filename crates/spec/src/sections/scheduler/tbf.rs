@@ -9,9 +9,9 @@ use crate::values::{AtLeastOne, ByGroup, PerGroup, Positive};
 
 section! {
     /// The token bucket filter, TBF, of Lustre's network request scheduler: each class of jobs has
-    /// a token bucket with a fill rate. Each job takes one token (Qian et al.: A configurable rule
-    /// based classful token bucket filter network request scheduler for the Lustre file system, SC
-    /// 2017).
+    /// a token bucket with a fill rate. Each job takes one token. Source: Qian et al.: A
+    /// configurable rule based classful token bucket filter network request scheduler for the
+    /// Lustre file system, SC 2017.
     pub struct Tbf {
         /// Maximum number of dispatched jobs: Lustre's service threads.
         depth: Option<u32> as Option<AtLeastOne> = optional("any number") aka ["threads"],

@@ -75,12 +75,12 @@ macro_rules! grid {
 }
 
 grid! {
-    /// A torus (k-ary n-cube, Dally 1990): each switch has a link to the next and the previous
-    /// one in every dimension, and the last has one to the first. Messages go along the first
-    /// dimension by the shorter way, then along the next (dimension-order routing). Where both
-    /// ways of a dimension are equally long, a hash of the two hosts, with the run's seed, chooses
-    /// one. Clients come first, then data servers, then metadata servers. The first dimension
-    /// counts fastest.
+    /// A torus (k-ary n-cube, Dally 1990). Each switch has a link to the next and the previous one
+    /// in every dimension, and the last has one to the first. Messages go along the first dimension
+    /// by the shorter way, then along the next (dimension-order routing). Where both ways of a
+    /// dimension are equally long, a hash of the two hosts, with the run's seed, chooses one.
+    /// Clients come first, then data servers, then metadata servers. The first dimension counts
+    /// fastest.
     Torus, wraps = true, check = torus_fits
 }
 

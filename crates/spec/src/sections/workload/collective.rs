@@ -54,7 +54,7 @@ impl Collective {
         }
     }
 
-    /// Says no to what nobody asks for together.
+    /// Rejects options that cannot be combined.
     pub(super) fn suits(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
         if workload.collective.two_phase().is_none() {
             return Ok(());

@@ -3,12 +3,12 @@
 use crate::Error;
 use crate::declare::Place;
 use crate::sections::{
-    AlikeServers, Ior, Journal, JournalMode, Phase, Scenario, Workload, WorkloadKind,
+    Ior, Journal, JournalMode, Phase, Scenario, UniformServers, Workload, WorkloadKind,
 };
 use crate::values::Bytes;
 
-/// Says no to files of a client that are larger than the device of its machine,
-/// where the device's size is known.
+/// Rejects files of a client that exceed the device of its machine, where the
+/// device's size is known.
 pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let Some(local) = all.local() else {
         return servers_have_room(workload, all, at);
@@ -77,14 +77,13 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
     Ok(())
 }
 
-/// Says no to files that are larger than the devices of all servers together, where
-/// their size is known.
+/// Rejects files that exceed the devices of all servers together, where their size is known.
 fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     let parallel = all.parallel();
     let (Some(parallel), WorkloadKind::Ior(ior)) = (parallel, &workload.kind) else {
         return Ok(());
     };
-    let room = |alike: &AlikeServers| {
+    let room = |alike: &UniformServers| {
         let machine = alike.servers.machine()?;
         let capacity = machine.device.capacity()?.0;
         let room = capacity.saturating_sub(of_journal(&machine.file_system.journal));
@@ -124,7 +123,7 @@ impl Ior {
     pub fn bytes_of_processes(&self, existing: bool, processes: u64) -> u64 {
         let bytes = (self.block.sum(processes)).saturating_mul(u64::from(self.segments));
         let new = !existing && self.phases.first() != Some(&Phase::Read);
-        // Of a new file only what is written takes room.
+        // A new file occupies only the bytes that are written.
         let written = self.requests.filter(|_| new).map_or(u64::MAX, |requests| {
             self.transfer.sum(processes).saturating_mul(requests)
         });

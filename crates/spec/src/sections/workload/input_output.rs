@@ -20,22 +20,22 @@ choice! {
 
 section! {
     /// Options for opening and accessing files; only with `kind = "local"` or a
-    /// `[clients.machine]`, and in part with a `[servers.machine]`: `existing`, `cached` and
-    /// `made_by` then hold for the servers' file systems, `synchronous` for them too.
+    /// `[clients.machine]`, and in part with a `[servers.machine]`. There, `existing`, `cached` and
+    /// `made_by` hold for the servers' file systems, and `synchronous` for them too.
     pub struct InputOutput {
         /// By which calls it reads and writes.
         interface: Interface = default("system-call", "IOR's POSIX interface") aka ["api"],
-        /// The buffer of the C library (setvbuf): smaller requests are gathered in
-        /// it, larger ones pass it by.
+        /// The buffer of the C library (setvbuf): smaller requests are gathered in it, larger ones
+        /// bypass it.
         buffer: Bytes = default("4 KiB", "st_blksize of Linux's local file systems, which glibc takes"),
         /// If true, I/O bypasses the page cache (O_DIRECT).
         direct: bool = default(false, "files are opened without O_DIRECT"),
         /// If true, a write returns only when the device has it (O_SYNC).
         synchronous: bool = default(false, "files are opened without O_SYNC") aka ["sync"],
-        /// The priority of its reads and of the writes it waits for (ionice), such as
-        /// "best-effort 0", "realtime 4" or "idle". The I/O schedulers `cfq` and `bfq`
-        /// go by class and level, `mq-deadline` by class; the others take no notice.
-        /// What the kernel writes later has the kernel's own, "best-effort 4".
+        /// The priority of its reads and of the writes it waits for (ionice), such as "best-effort
+        /// 0", "realtime 4" or "idle". The I/O schedulers `cfq` and `bfq` go by class and level,
+        /// `mq-deadline` by class; the others take no notice. Writeback by the kernel has the
+        /// kernel's own priority, "best-effort 4".
         priority: IoPriority = default("best-effort 4", "IOPRIO_DEFAULT of a process of nice 0: include/linux/ioprio.h, task_nice_ioprio") aka ["io_priority", "ionice"],
         /// If true, the files are there before the run; they are in any case if they are read
         /// first.
@@ -49,13 +49,13 @@ section! {
         /// The size of the calls that made files that are there: it decides the
         /// size of their folios.
         made_by: Bytes = default("1 MiB", "files are copied in large calls"),
-        /// Whether, when it is measured, what is read is compared with what was written, outside
-        /// of the timing. A simulation moves no content, and takes no notice.
+        /// If true, a measurement compares read with written data, outside of the timing. A
+        /// simulation moves no content, and takes no notice.
         verify: bool = default(false, "what is read is not looked at"),
-        /// Whether, when it is measured, processes read into and write from huge pages
-        /// (MADV_HUGEPAGE), if the kernel gives some. A direct transfer then is one piece of memory,
-        /// otherwise up to one for each page; a virtual disk takes longer for many. A
-        /// simulation takes each transfer for one piece.
+        /// If true, a measurement reads into and writes from huge pages (MADV_HUGEPAGE), if the
+        /// kernel grants some. A direct transfer then is one piece of memory, otherwise up to one
+        /// for each page; a virtual disk takes longer for many. A simulation takes each transfer
+        /// for one piece.
         huge_pages: bool = default(false, "buffers lie where programs have them that ask for nothing"),
         /// The machine's volume that its files lie on, by its name.
         volume: Option<String> = optional("the machine's first file system"),

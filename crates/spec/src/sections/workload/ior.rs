@@ -29,7 +29,7 @@ choice! {
         Strided = "strided",
         /// In a random order, each transfer once.
         Random = "random",
-        /// Each at a place drawn at random, some perhaps twice.
+        /// Each at a random place; places may repeat.
         Uniform = "uniform",
     }
 }
@@ -43,7 +43,7 @@ choice! {
         Read = "read",
         /// Each transfer is a read or a write, by chance.
         Mixed = "mixed",
-        /// Each process has what it wrote brought to stable storage (fsync).
+        /// Each process brings its writes to stable storage (fsync).
         Sync = "sync",
     }
 }
@@ -75,8 +75,8 @@ section! {
         /// Number of files each process has; with shared access, how many there are in all.
         files: u32 as AtLeastOne = default(1, "IOR writes one file") aka ["file_count"],
         /// Contiguous bytes of one process in one segment: a size, or one by rank. A list such as
-        /// `["1 MiB", "2 MiB"]` is gone through again and again; `{ first = "1 MiB", step =
-        /// "64 KiB" }` adds `step` for each rank.
+        /// `["1 MiB", "2 MiB"]` is repeated; `{ first = "1 MiB", step = "64 KiB" }` adds `step` for
+        /// each rank.
         block: SizeByRank = required("1 MiB") aka ["size", "block_size", "file_size"],
         /// Bytes of one request, the same or by rank; divides the block of its rank.
         transfer: SizeByRank = same(block) aka ["transfer_size", "request", "request_size"],
@@ -87,8 +87,8 @@ section! {
         /// If true, each write is followed by an fsync.
         sync_per_write: bool = default(false, "IOR without its option -Y") aka ["fsync_per_write"],
         /// If true, each process opens a file before its first transfer of a phase and closes it
-        /// after the last; a file that all share is opened by each. In random order all files are
-        /// opened before the first transfer of a phase and closed after the last.
+        /// after the last. Each opens a file that all share. In random order all files are opened
+        /// before the first transfer of a phase and closed after the last.
         opens: Option<bool> = optional("true where a close sends what was written to the servers (close-to-open consistency or opportunistic locks in `clients.machine.attributes`), since IOR closes its files after each phase; elsewhere what opening and closing takes is left out") aka ["open_and_close"],
         /// One set of files for each process, or files shared by all.
         access: Access = default("file-per-process", "no two clients write the same file"),
@@ -104,13 +104,13 @@ section! {
         /// Phases in order; all clients synchronise between phases.
         phases: Vec<Phase> as NonEmpty<Phase> = default(["write"], "the files must be written before they can be read")
             aka ["phase", "operation", "operations"],
-        /// Distance between the process that reads and the one that wrote: in a read phase, rank n
-        /// reads the data of rank n + this, modulo the processes. Ranks are on the clients in turn,
-        /// so 1 reads the data of another client (options -C and -Q).
+        /// Distance between the reading and the writing process: in a read phase, rank n reads the
+        /// data of rank n + this, modulo the processes. Ranks are on the clients in turn, so 1
+        /// reads the data of another client (options -C and -Q).
         rank_shift: u32 as Count = default(0, "IOR without its option -C") aka ["reorder_tasks", "task_offset", "tasks_per_node_offset"],
         /// Time after which a write phase ends. Each process then goes on until it has written as
-        /// many transfers as the one that had written most, and later phases access as many (option
-        /// -D with stoneWallingWearOut=1). 0 is no limit.
+        /// many transfers as the one that had written most. Later phases access as many (option -D
+        /// with stoneWallingWearOut=1). 0 is no limit.
         stonewall: Seconds = default("0 s", "IOR without its option -D") aka ["stonewall_time", "stonewalling", "deadline_for_stonewalling"],
         /// Read fraction of a mixed phase. Each transfer is drawn independently of all other events
         /// in the run.
@@ -129,7 +129,7 @@ section! {
 }
 
 impl Ior {
-    /// The pattern on the clients of a scenario: files are opened and closed if that is given, or
+    /// The pattern on the clients of a scenario. Files are opened and closed if that is given, or
     /// if a close has work to do there.
     #[must_use]
     pub fn on_clients_of(&self, scenario: &Scenario) -> Ior {
@@ -177,7 +177,7 @@ impl Ior {
         }
     }
 
-    /// Says no to what the kernel or the model does not do with files opened so.
+    /// Rejects options that the kernel or the model does not support for such files.
     pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
         if io.interface == Interface::Library && self.by_rank() {
             let message = "the C library gathers calls of one size: give block and transfer one \
@@ -202,7 +202,7 @@ const SECTOR: u64 = 512;
 /// Ranks that are checked one by one: where sizes differ, no scenario has more processes.
 const MOST_RANKS: u64 = 2_000_000;
 
-/// Says no to a block that is empty or that transfers do not fill.
+/// Rejects a block that is empty or that transfers do not fill.
 fn sizes_fit(ior: &Ior, processes: u64, at: &Place<'_>) -> Result<(), Error> {
     let ranks = match ior.by_rank() {
         true => processes.clamp(1, MOST_RANKS),

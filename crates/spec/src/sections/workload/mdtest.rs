@@ -48,22 +48,22 @@ section! {
         /// Number of files each process has.
         files: u32 as AtLeastOne = required(1000) aka ["items", "file_count"],
         /// Bytes written to each file at its creation, and read in the phase "read", in one request
-        /// (options -w and -e): a size, or one by rank, as `block` of `kind = "ior"`.
+        /// (options -w and -e). It is a size, or one by rank, as `block` of `kind = "ior"`.
         bytes: SizeByRank = default("0 B", "mdtest without its option -w") aka ["size", "write_bytes"],
         /// Phases of operations on all files, in order; all processes synchronise between phases.
         phases: Vec<NamePhase> as NonEmpty<NamePhase> = default(["create", "stat", "unlink"], "mdtest -F")
             aka ["phase", "operations"],
         /// One directory for all files, or one for each process (option -u).
         directory: Directory = default("shared", "mdtest without its option -u") aka ["unique_dir"],
-        /// Distance between processes that use the same files: rank n looks up the files that rank
-        /// n + this made, reads those of rank n + 2 times this, and removes those of rank n + 3
-        /// times this (option -N). Ranks are on the clients in turn.
+        /// Distance between processes that use the same files (option -N). Rank n looks up the
+        /// files of rank n + this, reads those of n + 2 times this, and removes those of n + 3
+        /// times this. Ranks are on the clients in turn.
         rank_shift: u32 as Count = default(0, "mdtest without its option -N") aka ["stride", "neighbour_stride", "nstride"],
         /// Time after which a phase that creates files ends. Each process then goes on until it has
-        /// created as many as the one that had created most, and later phases use as many (option
-        /// -W). 0 is no limit.
+        /// created as many as the one that had created most. Later phases use as many (option -W).
+        /// 0 is no limit.
         stonewall: Seconds = default("0 s", "mdtest without its option -W") aka ["stonewall_time", "stonewalling", "stone_wall_timer"],
-        /// If true, each process goes through its files in a random order, another in each phase:
+        /// If true, each process accesses its files in a random order, another in each phase.
         /// mdtest's option -R does so when it looks them up.
         random: bool = default(false, "mdtest without its option -R") aka ["random_order", "shuffle"],
         /// Time between the end of a request and the next one.

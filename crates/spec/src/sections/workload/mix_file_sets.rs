@@ -13,8 +13,8 @@ choice! {
         Shared = "shared",
         /// Each group has its own set of files. Its fraction of the files equals its fraction of
         /// the operations on files, so that `bytes_per_rate` applies to each group's own load.
-        /// Operations on a common file have one to themselves, as large as any. What follows
-        /// another operation is on that one's file.
+        /// Operations on a common file have one to themselves, as large as any. An operation that
+        /// follows another is on that one's file.
         PerGroup = "per-group",
     }
 }
@@ -129,8 +129,8 @@ impl OperationMix {
         loads
     }
 
-    /// Returns true if an operation is on one of the files: not if it makes or removes names, or
-    /// goes to directories or links that are there for it.
+    /// Returns true if an operation is on one of the files. Operations that make or remove names,
+    /// or use directories or links made for them, are not.
     fn is_on_a_file(&self, operation: MixedOperation) -> bool {
         let directories = self.names.directory_count(self.rate) > 0;
         let links = self.names.symbolic_link_count(self.rate) > 0;
@@ -153,7 +153,7 @@ fn part_of(files: u32, part: f64) -> u32 {
 }
 
 impl FileSets {
-    /// Says no to what would have no effect, and to fewer files than sets.
+    /// Rejects options without effect, and fewer files than sets.
     pub(super) fn suits(mix: &OperationMix, at: &Place<'_>) -> Result<(), Error> {
         if mix.file_sets == FileSets::Shared {
             return Ok(());

@@ -5,11 +5,11 @@ use crate::values::choice;
 choice! {
     /// Group of an operation.
     ///
-    /// The thesis has 13 groups of 24 operations: seven of file content, and six of metadata, of
-    /// which it names five and lists the operations of four (the list of the directory group
+    /// The thesis has 13 groups of 24 operations: seven of file content, and six of metadata. It
+    /// names five of the latter and lists the operations of four (the list of the directory group
     /// stands under the set attribute group). As the sixth, `File` is taken here: what makes,
-    /// opens, closes and renames files, which no other group has. `Windows` has what only its
-    /// list for Windows, that of NetBench, adds.
+    /// opens, closes and renames files, which no other group has. `Windows` has what only its list
+    /// for Windows, that of NetBench, adds.
     pub enum OperationGroup {
         /// Reads of files' content.
         Read = "read",

@@ -11,9 +11,9 @@ const RECENT: u32 = 8;
 section! {
     /// Reuse of files. By default all files are equally likely.
     pub struct Locality {
-        /// Number of groups of files, each of the same size and with files of all sizes. How often
-        /// a group is chosen follows a Poisson distribution of its number, and within it all files
-        /// are alike: LADDIS (Wittle and Keith 1993), Wang 2002, section 3.3.4.2.
+        /// Number of groups of files, each of the same size and with files of all sizes. The choice
+        /// of a group follows a Poisson distribution of its number, and within it all files are
+        /// alike. Sources: LADDIS (Wittle and Keith 1993); Wang 2002, section 3.3.4.2.
         groups: u32 as AtLeastOne = default(1, "all files are alike"),
         /// Fraction of the reads from one of the client's recently read files (Wang 2002, section
         /// 3.3.4.1).
@@ -27,7 +27,7 @@ section! {
 }
 
 impl Locality {
-    /// The mean of the Poisson distribution of groups: the middle one is chosen most often.
+    /// The mean of the Poisson distribution of groups: the median group is chosen most often.
     /// Declared, as neither source gives it.
     #[must_use]
     pub fn mean_group(&self) -> f64 {
@@ -42,7 +42,7 @@ impl Locality {
                            leave hot_files or this out";
             return Err(at.error("groups", message));
         }
-        // Of every group, some files are for reads and some for writes, if they differ.
+        // Each group has some files for reads and some for writes, if they differ.
         let fewest = match mix.write_files {
             0.0 => 1.0,
             part => part.min(1.0 - part),

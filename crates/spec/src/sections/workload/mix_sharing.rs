@@ -20,7 +20,7 @@ choice! {
 }
 
 impl Sharing {
-    /// Says no to what would have no effect.
+    /// Rejects options without effect.
     pub(super) fn suits(mix: &OperationMix, at: &Place<'_>) -> Result<(), Error> {
         if mix.sharing == Sharing::None {
             return Ok(());

@@ -44,7 +44,7 @@ use crate::workloads::WorkloadPreset;
 section! {
     /// One workload; several run side by side.
     pub struct Workload {
-        /// The known program or benchmark whose values fill what is not given.
+        /// The known program or benchmark that gives omitted values.
         preset: Option<String> as Option<WorkloadPreset> = optional("nothing is assumed"),
         /// Operations.
         #[serde(flatten)]
@@ -55,8 +55,8 @@ section! {
         /// Additional start of each process: that of rank n is `start` plus n times this. In an
         /// open workload only a timed trace has it.
         stagger: Seconds = default("0 s", "all processes begin together") aka ["start_step"],
-        /// Pause of a process between the end of a request and the next one, in addition to the
-        /// times that the kind has: think times, intervals and recorded gaps.
+        /// Pause of a process between a request and the next one, in addition to think times,
+        /// intervals and recorded gaps of the kind.
         delay: Seconds = default("0 s", "a process asks again at once") aka ["pause_between_requests"],
         /// Distribution of the pauses around `delay`.
         delay_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
@@ -115,7 +115,7 @@ fn fits_the_scenario(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
     device_capacity::files_fit(workload, all, at)
 }
 
-/// Says no to times that nobody keeps.
+/// Rejects times that no kind of the workload uses.
 fn times_are_its_own(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     if workload.kind.is_open() && workload.delay.0 > 0.0 {
         let message = "requests come at times of their own, whatever processes do: leave it out";
@@ -146,7 +146,7 @@ fn times_are_its_own(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
     Ok(())
 }
 
-/// Says no to files that are there before, or in the page cache, where nobody knows which.
+/// Rejects existing or cached files where the names of the files are unknown.
 fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), Error> {
     use WorkloadKind::{Ior, Pipeline, TraceReplay, TreeCopy};
     let kind = &workload.kind;

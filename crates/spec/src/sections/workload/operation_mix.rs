@@ -22,7 +22,8 @@ macro_rules! mixed_operations {
     ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal, $group:ident, $modelled:ident;)+) => {
         choice! {
             /// An operation of a mix: those of Wang 2002, section 3.3.1, by the names of the calls.
-            /// A simulation knows fewer: what is said to be one of them costs the same there.
+            /// A simulation distinguishes fewer: operations that it treats as one cost the same
+            /// there.
             pub enum MixedOperation {
                 $($(#[doc = $doc])+ $variant = $word),+
             }
@@ -222,9 +223,8 @@ section! {
         files: u32 as AtLeastOne = default(1000, "declared default: it counts where there are caches") aka ["file_count"],
         /// File sizes with weights, the smallest first. Where the weights add up to 100, a size of
         /// weight 33 is that of 33 files in 100. `small`, `medium` and `large` are the sets of Wang
-        /// 2002, tables 3.1 to 3.3; a list of them has as many files of each (section 3.3.3.2:
-        /// files to be read or written are in these three subsets; how many are in each it does not
-        /// say).
+        /// 2002, tables 3.1 to 3.3; a list of them has as many files of each. Section 3.3.3.2 has
+        /// files to be read or written in these three subsets, without their numbers.
         file_sizes: Weighted<Bytes> as FileSizes = default(table_of_weights([("1 MiB", 1.0)]), "declared default: large enough for what is read and written"),
         /// Bytes of files per operation per second of `rate`; 10 MB in SPEC SFS and Wang 2002,
         /// section 3.3.3.4. It determines the number of files, which is at least `files`.
@@ -232,8 +232,8 @@ section! {
         /// Files shared by all operation groups, or separate sets for each group.
         file_sets: FileSets = default("shared", "SPEC SFS 2.0 has the same files for every operation (Wang 2002, chapter 2); the MPFS benchmark has `per-group`"),
         /// Fraction of the files that is written and not read, spread evenly over all sizes; reads
-        /// use the others (Wang 2002, section 3.3.3.2: groups that read and groups that write have
-        /// files of their own). What is neither is on all files.
+        /// use the others. Groups that read and groups that write have files of their own (Wang
+        /// 2002, section 3.3.3.2). Operations that neither read nor write are on all files.
         write_files: f64 as Portion = default(0.0, "all files are read and written"),
         /// Read sizes with weights. Reads choose a file of at least that size, if there is one. The
         /// offset is a multiple of the size.
@@ -246,10 +246,10 @@ section! {
         append_share: f64 as Portion = default(0.0, "files keep their size"),
         /// Maximum growth of a file: then appends begin again where it ended at the start.
         append_limit: Option<Bytes> = optional("files that are appended to grow without end"),
-        /// From which size on files are read and written at random places; smaller ones from
-        /// their beginning to their end, and again. Small files tend to be accessed in sequence
-        /// and large ones at random (Roselli et al. 2000; Wang 2002, section 3.3.4.1), and
-        /// neither gives a size.
+        /// From which size on files are read and written at random places; smaller ones from their
+        /// beginning to their end, and again. Small files tend to be accessed in sequence and large
+        /// ones at random. Neither Roselli et al. 2000 nor Wang 2002, section 3.3.4.1, gives a
+        /// size.
         random_from: Option<Bytes> = optional("all are, at random places"),
         /// Directories and symbolic links that are there before the run.
         names: NameSets = section(),

@@ -22,7 +22,8 @@ choice! {
 
 section! {
     /// Each process reads its own file from beginning to end, computes, and writes another file,
-    /// like a filter, a converter or a copy; the seqprocessor of Hindman 2011, section 5.4 and
+    /// like a filter, a converter or a copy. Sources: the seqprocessor of Hindman 2011, section 5.4
+    /// and
     /// appendix E. On a machine with a local file system its processor time contends for the cores;
     /// elsewhere it passes.
     pub struct Pipeline {
@@ -41,9 +42,8 @@ section! {
         compute_per_request: Seconds = default("0 s", "nothing is done with the data"),
         /// One thread for all stages in turn, or one for each stage.
         threads: Threads = default("one", "a plain loop of read and write"),
-        /// Buffers in the ring between the threads. A thread waits while the next
-        /// buffer is not yet empty or not yet full; a buffer is held during the
-        /// call that fills or empties it.
+        /// Buffers in the ring between the threads. A thread waits while the next buffer is not yet
+        /// empty or not yet full. A buffer is held during the call that fills or empties it.
         buffers: u32 as AtLeastOne = default(8, "seqprocessor 3's default: Hindman 2011, appendix E"),
         /// If true, the file written is brought to stable storage at the end (fsync).
         sync: bool = default(false, "closing a file does not") aka ["fsync"],

@@ -20,7 +20,7 @@ choice! {
 }
 
 choice! {
-    /// What a process does in a recorded gap between two requests.
+    /// Activity of a process in a recorded gap between two requests.
     pub enum Gaps {
         /// It waits.
         Wait = "wait",
@@ -44,10 +44,10 @@ section! {
     pub struct TraceReplay {
         /// The trace, relative to the scenario file's folder.
         file: PathBuf as FilePath = required("trace.csv") aka ["path", "trace"],
-        /// `closed`: each request when its process's previous one is done; `timed`:
-        /// each at its recorded time; `paced`: each after the previous one and the recorded
-        /// gap between the two, in which the program computed or waited: a closed replay with the
-        /// recorded compute time.
+        /// `closed`: each request when its process's previous one is done. `timed`: each at its
+        /// recorded time. `paced`: each after the previous one and the recorded gap between the
+        /// two, in which the program computed or waited. This is a closed replay with the recorded
+        /// compute time.
         replay: Replay = default("closed", "a program waits for its requests") aka ["mode"],
         /// Time before the first request.
         shift: Seconds = default("0 s", "the trace begins with the run") aka ["offset"],
@@ -59,10 +59,10 @@ section! {
         /// Bytes of each file to which offsets are mapped, a multiple of 4 KiB: an offset becomes its
         /// remainder by them. The result counts the mapped requests.
         space: Option<Bytes> = optional("the recorded offsets"),
-        /// `kept`: reads and writes whose file was opened with O_DIRECT bypass the page cache, and
-        /// writes to a file opened with O_SYNC or O_DSYNC wait for the device, as do those of
-        /// `io.direct` and `io.synchronous`. All requests of a block trace are direct, and its
-        /// writes with FUA synchronous. `ignored`: only `io.direct` and `io.synchronous` count.
+        /// `kept`: reads and writes whose file was opened with O_DIRECT bypass the page cache, as
+        /// with `io.direct`. Writes to a file opened with O_SYNC or O_DSYNC wait for the device, as
+        /// with `io.synchronous`. All requests of a block trace are direct, and its writes with FUA
+        /// synchronous. `ignored`: only `io.direct` and `io.synchronous` count.
         flags: RecordFlags = default("kept", "files are opened as the traced program opened them; a block trace has requests below the page cache"),
         /// The machine's volume of the files that are written and never read, by its name.
         output_volume: Option<String> = optional("all files lie where the workload's do"),

@@ -138,7 +138,7 @@ prop_compose! {
     ) -> Network {
         let tcp = Tcp { minimum_timeout: tcp.0, initial_window: tcp.1, window: Bytes(mtu + tcp.2) };
         let message = Bytes(message);
-        // A link between two hosts carries messages, switches share what is whole.
+        // A link between two hosts carries messages, switches share whole ones.
         let grain = match &topology {
             Topology::Pairs(_) => Grain::Message,
             Topology::Star(_) => grain,

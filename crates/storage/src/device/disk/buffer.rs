@@ -45,8 +45,8 @@ impl Segments {
         self.all[index]
     }
 
-    /// The host asks for the sectors of a segment up to `end`; returns true if some of them were
-    /// not asked for before: they were read ahead.
+    /// The host requests the sectors of a segment up to `end`. Returns true if some of them were
+    /// not requested before: they were read ahead.
     pub(super) fn ask(&mut self, index: usize, end: u64) -> bool {
         let segment = &mut self.all[index];
         let ahead = end > segment.asked;
@@ -75,14 +75,14 @@ impl Segments {
         Some(index)
     }
 
-    /// The segment holds what was read up to `end`, as much as it has room for.
+    /// The segment holds the data read up to `end`, as far as it has room.
     pub(super) fn extend(&mut self, index: usize, end: u64) {
         let segment = &mut self.all[index];
         segment.end = end;
         segment.start = segment.start.max(end.saturating_sub(self.room));
     }
 
-    /// Forgets what is overwritten.
+    /// Drops overwritten data.
     pub(super) fn forget(&mut self, start: u64, end: u64) {
         for segment in &mut self.all {
             if segment.start < end && start < segment.end {

@@ -1,11 +1,11 @@
 //! Geometry of a disk: positions of sectors and head.
 //!
-//! Tracks follow each other along a spiral of time: a sector's *position* is
-//! the time that the head needs to come to it from sector 0 if it reads on and
-//! on. On the way to the next track it lacks a head switch or a seek by one
-//! cylinder, and sectors are skewed by just that. So a sector's angle is its
-//! position modulo a revolution, and a transfer takes the difference between
-//! two positions, however many tracks it crosses.
+//! Tracks follow each other along a spiral of time. A sector's *position* is
+//! the time that the head needs from sector 0 to it if it reads on and on. On
+//! the way to the next track it lacks a head switch or a seek by one cylinder,
+//! and sectors are skewed by just that. So a sector's angle is its position
+//! modulo a revolution, and a transfer takes the difference between two
+//! positions, however many tracks it crosses.
 
 use headrace_net::Span;
 use headrace_spec::Disk;

@@ -3,16 +3,15 @@
 //! A command is taken when fewer than `queue_depth` are. Data that the buffer holds, or has room
 //! for, only crosses the interface. Other commands need the arm and the platters, one at a time.
 //! The disk selects the command with the shortest positioning time, unless one has exceeded the age
-//! limit (Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position",
-//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994). After a read the disk reads on
+//! limit. Sources: Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position",
+//! HPL-CSL-91-7, 1991; Worthington, Ganger, Patt, SIGMETRICS 1994. After a read the disk reads on
 //! into that stream's segment. A command for data about to be read ahead waits for it without a
-//! seek. Its positioning time lasts until its first sector. Any other ends the stream. What the
-//! disk holds dirty it writes when no command waits, or when the buffer is full (Ruemmler and
-//! Wilkes 1994).
+//! seek. Its positioning time lasts until its first sector. Any other ends the stream. The disk
+//! writes its dirty data when no command waits, or when the buffer is full (Ruemmler and Wilkes
+//! 1994).
 //!
-//! It counts as busy while the arm seeks, the platters turn to the first sector or sectors
-//! pass for a command, and for as long as those took to pass that it had read ahead when
-//! a command came for them.
+//! It counts as busy while the arm seeks, the platters turn to the first sector, or sectors pass
+//! for a command. The time in which requested sectors were read ahead counts, too.
 //!
 //! A sync is a barrier, like FLUSH CACHE in ATA. It waits for earlier commands and all dirty data,
 //! and later commands wait for it.
@@ -49,8 +48,8 @@ pub(super) fn station(page: &mut Page<'_>, spec: &Disk) -> Node<Transfer> {
 /// The wake-up for the arm; any other tag is the slot of a finished command.
 const ARM: u32 = u32::MAX;
 
-/// Number of dirty extents on each side of the arm that are candidates for the next write: enough
-/// to find a short way, few enough to cost little.
+/// Number of dirty extents on each side of the arm that are candidates for the next write. It is
+/// enough to find a short way, and costs little.
 const NEAR: usize = 8;
 
 /// A command that needs the medium.
@@ -89,7 +88,7 @@ struct Stream {
     /// The position of the head at the time `since`.
     position: u64,
     since: Time,
-    /// The sector at which there is no more room, and its position.
+    /// The sector at which the buffer is full, and its position.
     limit: u64,
     limit_position: u64,
     /// The sector after the last that a command wanted.
@@ -117,7 +116,7 @@ struct Drive {
     stream: Option<Stream>,
     segments: Segments,
     dirty: Dirty,
-    /// Sectors being written of what was dirty.
+    /// Dirty sectors that are being written.
     destaging: u64,
     pending: Vec<Command>,
     /// Writes that wait for room among the dirty data.
@@ -196,7 +195,7 @@ impl Drive {
                 self.hold(slot, station);
                 return;
             }
-            // It replaces what is dirty.
+            // It replaces dirty data.
             self.dirty.remove(first, end);
             self.release_held(station);
         } else if self.dirty.holds(first, end) {
@@ -279,8 +278,8 @@ impl Drive {
         }
     }
 
-    /// The stream, if it has read a sector or will come to it. What lies further
-    /// ahead than the buffer has room for is sooner reached by the arm than waited for.
+    /// The stream, if it has read a sector or will come to it. For sectors further ahead than the
+    /// buffer has room, a seek is faster than waiting.
     fn stream_for(&self, sector: u64, now: Time) -> Option<Stream> {
         let stream = self.stream?;
         let near = self.segments.get(stream.segment).start <= sector
@@ -325,7 +324,7 @@ impl Drive {
             return;
         };
         let stopped = Drive::stops(stream);
-        // What a command reads past the limit leaves the buffer as it comes.
+        // Sectors read past the limit leave the buffer as they arrive.
         if end <= stream.limit && stopped < now {
             let turn = self.geometry.turn;
             stream.position = stream.limit_position;
@@ -434,7 +433,7 @@ impl Drive {
     }
 
     /// Returns the times when the first sector of a command reaches the head and its last has
-    /// passed, on the stream's path or after a seek.
+    /// passed. The head is on the stream's path or seeks.
     fn times(&self, command: &Command, now: Time) -> (Time, Time) {
         self.delivered(command, now).unwrap_or_else(|| {
             let under = self.positioning(command, now);

@@ -1,11 +1,10 @@
 //! Time that the arm takes over a distance.
 //!
-//! Short seeks accelerate all the way, long ones coast: a + b·√d up to a third
-//! of the stroke, c + e·d beyond (Ruemmler and Wilkes, "An introduction to disk
-//! drive modeling", IEEE Computer 27(3), 1994). Three numbers of a data sheet
-//! fix it: the seek over one track, over all tracks, and the mean. The value m
-//! where both parts meet follows from the mean over two uniformly distributed
-//! cylinders, whose distance x (as a part of the stroke) has the density 2(1−x):
+//! Short seeks accelerate all the way, long ones coast: a + b·√d up to a third of the stroke, c +
+//! e·d beyond. Source: Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
+//! 27(3), 1994. Three numbers of a data sheet fix it: the seek over one track, over all tracks, and
+//! the mean. The value m where both parts meet follows from the mean over two uniformly distributed
+//! cylinders. Their distance x (as a part of the stroke) has the density 2(1−x):
 //!
 //! ```text
 //! mean = t·(5/9 − 16/45) + m·(16/45 + 4/9 − 4/27) + f·4/27

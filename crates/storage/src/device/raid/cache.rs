@@ -41,7 +41,7 @@ impl Extents {
 
 #[derive(Clone, Default, Debug)]
 struct Stripe {
-    /// All that is in the cache; of it what is still to be written, and what is
+    /// All that is in the cache, the part still to be written, and the part
     /// being written.
     held: Extents,
     dirty: Extents,
@@ -123,7 +123,7 @@ impl Cache {
     }
 
     /// Returns true if something should go to the members. A write that waits for room gets it from
-    /// what is on its way, if that is much: stripes can be gathered meanwhile.
+    /// writes in flight, if they are large: stripes can be gathered meanwhile.
     pub(super) fn destages(&self) -> bool {
         let waiting = self.waiting > 0 && self.leaving <= self.capacity / 2;
         self.dirty > 0 && (self.idle || waiting || self.dirty > self.destage_above)
@@ -191,7 +191,7 @@ impl Cache {
         }
     }
 
-    /// Changes a stripe, and whatever follows from what is in it.
+    /// Changes a stripe, and the counts that follow from its content.
     fn change(&mut self, number: u64, change: impl FnOnce(&mut Stripe)) {
         let stripe = self.stripes.entry(number).or_default();
         self.clean.remove(&stripe.used);
@@ -308,9 +308,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against sets of bytes: what is dirty comes out once for each time it
-        /// was written, nothing is held that never came, and never more than
-        /// there is room for.
+        /// Compared with sets of bytes: dirty bytes leave once for each write,
+        /// only written bytes are held, and never more than the capacity.
         #[test]
         fn nothing_is_lost(
             steps in prop::collection::vec((0_u8..5, 0_u64..200, 1_u64..50), 0..100),

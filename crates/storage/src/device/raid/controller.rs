@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A write is done when the cache has it; it waits while there is no room. The controller destages
-//! dirty data above a low mark, when a write waits for room, or after some idle time: full stripes
-//! first, then in address order. With such a cache, kept by a battery, to synchronise takes no
+//! dirty data above a low mark, when a write waits for room, or after some idle time. Full stripes
+//! are first, then others in address order. With such a cache, backed by a battery, a sync takes no
 //! time. Without a battery every write goes through.
 
 use headrace_net::{Fcfs, Firing, Node, Page, Random, Slot, Span};
@@ -155,7 +155,7 @@ pub(super) fn cached(
                 asked.ask(firing, transfer, false);
             }
         });
-    // Before what is destaged because somebody waits.
+    // It precedes destaging for a waiting request.
     page.transition("hold")
         .take(held)
         .with(state)

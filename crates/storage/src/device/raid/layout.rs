@@ -1,8 +1,8 @@
 //! Member operations of an array transfer: the reads first, then the writes.
 //!
 //! Chunks lie left-symmetric, as in Linux's md by default (drivers/md/raid5.c,
-//! ALGORITHM_LEFT_SYMMETRIC; with two parities Q follows P): the parity of row r
-//! is on member n − 1 − r mod n and data goes on from the member behind it.
+//! ALGORITHM_LEFT_SYMMETRIC; with two parities Q follows P). The parity of row r is on member n − 1
+//! − r mod n, and data goes on from the member behind it.
 
 use headrace_spec::Raid;
 
@@ -214,7 +214,7 @@ impl Layout {
                 plan.first.push(self.part(false, member, row, low, high));
                 continue;
             }
-            // As many others as there are data chunks tell what was there.
+            // As many others as there are data chunks reconstruct the data.
             let others = of
                 .iter()
                 .filter(|&&it| self.holds(it, end))
@@ -241,7 +241,7 @@ impl Layout {
             .collect();
         let touched = |disk: usize| pieces.iter().find(|it| it.0 == disk as u64);
 
-        // Read-modify-write: what is overwritten, and the parity of it.
+        // Read-modify-write: the old data, and its parity.
         let old = pieces
             .iter()
             .map(|&(disk, low, high)| (data[disk as usize], low, high));
@@ -263,7 +263,7 @@ impl Layout {
             (true, true) if rest.len() < old.len() => rest,
             (false, true) => rest,
             (true, _) => old,
-            // Two have failed: all that is left tells what was there.
+            // Two have failed: all the rest reconstructs the data.
             (false, false) => {
                 let left = of.iter().filter(|&&it| self.holds(it, end));
                 left.map(|&it| (it, low, high)).collect()
@@ -397,8 +397,8 @@ mod tests {
             begun: 3 * CHUNK,
         });
         let row = |number: u64| number * 4 * CHUNK;
-        // Disk 0 has the first chunk of row 0, the second of 1, the third of 2,
-        // the last of 3 and the parity of 4.
+        // Disk 0 has the first chunk of row 0, the second of 1, the third of 2
+        // and the last of 3. It has the parity of 4.
         assert_eq!(counts(&it, false, row(0), 10), (1, 0));
         assert_eq!(counts(&it, false, row(1) + CHUNK, 10), (1, 0));
         assert_eq!(counts(&it, false, row(2) + 2 * CHUNK, 10), (4, 0));

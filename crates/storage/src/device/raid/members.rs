@@ -27,7 +27,7 @@ use crate::tokens::Transfer;
 pub(super) struct Waiting {
     pub transfer: Transfer,
     pub pending: u32,
-    /// Only what has to be read first is out.
+    /// Only the preceding reads are out.
     pub reading: bool,
     pub rebuilds: bool,
 }
@@ -247,10 +247,10 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
         (_, true) => Operation::Write,
         (_, false) => Operation::Read,
     };
-    // Which of its blocks are new a transfer does not say: each part has as large a share of them.
-    // So have parity and a mirror's other half, where nothing was either. What is read for a write
-    // goes into memory of the array's own; so does what a missing member's part is found from,
-    // though it is counted here.
+    // A transfer does not name its new blocks, so each part has an equal share of them. So have
+    // parity and a mirror's other half, where nothing was either. Data that is read for a write
+    // goes into memory of the array's own. So does data from which a missing member's part is
+    // computed, though it is counted here.
     let first_used = match operation {
         Operation::Read | Operation::Write if operation == transfer.operation => {
             let share = u128::from(transfer.first_used) * u128::from(part.size);
@@ -264,7 +264,7 @@ fn on_member(transfer: &Transfer, part: &Part, slot: Slot) -> Transfer {
         size: part.size,
         first_used,
         operation,
-        // Whatever is read is waited for (op_is_sync in Linux).
+        // All reads are synchronous (op_is_sync in Linux).
         synchronous: transfer.synchronous || operation == Operation::Read,
         member: part.member as u16,
         part_of: slot.0,

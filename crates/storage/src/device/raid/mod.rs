@@ -32,8 +32,8 @@ use headrace_spec::{IoScheduler, Raid};
 use crate::iosched::BlockDevice;
 use crate::tokens::Transfer;
 
-/// Bytes of data that the array holds; of what is absurd, what can be counted
-/// in stripes.
+/// Bytes of data that the array holds; for absurd sizes, the bytes that can be
+/// counted in stripes.
 fn capacity_of(spec: &Raid) -> u64 {
     let member = super::capacity(&spec.member.device());
     let all = member.saturating_mul(u64::from(spec.data_disks()));

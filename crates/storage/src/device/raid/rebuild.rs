@@ -17,8 +17,8 @@ use super::layout::{Part, Rebuilt};
 use super::members::{Array, Run, Waiting};
 use crate::tokens::Transfer;
 
-/// A buffer that goes from chunk to chunk. It is a colour of its own: what it
-/// waits for is nobody's request.
+/// A buffer that goes from chunk to chunk. It is a colour of its own, as no
+/// request waits for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     /// Time that it rests before it takes the next chunk.
@@ -97,7 +97,7 @@ impl Progress {
         let all = self.next == self.size && self.under_way.is_empty();
         Rebuilt {
             member: self.member,
-            // What is beyond its size needs no rebuilding.
+            // Beyond its size no rebuilding is needed.
             done: if all { u64::MAX } else { done },
             begun: if all { u64::MAX } else { self.next },
         }

@@ -9,7 +9,7 @@
 //! Consecutive pages lie on consecutive channels, then dies (as in SSDsim's and
 //! MQSim's static allocation). A die does one thing at a time, reads before
 //! programs, and does not interrupt either. Writes go to the die of their
-//! address; the write cache packs what is smaller than a page. Cleaning
+//! address; the write cache packs writes smaller than a page. Cleaning
 //! ([`translation`]) happens within a die and is paid for by the programs that
 //! it makes room for, in equal parts.
 //!
@@ -95,7 +95,7 @@ struct Die {
     packing: u64,
     /// Shared by all dies that nothing was written on yet.
     translation: Arc<Translation>,
-    /// Time that cleaning took and nobody has paid for, and what each unit pays.
+    /// Time of cleaning that has not been charged yet, and the charge of each unit.
     debt: Span,
     share: Span,
 }
@@ -104,7 +104,7 @@ struct Die {
 #[derive(Clone, Copy, Default, Debug)]
 struct Command {
     pages: u32,
-    /// Time when what is done of it is done.
+    /// Time when the finished part of it ends.
     until: Time,
 }
 
@@ -222,8 +222,8 @@ impl Drive {
         }
     }
 
-    /// Ends a command whose bytes are where they belong at `until`: commands leave the controller
-    /// one after the other.
+    /// Ends a command whose bytes are at their places at `until`: commands leave the controller one
+    /// after the other.
     fn complete(&mut self, slot: Slot, until: Time, station: &mut Station<'_, Transfer>) {
         let mut until = until + self.overhead;
         if self.command_time > Span::ZERO {
@@ -288,7 +288,7 @@ impl Drive {
         }
     }
 
-    /// The translation layer records what is written.
+    /// The translation layer records writes.
     fn map(&mut self, range: (u64, u64), station: &mut Station<'_, Transfer>) {
         let each = self.units_per_page;
         let copy = self.read + self.program;
@@ -322,7 +322,7 @@ impl Drive {
         let bytes = (range.1 - range.0) * self.unit;
         if !self.held.is_empty() || (self.dirty > 0 && self.dirty + bytes > self.write_cache) {
             self.held.push_back(slot);
-            // Room comes only from what is programmed.
+            // Room comes only from programmed pages.
             if self.epochs.iter().all(|&count| count == 0) {
                 self.flush(station);
             }
@@ -365,7 +365,7 @@ impl Drive {
         self.synchronised(station);
     }
 
-    /// Lets go who waited for the programs that are done.
+    /// Releases the commands that waited for the finished programs.
     fn synchronised(&mut self, station: &mut Station<'_, Transfer>) {
         while let Some(&(_, slot)) = self.synchronising.front()
             && self.epochs.front() == Some(&0)

@@ -1,5 +1,5 @@
-//! Tables of which many dies, in many drives, begin with the same: what nobody
-//! changes is in memory once.
+//! Tables that begin with the same content for many dies, in many drives:
+//! unchanged parts are in memory once.
 
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;

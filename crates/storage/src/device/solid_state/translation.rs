@@ -1,21 +1,19 @@
 //! The translation layer of one die: which erase blocks the data lies in, and
 //! what cleaning moves.
 //!
-//! It acts as one that maps every unit, with greedy cleaning (the block with the
-//! least valid data), but remembers counts for each erase block instead of a
-//! place for each unit:
+//! It acts as one that maps every unit, with greedy cleaning (the block with the least valid data).
+//! It has counts for each erase block instead of a place for each unit:
 //!
-//! - Units that were written at random are *scattered*. When one is overwritten,
-//!   the block that loses it is drawn in proportion to the scattered units that
-//!   blocks hold. Under uniformly random writes that is the distribution of the
-//!   full map; a hot spot is cleaned somewhat dearer than with the full map.
-//! - Units that were written in order lie as a *run* in a block of their own, as
-//!   in the sequential log block of FAST (Lee et al., ACM TECS 6(3), 2007). Each
-//!   *cell*, a block's worth of consecutive units, remembers the run being
-//!   written and the one before, so that writing in order again empties whole
-//!   blocks, which cost nothing to clean. Where a few units are passed over, as a
-//!   file system's own blocks in a file are, the run goes on behind them; what is
-//!   left of them in the block that is emptied counts as scattered.
+//! - Units that were written at random are *scattered*. When one is overwritten, the block that
+//!   loses it is drawn in proportion to the scattered units that blocks hold. Under uniformly
+//!   random writes that is the distribution of the full map; cleaning a hot spot is somewhat more
+//!   expensive than with the full map.
+//! - Units that were written in order lie as a *run* in a block of their own. The sequential log
+//!   block of FAST is similar (Lee et al., ACM TECS 6(3), 2007). Each *cell*, a block's worth of
+//!   consecutive units, has the run being written and the one before. So writing in order again
+//!   empties whole blocks, which cost nothing to clean. Where a few units are skipped, such as a
+//!   file system's own blocks in a file, the run goes on behind them. Their old copies in the
+//!   emptied block count as scattered.
 
 use headrace_net::Random;
 use headrace_spec::LEAST_SPARE_BLOCKS;
@@ -87,8 +85,8 @@ impl Run {
         }
     }
 
-    /// Returns true if a unit in order belongs into the same block, perhaps behind a few that were
-    /// passed over.
+    /// Returns true if a unit in order belongs into the same block, directly or behind a few
+    /// skipped ones.
     fn takes_on(&self, unit: u16) -> bool {
         unit >= self.high && (unit - self.high) <= self.n / FOR_A_HOLE
     }
@@ -423,7 +421,7 @@ impl Translation {
         self.free.pop().unwrap_or(0)
     }
 
-    /// Moves what is valid out of the block with the least of it.
+    /// Moves the valid data out of the block with the least of it.
     fn clean(&mut self, cleaned: &mut Cleaned) -> bool {
         let mut from = self.least..self.buckets.len();
         let Some(least) = from.find(|&valid| !self.buckets[valid].is_empty()) else {
@@ -546,11 +544,10 @@ mod tests {
         1.0 + moved as f64 / (4 * logical) as f64
     }
 
-    /// Uniformly random writes, large blocks: α/(α + W(−α·e^−α)) with α physical
-    /// over logical space (Desnoyers, "Analytic modeling of SSD write
-    /// performance", SYSTOR 2012, for least-recently-written cleaning, which
-    /// greedy comes near to from below as blocks grow). W is solved here from
-    /// the share u of valid units in a cleaned block: u = e^(−α(1−u)).
+    /// Uniformly random writes, large blocks: α/(α + W(−α·e^−α)) with α physical over logical
+    /// space. Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012, gives it for
+    /// least-recently-written cleaning. Greedy cleaning approaches it from below as blocks grow. W
+    /// is solved here from the share u of valid units in a cleaned block: u = e^(−α(1−u)).
     #[test]
     fn random_writes_are_amplified_as_known() {
         for (spare, blocks) in [(0.25, 1000_u64), (0.12, 1000)] {

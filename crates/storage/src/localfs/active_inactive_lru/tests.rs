@@ -110,7 +110,7 @@ proptest! {
         }
     }
 
-    /// Never more than fits, and what was dirty is returned once.
+    /// Never more than fits, and dirty data is returned once.
     #[test]
     fn holds_no_more_than_fits(
         steps in prop::collection::vec((0_u32..3, 0_u64..64, 1_u64..17, 0_u8..3), 1..80),

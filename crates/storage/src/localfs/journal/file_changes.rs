@@ -9,7 +9,7 @@ use super::Metadata;
 /// The clock that file times are taken from ticks so often (CONFIG_HZ=250).
 const CLOCK: u64 = 4_000_000_000;
 
-/// What a change of a file is.
+/// The kind of a file's change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Changed {
     /// Its size, its blocks or its existence: reading the data needs them.

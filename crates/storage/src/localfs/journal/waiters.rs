@@ -1,6 +1,6 @@
 //! Callers that wait for the journal.
 
-/// Waiters by what they wait for.
+/// Waiters by their condition.
 #[derive(Default, Debug)]
 pub(super) struct Waiters {
     /// The end of a transaction's commit, by its number.
@@ -24,18 +24,18 @@ impl Waiters {
         self.transfer.push((address, waiter));
     }
 
-    /// Takes who waited for a transaction, or one before it.
+    /// Takes the calls that waited for a transaction, or one before it.
     pub fn committed(&mut self, id: u64) -> Vec<u32> {
         let ready = self.commit.extract_if(.., |it| it.0 <= id);
         ready.map(|(_, waiter)| waiter).collect()
     }
 
-    /// Takes who waited for room.
+    /// Takes the calls that waited for room.
     pub fn room(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.room)
     }
 
-    /// Takes who waited for a transfer.
+    /// Takes the calls that waited for a transfer.
     pub fn transferred(&mut self, address: u64) -> Vec<u32> {
         let ready = self.transfer.extract_if(.., |it| it.0 == address);
         ready.map(|(_, waiter)| waiter).collect()

@@ -140,9 +140,9 @@ proptest! {
         }
     }
 
-    /// Whatever happens: never above its size, never more dirty than allowed,
-    /// and every byte written is either dirty, was written over, or went to
-    /// the device once.
+    /// After any requests, the cache never exceeds its size or its dirty limit.
+    /// Every written byte is either dirty, was overwritten, or went to the
+    /// device once.
     #[test]
     fn loses_no_byte(
         capacity in 1_u64..64, limit in 0_u64..64, steps in steps(),

@@ -102,11 +102,11 @@ fn without_read_ahead_pages_come_one_by_one() {
     assert_eq!(windows(&rules, 8, 2), [(0, 4), (4, 4), (8, 4), (12, 4)]);
 }
 
-/// Two streams of 4 KiB calls in one open file, at 0 and at 1 GiB, worked out by
-/// hand after mm/readahead.c. The second has no start of a file to go by: it is
-/// found when two pages of it are cached and a third is asked for. A mark that is met
-/// with the other stream's window in mind has the next one begin after the pages
-/// cached behind it, as large as next(those and the marked page + the request).
+/// Two streams of 4 KiB calls in one open file, at 0 and at 1 GiB, worked out by hand after
+/// mm/readahead.c. The second does not begin at a start of a file. It is recognised when two pages
+/// of it are cached and a third is requested. A mark reached with the other stream's window has the
+/// next one begin after the cached pages behind it. The window is as large as next(those and the
+/// marked page + the request).
 #[test]
 fn two_streams_in_one_open_file_are_found_in_the_page_cache() {
     const FAR: u64 = 1 << 20;

@@ -176,9 +176,8 @@ proptest! {
     // Some ways in which write-back, commits and rewrites meet are rare.
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever is asked in whatever order the device answers: every call returns,
-    /// the cache and the dirty data stay within their limits, and what was written
-    /// is on the device at the end.
+    /// For any requests and any order of the device's answers, every call returns. The cache and
+    /// the dirty data stay within their limits, and all writes are on the device at the end.
     #[test]
     fn every_call_returns_and_no_byte_is_lost(
         asks in asks(),
@@ -237,8 +236,8 @@ proptest! {
         }
     }
 
-    /// A file written once in order and synchronised goes to the device once, and
-    /// through the journal too in data mode; nothing else is written of it.
+    /// A file written once in order and synchronised goes to the device once, and through the
+    /// journal too in data mode. None of it is written again.
     #[test]
     fn what_is_written_once_goes_to_the_device_once(
         pages in 1_u64..600,

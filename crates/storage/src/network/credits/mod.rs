@@ -8,11 +8,11 @@
 //! ```
 //!
 //! Every link has virtual lanes. At its far end, each lane has a buffer, first in, first out. The
-//! first packet of a buffer waits for its next link and for credits there, and packets behind it
-//! wait too: head-of-line blocking, from which congestion trees grow. A link serves its lanes, and
-//! the inputs of a lane, in turn. A buffer sends one packet at a time, and its space is granted
-//! again when the packet has left. The credits take the latency of the link back. A host takes
-//! what has arrived at once.
+//! first packet of a buffer waits for its next link and for credits there. Packets behind it wait
+//! too: head-of-line blocking, from which congestion trees grow. A link serves its lanes, and the
+//! inputs of a lane, in turn. A buffer sends one packet at a time, and its space is granted again
+//! when the packet has left. The credits take the latency of the link back. A host takes arrived
+//! packets at once.
 //!
 //! Two hosts exchange messages through a queue pair each way, which sends one message after the
 //! other. A host serves its queue pairs in turn, by the packet.
@@ -112,7 +112,7 @@ struct QueuePair {
     active: bool,
 }
 
-/// All links, as the discipline of one station: a message is in it from the first time that a bit
+/// All links, as the discipline of one station. A message is in it from the first time that a bit
 /// of it could be sent until its last byte has arrived.
 #[derive(Clone)]
 struct CreditLinks {

@@ -1,7 +1,6 @@
-//! A k-ary fat tree (Al-Fares, Loukissas and Vahdat, "A scalable, commodity data
-//! center network architecture", SIGCOMM 2008, §2.2): k pods of k/2 edge and k/2
-//! aggregation switches; aggregation switch j of every pod has links to the core
-//! switches j·k/2 … (j+1)·k/2 − 1.
+//! A k-ary fat tree (Al-Fares, Loukissas and Vahdat, "A scalable, commodity data center network
+//! architecture", SIGCOMM 2008, §2.2). It has k pods of k/2 edge and k/2 aggregation switches.
+//! Aggregation switch j of every pod has links to the core switches j·k/2 … (j+1)·k/2 − 1.
 //!
 //! Paths are chosen by hash (equal-cost multi-path) rather than by the two-level
 //! tables and flow scheduling of the paper (§3.2–3.6).

@@ -357,8 +357,8 @@ impl Fabric {
     }
 
     /// Returns the time from the end of a packet's transmission on the n-th link of its path until
-    /// it is at the next port: an equal part of `base`, which is `network.latency`, the latency of
-    /// the link, and that of the switch behind it.
+    /// it is at the next port. It is an equal part of `base`, which is `network.latency`, the
+    /// latency of the link, and that of the switch behind it.
     pub fn latency_of_hop(&self, path: &Path, hop: usize, base: Span) -> Span {
         let [wire, switch] = self.latencies_of_hop(path, hop, base);
         wire + switch

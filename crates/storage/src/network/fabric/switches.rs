@@ -8,7 +8,7 @@ use super::{LinkGroup, Links, Path, Routes};
 /// No link.
 const NONE: u32 = u32::MAX;
 
-/// What a path takes besides `network.latency` and its links.
+/// The time of a path besides `network.latency` and its links.
 pub(super) struct SwitchTimes {
     /// By link: its latency.
     wires: Vec<Span>,
@@ -91,7 +91,7 @@ impl SwitchTimes {
         }
     }
 
-    /// The time of all links and switches of a path. What data streams through has none.
+    /// The time of all links and switches of a path. Streamed data has none.
     pub fn latency(&self, path: &Path) -> Span {
         let of = |times: &[Span], link: u32| times.get(link as usize).map_or(0, |it| it.0);
         let links = path.links();

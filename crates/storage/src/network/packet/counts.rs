@@ -108,7 +108,7 @@ impl PacketCounts {
         }
     }
 
-    /// Forgets what was.
+    /// Resets the counts.
     pub fn reset(&self) {
         let each = [
             &self.0.sent,

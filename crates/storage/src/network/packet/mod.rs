@@ -105,12 +105,12 @@ enum Content {
         bytes: u32,
         sent: Time,
     },
-    /// Everything before this segment has come, by what was sent then.
+    /// Everything before this segment has arrived, by data sent then.
     Acknowledgement { segment: u64, echo: Time },
 }
 
-/// The whole network, as the discipline of one station: a message is in it from the
-/// first time that a bit of it could be sent until its last byte has come in order.
+/// The whole network, as the discipline of one station. A message is in it from the first time that
+/// a bit of it could be sent until its last byte has arrived in order.
 #[derive(Clone)]
 pub struct Packets {
     fabric: Arc<Fabric>,
@@ -121,7 +121,7 @@ pub struct Packets {
     error_rate: f64,
     latency: Span,
     settings: Settings,
-    /// Data bytes of a full segment, and what is around them.
+    /// Data bytes of a full segment, and of its headers and framing.
     segment: u64,
     overhead: u32,
     message: u64,
@@ -135,7 +135,7 @@ pub struct Packets {
     /// Latencies of links and switches besides `latency` that messages had, in all.
     further_latency: Span,
     arrived: u64,
-    /// On what the time is booked in which nothing of a message is on its way.
+    /// The wait that is charged for time in which no packet of a message is in flight.
     timers: WaitId,
 }
 

@@ -31,7 +31,7 @@ impl Port {
         }
     }
 
-    /// A packet comes; gives when its last bit will have been sent, or none if it is
+    /// A packet arrives. Returns the time when its last bit will have been sent. None if it is
     /// dropped: with it, more than `most` bytes would be here.
     pub fn send(&mut self, now: Time, bytes: u32, most: u64) -> Option<Time> {
         while let Some(&(sent, bytes)) = self.queue.front()

@@ -1,10 +1,10 @@
 //! The sending side of a connection: TCP's windows and timers, counted in segments.
 //!
-//! Slow start, congestion avoidance, fast retransmit and fast recovery as RFC 5681
-//! has them, partial acknowledgements as RFC 6582 (NewReno), retransmission timer as
-//! RFC 6298, with a least timeout of the scenario's. Every acknowledgement of something
-//! new measures a round trip, by the timestamps of RFC 7323: so a timeout that was
-//! doubled is forgotten as soon as what was sent again has come.
+//! Slow start, congestion avoidance, fast retransmit and fast recovery follow RFC 5681, partial
+//! acknowledgements RFC 6582 (NewReno). The retransmission timer follows RFC 6298, with the
+//! scenario's minimum timeout. Every acknowledgement of new data measures a round trip, by the
+//! timestamps of RFC 7323. So a doubled timeout is dropped as soon as retransmitted data has
+//! arrived.
 //!
 //! Not modelled: selective acknowledgements (RFC 2018); delayed acknowledgements; limited transmit
 //! (RFC 3042); CUBIC (RFC 9438); pacing; congestion notification.
@@ -124,7 +124,7 @@ impl Sender {
         self.next = self.next.max(segment);
         self.duplicates = 0;
         match self.recovers {
-            // What comes next was lost, too.
+            // The next segment was lost, too.
             Some(until) if segment < until => {
                 self.window = (self.window - newly + 1.0).max(1.0);
                 out.push(segment);
@@ -172,7 +172,7 @@ impl Sender {
         self.send(now, out);
     }
 
-    /// Half of what is in progress, at least two segments (RFC 5681, equation 4).
+    /// Half of the data in flight, at least two segments (RFC 5681, equation 4).
     fn half(&self) -> f64 {
         let under_way = (self.next - self.acknowledged) as f64;
         (under_way / 2.0).max(2.0)
@@ -286,7 +286,7 @@ mod tests {
         assert!(acknowledge(0, 10).0.is_empty());
         assert!(acknowledge(0, 10).0.is_empty());
         assert_eq!(acknowledge(0, 10).0, [0]);
-        // Half of eight, and three for what has left; each further one lets one in.
+        // Half of eight, and three for departed segments; each further one lets one in.
         assert!(acknowledge(0, 10).0.is_empty());
         assert_eq!(acknowledge(0, 10).0, [8]);
         assert_eq!(acknowledge(0, 10).0, [9]);
@@ -295,8 +295,8 @@ mod tests {
         assert_eq!(acknowledge(8, 20), (vec![11], 4.0));
     }
 
-    /// RFC 6582, 3.2: in recovery, what is acknowledged in part tells the next hole,
-    /// without three more duplicates and without halving again.
+    /// RFC 6582, 3.2: in recovery, a partial acknowledgement gives the next hole, without three
+    /// more duplicates and without halving again.
     #[test]
     fn a_second_loss_of_the_same_window_is_sent_again_at_once() {
         let mut sender = sender();
@@ -307,8 +307,8 @@ mod tests {
             .flat_map(|_| sent(|out| sender.acknowledge(0, at(0), at(10), out)))
             .collect();
         assert_eq!(all, [0, 8, 9]);
-        // Segment 0 has come: everything before 4 is here. The window of ten is deflated
-        // by four and has one more for what has left.
+        // Segment 0 has come: everything before 4 is here. The window of ten is deflated by four
+        // and has one more for the departed segment.
         assert_eq!(
             sent(|out| sender.acknowledge(4, at(10), at(20), out)),
             [4, 10]
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(sent(|out| sender.time_out(at(600), out)), [0]);
         assert_eq!(sender.deadline(), Some(at(1400)));
         assert!((sender.threshold - 8.0).abs() < 1e-9);
-        // What was sent again has come and tells its round trip: 10 ms.
+        // The retransmitted segment has arrived and gives its round trip: 10 ms.
         assert_eq!(
             sent(|out| sender.acknowledge(1, at(600), at(610), out)),
             [1, 2]

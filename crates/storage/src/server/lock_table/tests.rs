@@ -44,7 +44,7 @@ fn the_first_lock_is_all_and_the_second_what_the_first_leaves() {
     assert!(granted(0, u64::MAX)(&first[0]), "{first:?}");
     let second = enqueue(&mut object, lock(2, 1, true, 40, 48));
     assert!(matches!(second[..], [LockNotice::Blocking(it)] if it.client == 1));
-    // Called back once, whoever else wants it.
+    // Called back once, for any number of waiting clients.
     assert_eq!(enqueue(&mut object, lock(3, 1, true, 80, 88)), []);
     let both = cancel(&mut object, 1, 1);
     assert!(granted(0, 80)(&both[0]), "{both:?}");
@@ -63,7 +63,7 @@ fn readers_share_and_a_writer_waits_for_all_of_them() {
         assert!(granted(0, u64::MAX)(&told[0]));
     }
     assert_eq!(enqueue(&mut object, lock(3, 1, true, 100, 104)).len(), 3);
-    // Who comes later waits behind the writer.
+    // Later requests wait behind the writer.
     let reader = enqueue(&mut object, lock(4, 1, false, 100, 104));
     assert!(matches!(reader[..], [LockNotice::Blocking(it)] if it.client == 3));
     assert_eq!(cancel(&mut object, 0, 1), []);
@@ -128,9 +128,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Against a list of what was asked for and what was told: no two clients have
-    /// conflicting locks, nobody who asked waits for nobody, whoever is in the way was
-    /// told once, and in the end everybody has had what they asked for.
+    /// Compared with a list of requests and messages: no two clients have conflicting locks, and no
+    /// request waits without a holder. Each holder in the way was called back once, and in the end
+    /// all requests were granted.
     #[test]
     fn no_two_have_conflicting_locks_and_all_get_theirs(steps in steps(), grow in any::<bool>()) {
         let growth = growth(grow);
@@ -155,7 +155,7 @@ proptest! {
                 }
                 Some(Step::Cancel(_)) => continue,
                 None => {
-                    // Those who were told give theirs up.
+                    // Clients that were called back release their locks.
                     let Some(at) = has.iter().position(|it| called.contains(&it.number)) else {
                         break;
                     };
@@ -187,7 +187,7 @@ proptest! {
             let mut expected: Vec<u32> = has.iter().map(|it| it.number).collect();
             expected.sort_unstable();
             prop_assert_eq!(granted, expected);
-            // Who waits does so because of somebody who has been notified.
+            // A waiting request waits for a client that was called back.
             for waits in &asked {
                 let in_the_way = has.iter().chain(&asked);
                 let told = in_the_way

@@ -100,7 +100,7 @@ impl Parts {
         transfer_of(Range { file, ..range }, operation, job, target)
     }
 
-    /// Sends what a cache gives up to its device; the job with this slot waits for it.
+    /// Sends evicted data of a cache to its device; the job with this slot waits for it.
     fn write(
         self,
         firing: &mut Firing<'_>,
@@ -201,7 +201,7 @@ pub(super) fn cached(
     failing.map(|failing| forget(page, failing, cache))
 }
 
-/// Places of jobs by what they do next.
+/// Places of jobs by their next step.
 #[derive(Clone, Copy)]
 struct Places {
     /// Copying between cache and network buffers: reads last, writes first.
@@ -224,7 +224,7 @@ fn memory(page: &mut Page<'_>, spec: &Memory) -> Node<Job> {
     }
 }
 
-/// Sends jobs to what they begin with, and from the memory to what they do next.
+/// Sends jobs to their first step, and from the memory to their next one.
 fn distribute(page: &mut Page<'_>, daemon: Node<Job>, parts: Parts, places: Places) {
     let Places {
         memory,

@@ -44,7 +44,7 @@ fn a_near_request_is_not_kept_waiting() {
             &spec,
             &[at(0, read(1, 0)), at(10, read(2, 4 * KIB + distance))],
         );
-        // Waiting doubles what is near every millisecond, but somebody must ask.
+        // Waiting doubles the near distance every millisecond, but a request must arrive.
         let expected = if distance > 4 * MIB { 7000 } else { when };
         assert_eq!(issued(&log, 2), [expected]);
     }
@@ -61,7 +61,7 @@ fn a_thinker_is_not_waited_for() {
     assert_eq!(issued(&log, 2), [49_000]);
 }
 
-/// Writes nobody waits for are not anticipated, and reads come first.
+/// Asynchronous writes are not anticipated, and reads come first.
 #[test]
 fn batches_read_before_they_write() {
     let first = [
@@ -74,8 +74,8 @@ fn batches_read_before_they_write() {
     assert_eq!(issued(&log, 2), [8000]);
 }
 
-/// Two processes that read files on the two ends of a disk: seeks of 8 ms
-/// between them, 1 ms for each request, 1 ms of thinking.
+/// Two processes that read files on the two ends of a disk. Seeks between them
+/// take 8 ms, each request 1 ms, and thinking 1 ms.
 #[test]
 fn two_sequential_readers_gain() {
     let requests = |kind| {
@@ -103,6 +103,6 @@ fn two_sequential_readers_gain() {
         (one + other).abs_diff(expected) < expected / 20,
         "{one} {other} {expected}"
     );
-    // Whether a request has expired is looked at every 125 ms: it may take two.
+    // Expiry is checked every 125 ms: it may take two checks.
     assert!(one.min(other) > expected / 4, "{one} {other}");
 }

@@ -33,9 +33,9 @@ fn bytes_go_by_weight() {
     }
 }
 
-/// B-WF2Q+ by hand: weights 2 and 1, and every turn takes its whole budget, of
-/// two requests at first and then of three. Both start at the virtual time 0, which
-/// counts requests for a weight of 1, and goes on by a third of what is sent.
+/// B-WF2Q+ by hand: weights 2 and 1, and every turn takes its whole budget, of two requests at
+/// first and then of three. Both start at the virtual time 0, which counts requests for a weight of
+/// 1, and advances by a third of the sent bytes.
 ///
 /// | virtual time | process 1: start, finish | process 2: start, finish | next |
 /// | --- | --- | --- | --- |

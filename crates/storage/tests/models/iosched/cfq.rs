@@ -5,7 +5,7 @@ use super::*;
 const FAR: u64 = 100 << 30;
 
 /// Returns the requests that processes 1 and 2 complete in 20 seconds, each reading on as soon as
-/// it can; their requests take 1 ms and `other` ms.
+/// it can. Their requests take 1 ms and `other` ms.
 fn requests(spec: &IoScheduler, other: u64) -> [u64; 2] {
     let service = move |transfer: &Transfer, _: &mut Random<'_>| match transfer.process {
         1 => MILLISECOND,
@@ -53,7 +53,7 @@ fn a_process_is_waited_for() {
     assert_eq!(times, [0, 9]);
 }
 
-/// A read interrupts writes that nobody waits for, which go on afterwards.
+/// A read interrupts asynchronous writes, which go on afterwards.
 #[test]
 fn a_read_interrupts_writes() {
     let writes = (0..10).map(|n| (Span(n), write(1, n * MIB)));

@@ -67,8 +67,8 @@ fn no_read_waits_much_longer_than_its_deadline() {
     assert!((0.501..0.501 + 0.017).contains(&waited), "{waited}");
 }
 
-/// The same for a write, with five seconds, while reads never end: here it is
-/// the bound on starvation that lets it through, after two batches.
+/// The same for a write, with five seconds, while reads never end. Here the
+/// bound on starvation lets it through, after two batches.
 #[test]
 fn no_write_starves() {
     let mut first: Vec<_> = (0..1000)

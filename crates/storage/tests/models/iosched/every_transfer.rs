@@ -1,4 +1,4 @@
-//! Laws for every scheduler: what is submitted comes back, once and as it was.
+//! Laws for every scheduler: each submitted transfer returns, once and unchanged.
 
 use proptest::prelude::*;
 

@@ -63,8 +63,8 @@ fn a_request_has_the_new_blocks_of_all_its_transfers() {
     }
 }
 
-/// Within a batch, a transfer may also come before the one that came last; one
-/// after a gap is sorted in when the batch goes on.
+/// Within a batch, a transfer may also lie before the one that arrived last.
+/// One after a gap is sorted in when the batch goes on.
 #[test]
 fn a_batch_is_sorted_before_it_goes_on() {
     for kind in every_kind() {
@@ -161,7 +161,7 @@ fn what_waits_takes_others_along() {
     assert_eq!(ranges(&log), apart);
 }
 
-/// Without a scheduler only the last eight that wait are looked at.
+/// Without a scheduler only the last eight that wait are checked.
 #[test]
 fn without_a_scheduler_the_last_eight_take_others_along() {
     for (others, requests) in [(7, 9), (8, 11)] {

@@ -134,7 +134,7 @@ fn reads_on(transfer: &Transfer) -> Option<(Span, Transfer)> {
     Some((Span::ZERO, follows))
 }
 
-/// A transfer that somebody waits for if it reads.
+/// A transfer that is synchronous if it reads.
 fn transfer(operation: Operation, process: u32, address: u64, size: u64) -> Transfer {
     Transfer {
         owner: None,

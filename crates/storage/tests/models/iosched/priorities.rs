@@ -82,8 +82,8 @@ fn bfq_does_not_let_the_idle_class_starve() {
     assert_eq!(high + low, 20_000);
 }
 
-/// A process that asks for 1 ms in every 51 leaves the rest to the idle class, as
-/// soon as it is known not to ask again in 8 ms.
+/// A process that asks for 1 ms in every 51 leaves the rest to the idle class. That begins as soon
+/// as it is known not to ask again in 8 ms.
 #[test]
 fn the_idle_class_has_what_others_leave() {
     let thinks: Next = |transfer| {
@@ -112,7 +112,7 @@ fn the_idle_class_has_what_others_leave() {
     }
 }
 
-/// A request of a higher class is the next, in the middle of a lower one's turn.
+/// A request of a higher class is the next, during a lower one's turn.
 #[test]
 fn a_higher_class_interrupts() {
     for kind in [cfq(None), bfq(None), mq_deadline()] {
@@ -136,8 +136,8 @@ fn a_higher_class_interrupts() {
     }
 }
 
-/// In `bfq` a process of a higher level is next in the middle of a lower one's turn; of
-/// the same level it waits for the end of the turn, 125 ms after its beginning.
+/// In `bfq` a process of a higher level is next during a lower one's turn. One of the same level
+/// waits for the end of the turn, 125 ms after its beginning.
 #[test]
 fn a_higher_weight_interrupts() {
     for (level, expected) in [(0, 21), (4, 125)] {
@@ -158,8 +158,8 @@ fn a_higher_weight_interrupts() {
     }
 }
 
-/// In `mq-deadline` a request of a lower class goes when it has waited 10 s, or when
-/// nothing of a higher class waits or is at the device.
+/// In `mq-deadline` a request of a lower class goes when it has waited 10 s. It also goes when no
+/// request of a higher class waits or is at the device.
 #[test]
 fn lower_classes_age() {
     for (high, low) in [

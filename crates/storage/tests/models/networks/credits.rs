@@ -28,8 +28,8 @@ fn lost(outcome: &Outcome) -> u64 {
     outcome.report.packets.unwrap().lost
 }
 
-/// A packet's credits are back after its transmission and the latency of the link there and back.
-/// Until then no more packets than the buffer holds are on the way.
+/// A packet's credits are back after its transmission and the round-trip latency of the link. Until
+/// then no more packets than the buffer holds are on the way.
 #[test]
 fn a_buffer_of_a_round_trip_carries_the_full_rate_and_a_smaller_one_its_part() {
     for (packets, cut_through) in [(4, true), (10, true), (40, true), (4, false), (40, false)] {
@@ -62,7 +62,7 @@ fn a_switch_that_cuts_through_adds_no_packet() {
         let sets = format!("network.credits.cut_through={cut_through}");
         latencies(&run(SMALLEST, &with(&[&CREDITS, &NO_DEVICE, &[&sets]])))[0]
     };
-    // The layout is asked for, and then the data: four ways of 10 us.
+    // The layout is requested, and then the data: four ways of 10 us.
     let whole = 40_000 * NANOSECOND + 1_000_000 * NANOSECOND;
     assert!(of(true).abs_diff(whole) < 10, "{}", of(true));
     assert!(of(false).abs_diff(whole + 1024 * NANOSECOND) < 10);
@@ -99,7 +99,7 @@ const TWO_SWITCHES: &str = r#"network.topology={
 
 /// Server 0's port serves three inputs in turn, so client 0 gets a third of it. Its packets stand
 /// before client 1's in the buffer behind the link, which get no more: head-of-line blocking.
-/// On a lane of its own client 1 shares server 1's port with client 3, half each.
+/// With a separate lane, client 1 shares server 1's port with client 3, half each.
 #[test]
 fn packets_behind_a_blocked_one_wait_unless_they_have_a_lane_of_their_own() {
     let topology = TWO_SWITCHES.replace('\n', " ");
@@ -128,7 +128,7 @@ fn packets_behind_a_blocked_one_wait_unless_they_have_a_lane_of_their_own() {
     close(time_of_client_1(2), 2.0 * 10e-3, 0.02);
 }
 
-/// All clients of a torus send to all servers through buffers of a packet: without a second set of
+/// All clients of a torus send to all servers through buffers of a packet. Without a second set of
 /// lanes behind the datelines, packets would wait for each other around the rings.
 #[test]
 fn rings_do_not_lock_up() {

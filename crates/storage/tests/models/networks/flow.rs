@@ -67,7 +67,7 @@ fn equal_transfers_through_one_card_share_it() {
 
 #[test]
 fn a_slow_card_leaves_the_rest_to_the_others() {
-    // Two clients at 100 MB/s and one server at 1 GB/s: nobody is in anybody's way.
+    // Two clients at 100 MB/s and one server at 1 GB/s: no client is limited by another.
     let slow = with(&["clients.count=2", "clients.card.bandwidth=100 MB/s"]);
     for time in latencies(&run(SMALLEST, &slow)) {
         let expected = 10_000_000 * NANOSECOND + 4 * LATENCY;
@@ -116,7 +116,7 @@ fn what_does_not_fit_is_refused() {
     assert!(interval.contains("network.interval"), "{interval}");
 }
 
-/// A request of four jobs, written by a device as fast as the network: the device works on a job
+/// A request of four jobs, written by a device as fast as the network. The device works on a job
 /// while the next one is on its way, as at the grain of messages.
 #[test]
 fn jobs_of_one_request_reach_a_server_one_after_the_other() {

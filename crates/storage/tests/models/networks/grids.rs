@@ -39,9 +39,8 @@ fn loads(fabric: &Fabric, hosts: u32) -> Vec<(String, u32)> {
     loads
 }
 
-/// The mean distance in each dimension of k switches is k/4 in a ring of an even number, and
-/// (k − 1/k)/3 in a line (Dally and Towles 2004, section 5.2,
-/// Performance of torus networks).
+/// The mean distance in each dimension of k switches is k/4 in a ring of an even number, and (k −
+/// 1/k)/3 in a line. Source: Dally and Towles 2004, section 5.2, Performance of torus networks.
 #[test]
 fn mean_distances_are_those_of_the_textbook() {
     for (topology, hosts, mean) in [
@@ -58,8 +57,8 @@ fn mean_distances_are_those_of_the_textbook() {
 }
 
 /// Uniform traffic of N hosts puts N·(k − 1/k)/8 paths on every link of a torus of odd k. In a
-/// mesh, the links in the middle carry the most: N·k/4 paths (Dally and Towles 2004,
-/// section 3.3, Performance).
+/// mesh, the central links carry the most: N·k/4 paths (Dally and Towles 2004, section 3.3,
+/// Performance).
 #[test]
 fn uniform_traffic_loads_the_bisection_as_in_the_textbook() {
     let torus = fabric("{ kind = \"torus\", size = [5, 5] }", 23, &[]);
@@ -102,7 +101,7 @@ fn paths_take_the_first_dimension_first_and_the_shorter_way() {
             "switch (0, 0) y down"
         ]
     );
-    // Packets change lanes where the ring closes, and start anew in the next dimension.
+    // Packets change lanes where the ring closes, and start again in the next dimension.
     let path = torus.between(3, 5);
     let classes: Vec<u32> = (0..5).map(|hop| path.lane_class(hop)).collect();
     assert_eq!(path.links().len(), 5);

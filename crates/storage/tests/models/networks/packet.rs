@@ -30,8 +30,8 @@ fn with<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
     parts.concat()
 }
 
-/// With windows and queues that hold nothing back, a message alone takes as long as one
-/// that cuts through by the packet: a full frame behind the sender's last bit.
+/// With windows and queues that do not limit it, a message alone takes as long as by cut-through: a
+/// full frame after the sender.
 #[test]
 fn one_message_alone_takes_as_long_as_at_the_grain_of_messages() {
     for phase in ["read", "write"] {
@@ -61,7 +61,7 @@ fn slow_start_takes_a_round_trip_for_each_doubling() {
     ];
     let outcome = run(SMALLEST, &with(&[&sets, &NO_DEVICE]));
     let time = latencies(&outcome)[0];
-    // Metadata there and back, three windows' round trips, the last one way, and the answer.
+    // The metadata's round trip, three windows' round trips, the last one way, and the answer.
     let ways = 2 + 3 * 2 + 1 + 1;
     let latency = 10_000 * MICROSECOND;
     assert!(time > ways * latency, "{time}");
@@ -95,16 +95,16 @@ fn equal_transfers_through_one_port_share_it_at_every_grain() {
             close(*first.unwrap() as f64, *last.unwrap() as f64, 0.02);
         }
     }
-    // 32 MB and what is around them at 1 ns a byte.
+    // 32 MB with headers and framing at 1 ns a byte.
     let wire = 32e6 * 1538.0 / 1460.0 * 1e-9;
     for end in ends {
         close(end, wire, 0.01);
     }
 }
 
-/// A client reads blocks that are striped over servers, each block when it has the one
-/// before: 256 KiB from every server through a port with room for 64 KiB (Phanishayee
-/// et al., FAST 2008, §3: SRU of 256 KB, 1 Gbit/s, 100 us round trip).
+/// A client reads blocks that are striped over servers, each block when it has the one before.
+/// Every server sends 256 KiB through a port with room for 64 KiB. Source: Phanishayee et al., FAST
+/// 2008, §3: SRU of 256 KB, 1 Gbit/s, 100 us round trip.
 fn incast(servers: u32, timeout: &str) -> f64 {
     let text = r#"
         [clients]
@@ -143,8 +143,8 @@ fn many_servers_that_answer_at_once_make_throughput_collapse() {
     let most = 125e6 * 1460.0 / 1538.0;
     // One server has the port to itself.
     close(incast(1, "200 ms"), most, 0.05);
-    // With many, whole windows are lost at the ends of blocks, and the port idles until
-    // a timer runs out: an order of magnitude is gone.
+    // With many, whole windows are lost at the ends of blocks, and the port idles until a timer
+    // runs out. Throughput falls by an order of magnitude.
     let collapsed = incast(32, "200 ms");
     assert!(collapsed < 0.15 * most, "{collapsed}");
     // With timers of the order of a round trip it does not (Vasudevan et al.,
@@ -153,9 +153,9 @@ fn many_servers_that_answer_at_once_make_throughput_collapse() {
     assert!(fine > 0.9 * most, "{fine}");
 }
 
-/// Servers that answer a segment each at once, over links as fast as the client's port
-/// with room for four of them: four come and the others are lost, and again so when
-/// their timers run out together, after 200 ms, 400 ms more and 800 ms more.
+/// Servers that answer a segment each at once, over links as fast as the client's port with room
+/// for four of them. Four arrive and the others are lost. The same happens when their timers run
+/// out together, after 200 ms, 400 ms more and 800 ms more.
 #[test]
 fn answers_that_collide_wait_for_timers_that_double() {
     for (servers, timeouts, lost) in [
@@ -193,10 +193,9 @@ fn answers_that_collide_wait_for_timers_that_double() {
     }
 }
 
-/// A long transfer through a port that has room for nothing but the packet being sent
-/// swings between half a round trip's bytes and all of them: three quarters of the rate.
-/// With room for a round trip's, the port is never idle (Appenzeller, Keslassy and
-/// McKeown, SIGCOMM 2004).
+/// A long transfer passes a port that has room for nothing but the packet being sent. Its window
+/// swings between half a round trip's bytes and all of them: three quarters of the rate. With room
+/// for a round trip's, the port is never idle (Appenzeller, Keslassy and McKeown, SIGCOMM 2004).
 #[test]
 fn a_long_transfer_fills_a_port_that_has_room_for_a_round_trip() {
     // 100 MB/s and 4 ms: 400 kB are a round trip's.
@@ -224,9 +223,10 @@ fn a_long_transfer_fills_a_port_that_has_room_for_a_round_trip() {
     close(throughput("400 kB"), 100e6, 0.005);
 }
 
-/// Throughput of TCP is MSS/RTT · C/√p where a packet is lost with probability p: C is 1.31 for
-/// losses at random and an acknowledgement for each segment (Mathis, Semke, Mahdavi and Ott,
-/// "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR 27(3), 1997, table 1).
+/// Throughput of TCP is MSS/RTT · C/√p where a packet is lost with probability p. C is 1.31 for
+/// losses at random and an acknowledgement for each segment. Source: Mathis, Semke, Mahdavi and
+/// Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR 27(3), 1997,
+/// table 1.
 #[test]
 fn random_losses_limit_tcp_by_the_square_root_law() {
     for (error_rate, megabytes) in [(1e-3_f64, 200), (2.5e-4, 400)] {
@@ -306,9 +306,9 @@ fn what_is_no_packet_is_refused() {
     }
 }
 
-/// Requests of 16 KiB one after the other through a card of 59.5 MB/s: a bucket of
-/// 64 KiB makes up for the time in which nothing is sent, so that the bytes take what
-/// they would without any gap, less the bucket that was full at the start.
+/// Requests of 16 KiB one after the other through a card of 59.5 MB/s. A bucket of 64 KiB makes up
+/// for the time in which nothing is sent. So the bytes take as long as without any gap, less the
+/// bucket that was full at the start.
 #[test]
 fn a_bucket_hides_the_latency_of_synchronous_requests() {
     let base = [
@@ -324,15 +324,15 @@ fn a_bucket_hides_the_latency_of_synchronous_requests() {
         let bucket = "clients.card.burst=64 KiB";
         let hidden = last(&run(SMALLEST, &with(&[&sets, &[bucket]]))).as_seconds();
         let bytes = f64::from(16 << 20);
-        // Every request's way there and back is lost without it.
+        // Without it, every request's round trip is lost.
         assert!(line > bytes / 59.5e6 + 1024.0 * 40e-6, "{line}");
         let saved_up = f64::from(64 << 10);
         close(hidden, (bytes - saved_up) / 59.5e6, 0.002);
     }
 }
 
-/// Four processes write through a card of 59.5 MB/s on a link of 1 GB/s: its bucket is empty soon,
-/// and the card is the limit, however fast the link is.
+/// Four processes write through a card of 59.5 MB/s on a link of 1 GB/s. Its bucket is empty soon,
+/// and the card is the limit, for any speed of the link.
 #[test]
 fn a_card_with_a_bucket_is_the_bottleneck_at_each_grain() {
     let base = [
@@ -376,8 +376,8 @@ fn a_card_with_a_bucket_is_the_bottleneck_at_each_grain() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever is lost is sent again: every request ends, and no faster than the
-    /// slowest card lets its bytes pass.
+    /// Lost packets are sent again: every request ends, and no faster than the slowest card lets
+    /// its bytes pass.
     #[test]
     fn all_bytes_come(
         clients in 1..5_u32,

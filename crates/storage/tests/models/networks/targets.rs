@@ -16,7 +16,7 @@ fn two_targets_work_side_by_side_behind_one_card() {
     assert_eq!(latencies(&outcome), [4 * LATENCY + READ / 2 + wire]);
     let device = station(&outcome, "server/target/device");
     assert_eq!((device.copies, device.visits), (2, 2));
-    // With a page cache of what was written before.
+    // With a page cache of earlier writes.
     let cached = [
         "servers.targets=2",
         "layout.unit=500 kB",

@@ -1,4 +1,4 @@
-//! Topologies: the paths that messages take, and what their links hold back.
+//! Topologies: the paths of messages, and the limits of their links.
 
 use headrace_net::Time;
 use headrace_storage::network::{Fabric, Hosts};
@@ -166,8 +166,8 @@ const LINE: &str = r#"network.topology={
     servers = ["b", "c"],
 }"#;
 
-/// The textbook's line (Bertsekas and Gallager 1992, §6.5.2): a flow over both links is
-/// limited by the narrow one and leaves the rest of the wide one to another.
+/// The textbook's line (Bertsekas and Gallager 1992, §6.5.2). A flow over both links is limited by
+/// the narrow one and leaves the rest of the wide one to another.
 #[test]
 fn flows_over_a_line_of_switches_share_max_min() {
     let sets = [
@@ -189,8 +189,8 @@ fn flows_over_a_line_of_switches_share_max_min() {
         let latency = request.completed.since(request.request.issued);
         times[client] = latency.as_seconds() - 40e-6;
     }
-    // Client 1's megabyte at 0.25 GB/s; client 0's at what that leaves of the first link;
-    // client 2's at what client 0 leaves of the server's card.
+    // Client 1's megabyte has 0.25 GB/s, client 0's the rest of the first link, and client 2's the
+    // rest of the server's card.
     for (time, expected) in times.into_iter().zip([1e-3 / 0.75, 4e-3, 1e-3 / 9.25]) {
         close(time, expected, 1e-7);
     }
@@ -229,8 +229,8 @@ fn the_checkpoint_of_spider_takes_as_long_as_its_fullest_target() {
     ));
     // A hundredth of the clients, on as many targets: the same steps, less of a load.
     let outcome = run(&text.unwrap(), &["clients.count=260"]);
-    // 260 files of four parts over 1,344 targets: at most one file more than one begins
-    // on each of four neighbours, so no part meets more than three others.
+    // 260 files of four parts over 1,344 targets. At most one file more than one begins on each of
+    // four neighbours, so no part meets more than three others.
     let parts = (0..1344_u32).map(|target| {
         (0..4)
             .filter(|back| target >= *back && target - back < 260)

@@ -1,8 +1,8 @@
 //! Requests that libaio submits: strace prints file, place and size of each.
 //!
 //! A record stands for a request that was accepted, from the start of the call that submitted it.
-//! What the request moved in the end and how long it took is reported by `io_getevents`, which does
-//! not say of which request.
+//! The bytes moved and the time taken are reported by `io_getevents`, which does not name the
+//! request.
 
 use super::files::{OpenObject, Target};
 use super::kinds;

@@ -10,8 +10,8 @@ const DAY: i64 = 24 * 60 * 60 * SECOND;
 enum Kind {
     /// -ttt
     Epoch,
-    /// -t and -tt. Of two lines half a day or more apart the date is guessed:
-    /// midnight lies between them.
+    /// -t and -tt. If two lines are half a day or more apart, the date is
+    /// guessed: midnight lies between them.
     OfDay,
     /// -r: since the line before.
     Relative,
@@ -87,7 +87,7 @@ impl Clock {
     fn of_day(&mut self, time_ns: i64) -> i64 {
         let mut days_ns = self.days_ns;
         if time_ns > self.last_ns + DAY / 2 {
-            // Of before midnight, printed after it.
+            // The call was before midnight and printed after it.
             days_ns -= DAY;
         } else {
             if time_ns < self.last_ns - DAY / 2 {

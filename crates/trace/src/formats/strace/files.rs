@@ -26,8 +26,8 @@ impl State {
         Some(act(&mut process.table.lock()))
     }
 
-    /// The description behind a descriptor argument; none if the argument is
-    /// no descriptor. What strace says overrules what the reader thought.
+    /// The description behind a descriptor argument; none if the argument is no
+    /// descriptor. The description of strace overrides the reader's own.
     pub(super) fn opened(&mut self, argument: &[u8]) -> Option<OpenObject> {
         let descriptor = syntax::descriptor(argument)?;
         let number = descriptor.number?;

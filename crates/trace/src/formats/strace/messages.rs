@@ -1,10 +1,11 @@
-//! What passes between processes: bytes through pipes and sockets, starts and ends of processes,
+//! Messages between processes: bytes through pipes and sockets, starts and ends of processes,
 //! wake-ups of futexes. A replay that keeps the time between calls needs them: a process that waits
 //! for another does not compute.
 //!
-//! A channel is a name among the files: `pipe:[12]`, `UNIX-STREAM:[12->13]` from one end to the
-//! other (as strace -yy prints it for the sender), `start of 5`, `end of 5`, `futex 5 0x7f00`.
-//! A poll that found something belongs to the read that takes it; without one it is a pause.
+//! A channel is a name among the files. `UNIX-STREAM:[12->13]` leads from one end to the other, as
+//! strace -yy prints it for the sender. Others are `pipe:[12]`, `start of 5`, `end of 5` and `futex
+//! 5 0x7f00`. A poll that found something belongs to the read that takes it; without one it is a
+//! pause.
 //!
 //! Left out: waits for a connection, message queues, semaphores, and futexes that the kernel wakes
 //! for another reason than the end of a thread.
@@ -17,7 +18,7 @@ use super::syntax;
 use crate::{Flags, Kind, Operation, Record, text};
 
 impl State {
-    /// Classifies a call by its name; messages are no calls of interest unless they are kept.
+    /// Classifies a call by its name; messages are of interest only if they are recorded.
     pub(super) fn known(&self, name: &[u8]) -> Option<Call> {
         calls::call(name).filter(|call| self.keeps_messages || !matches!(call, Call::Message(_)))
     }
@@ -27,7 +28,7 @@ impl State {
         self.now.flags = Flags::NO_DURATION.when(self.now.flags.has(Flags::NO_DURATION));
         self.now.other = None;
         if operation == Operation::Send {
-            // What it takes is the sender's own work, as the time between calls is.
+            // Its duration is the sender's own work, like the time between calls.
             self.now.duration_ns = 0;
         }
         self.record(operation, file, 0, size);
@@ -63,7 +64,7 @@ impl State {
         }
     }
 
-    /// Bytes went through a descriptor that is no file; of `kind` if they are not kept.
+    /// Bytes went through a descriptor that is no file; of `kind` if they are not recorded.
     pub(super) fn pass_bytes(
         &mut self,
         done: &Done<'_>,
@@ -143,8 +144,8 @@ impl State {
         }
     }
 
-    /// The process at hand has waited in a call for something that a later one takes: in a poll, or
-    /// in a call that a signal has interrupted.
+    /// The current process has waited for data that a later call takes: in a poll, or in a call
+    /// that a signal has interrupted.
     pub(super) fn hold_wait(&mut self, duration_ns: i64) {
         let start = self.now.time_ns;
         let end = start.saturating_add(duration_ns);
@@ -189,8 +190,8 @@ impl State {
     }
 }
 
-/// Returns true if a read of what is no file may wait for something outside the trace: a terminal, a
-/// network. The kernel's own files and devices such as /dev/zero answer at once.
+/// Returns true if a read of an object other than a file may wait for something outside the trace:
+/// a terminal, a network. The kernel's own files and devices such as /dev/zero answer at once.
 fn may_wait(annotation: &[u8]) -> bool {
     let terminals = [&b"/dev/tty"[..], b"/dev/pts/", b"/dev/console"];
     !annotation.starts_with(b"/") || terminals.iter().any(|name| annotation.starts_with(name))

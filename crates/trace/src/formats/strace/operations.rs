@@ -28,8 +28,9 @@ impl Done<'_> {
 
 impl State {
     /// Takes in a call that has ended; none if it is not as expected. `rest`
-    /// is what follows its opening parenthesis; `child` is the process that a
-    /// fork is assumed to have made, `closing` what a close is about to close.
+    /// follows its opening parenthesis. `child` is the process that a fork is
+    /// assumed to have made, `closing` the object that a close is about to
+    /// close.
     pub(super) fn call(
         &mut self,
         call: Option<Call>,

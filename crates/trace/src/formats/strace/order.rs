@@ -1,9 +1,9 @@
 //! Puts records into the order of their starts.
 //!
 //! strace prints a call that others overlap when it ends. A record waits here until no call is in
-//! progress that began before it and may give a record itself. That takes little as long as calls
-//! are short; beyond [`Order::LIMIT`] waiting records, the earliest goes on without waiting, and
-//! records that then come too late are counted.
+//! progress that began before it and may give a record itself. That needs little memory as long as
+//! calls are short. Beyond [`Order::LIMIT`] waiting records, the earliest goes on without waiting,
+//! and records that then arrive too late are counted.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};

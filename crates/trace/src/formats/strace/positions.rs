@@ -71,9 +71,9 @@ impl State {
         Some(())
     }
 
-    /// Finds out where an inherited descriptor stands, from what the trace
-    /// tells of the file's length: a read that gives less than it asked for
-    /// ends at the end of the file. Writes are taken to begin there.
+    /// Infers the position of an inherited descriptor from the file's length in
+    /// the trace. A read shorter than requested ends at the end of the file.
+    /// Writes are taken to begin there.
     fn infer(&mut self, operation: Operation, description: &Description, size: u64, asked: &[u8]) {
         let file = Self::file_of(description);
         let length = self.lengths.get(file);

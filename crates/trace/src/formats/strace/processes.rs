@@ -1,6 +1,6 @@
-//! The traced processes and their descriptors, as POSIX has them: descriptors
+//! The traced processes and their descriptors, as POSIX has them. Descriptors
 //! made by dup or inherited by fork share one open file description, and with
-//! it one position; threads share the table of descriptors.
+//! it one position. Threads share the table of descriptors.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -99,7 +99,7 @@ pub(super) struct Pending {
     pub(super) line: u64,
     /// For a fork: the child that is assumed to be its.
     pub(super) child: Option<u32>,
-    /// For a close: what it closes. The number is free from the call's begin.
+    /// For a close: the object that it closes. The number is free from the call's begin.
     pub(super) closing: Option<OpenObject>,
 }
 

@@ -50,7 +50,7 @@ pub(super) struct State {
     pub(super) scratch: String,
     /// True if what passes between processes gives records.
     pub(super) keeps_messages: bool,
-    /// Threads and processes that have ended, if messages are kept.
+    /// Threads and processes that have ended, if messages are recorded.
     pub(super) ended: FxHashSet<u32>,
 }
 

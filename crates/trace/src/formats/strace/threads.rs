@@ -3,8 +3,8 @@
 //!
 //! Such a process is taken for a thread: of the program that strace says it
 //! attached to, else of the process whose line came last. It shares that one's
-//! descriptors and their positions until the trace shows that it cannot: when
-//! a number that one of them uses is another file's, or is given anew, while
+//! descriptors and their positions until the trace contradicts it. A
+//! contradiction is a number that names another file, or is reassigned, while
 //! the other has it open. Each such assumption is counted.
 
 use super::calls::Call;
@@ -46,7 +46,7 @@ impl State {
             .groups
             .iter_mut()
             .filter(|it| !leads && it.unseen > 0)
-            // Of several programs, the one that began last before it.
+            // If there are several programs, the one that began last before it.
             .max_by_key(|it| (it.leader < number, it.leader));
         let leader = match led {
             Some(group) => {
@@ -129,8 +129,9 @@ impl State {
         (self.shows_opens || self.shows_closes) && self.separate(by)
     }
 
-    /// The process at hand was given a descriptor's number anew: by then it
-    /// must be free, unless some other process has it in a table of its own.
+    /// The current process was given a descriptor's number again. The number
+    /// must be free by then, unless another process has it in a table of its
+    /// own.
     pub(super) fn check_is_free(&mut self, number: i32) {
         if !self.shows_closes {
             return;

@@ -88,7 +88,7 @@ impl Write for Shared {
     }
 }
 
-/// What a format's writer makes of records, and what it counts.
+/// The output of a format's writer for records, and its counts.
 pub fn written(
     records: &[Record],
     files: &Names,

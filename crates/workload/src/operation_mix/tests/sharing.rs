@@ -18,8 +18,8 @@ fn shared(sharing: Sharing, amount: u32) -> OperationMix {
     }
 }
 
-/// Lets processes ask in an arbitrary order until none has anything to do, or `most`
-/// operations are asked. Returns what each process asked, and who waits then.
+/// Lets processes ask in an arbitrary order until none has anything to do, or `most` operations are
+/// asked. Returns the requests of each process, and the waiting processes.
 fn driven(
     application: &mut OperationMixApplication,
     order: u64,
@@ -122,7 +122,7 @@ fn every_client_is_there_while_none_has_come_to_its_end() {
     for (rank, reads) in reads_by_rank(&asked) {
         of_clients[(rank % 3) as usize] += reads;
     }
-    // Those of the last rounds that have the go-ahead have perhaps not been asked for.
+    // The last rounds that have the go-ahead may not have been asked for yet.
     assert!(
         of_clients.iter().all(|reads| rounds.whole - reads <= 2),
         "{of_clients:?}"

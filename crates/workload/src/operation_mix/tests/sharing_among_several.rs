@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::RoundKeeper;
 
-/// Lets processes ask and messages arrive in an arbitrary order until nobody has anything to
-/// do; what each asked, who waits then, and how many rounds there were.
+/// Lets processes ask and messages arrive in an arbitrary order until all are idle. Returns the
+/// operations that each asked, the waiting processes, and the number of rounds.
 fn driven(
     spec: &OperationMix,
     (clients, per_client, places): (u32, u32, u32),
@@ -130,7 +130,7 @@ proptest! {
         // Those that have come to their end are not waited for.
         prop_assert!(of_clients.iter().all(|(_, reads)| *reads <= rounds.whole));
         prop_assert!(of_clients.iter().any(|(_, reads)| *reads == rounds.whole));
-        // Whoever has not come to its end has asked for all; others' rounds may be more.
+        // A process at its end has asked for all; others' rounds may be more.
         prop_assert!(of_clients.iter().all(|(all, _)| *all >= amount));
     }
 
