@@ -73,7 +73,7 @@ lint: rust-tools build
 	@$(PY) -m mypy --no-explicit-package-bases fuzz/python benches/applications benches/darshan benches/kernel benches/load benches/local benches/model benches/profile benches/scale benches/schedulers benches/striped-read benches/survival benches/sweep benches/twin benches/verdicts benches/web
 	@for paper in papers/*/; do $(PY) -m mypy --no-explicit-package-bases $$paper || exit 1; done
 	@echo '== Prose'
-	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts
+	@$(PY) tools/prose_lint.py README.md CONTRIBUTING.md CHANGELOG.md docs papers/*/README.md --docstrings --help-texts --rust
 	@echo '== Repetition'
 	@$(PY) tools/house.py --quiet
 

@@ -1,9 +1,11 @@
 """Check prose against tools/prose.toml: sentence length, openings and banned words.
 
     python tools/prose_lint.py                      # README, CONTRIBUTING, CHANGELOG and docs/
-    python tools/prose_lint.py PATH...              # Markdown files, Python files, directories
-    python tools/prose_lint.py --docstrings --help-texts
+    python tools/prose_lint.py PATH...              # Markdown, Python and Rust files, directories
+    python tools/prose_lint.py --docstrings --help-texts --rust
 
+In a Rust file, comments on lines of their own are read. A comment ends where its marker changes.
+Licence lines and comments that are code, rustdoc's code blocks and drawings of boxes are skipped.
 The exit status is 1 if anything was found.
 """
 
@@ -17,6 +19,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +34,12 @@ SENTENCE_END = re.compile(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\bet al)(?<!\bfig)(?<!\bsec)"
     r"[.!?][\"')*_]*(?=\s+[\"'(*_\[]*[A-Za-z0-9`]|\s*$)"
 )
+COMMENT = re.compile(r"\s*(//[/!]?)(?!/)(.*)")
+NOT_PROSE = re.compile(
+    r"SPDX-|Copyright|.*[\u2190-\u21ff\u2500-\u259f]{2}"
+    r"|(?:fn|let|mod|pub|use|assert\w*!) .*[;{}(\[=]$|[})\]]+[;,]?$"
+)
+"""A line of a comment that is a drawing, of a licence, or code."""
 DOCTEST = re.compile(r"^ *>>> .*(?:\n.*\S.*)*", re.MULTILINE)
 WORD = re.compile(r"[A-Za-z0-9][\w'./,%:+-]*")
 
@@ -129,6 +138,23 @@ def markdown_blocks(text: str) -> Iterator[Block]:
             lines.append(ITEM.sub("", line).lstrip("> "))
 
 
+def rust_blocks(source: str) -> Iterator[Block]:
+    """The comments on lines of their own, as Markdown. `SAFETY:` heads a paragraph."""
+    comment: list[str] = []
+    marker = ""
+    for number, line in enumerate([*source.splitlines(), ""], 1):
+        match = COMMENT.match(line)
+        if comment and (match is None or match.group(1) != marker):
+            for block in markdown_blocks("\n".join(comment)):
+                yield Block(number - len(comment) + block.line - 1, block.text, block.counted)
+            comment = []
+        if match is not None:
+            marker, text = match.groups()
+            text = text.removeprefix(" ").removeprefix("SAFETY: ")
+            code = text.startswith("    ") and not (comment and comment[-1].strip())
+            comment.append("" if code or NOT_PROSE.match(text) else text)
+
+
 def docstring_blocks(source: str) -> Iterator[Block]:
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(ast.parse(source)):
@@ -163,53 +189,59 @@ def help_blocks() -> Iterator[tuple[str, list[Block]]]:
     yield from walk(typer.main.get_command(app), "headrace")
 
 
+READERS = {".md": markdown_blocks, ".py": docstring_blocks, ".rs": rust_blocks}
+
+
 def files(paths: Iterable[Path], style: Style) -> Iterator[Path]:
     for path in paths:
-        found = [*path.rglob("*.md"), *path.rglob("*.py")] if path.is_dir() else [path]
-        for file in sorted(found):
+        nested = (path.rglob(f"*{suffix}") for suffix in READERS)
+        for file in sorted(chain(*nested)) if path.is_dir() else [path]:
             if not any(file.resolve().is_relative_to(excluded) for excluded in style.exclude):
                 yield file
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paths", nargs="*", type=Path, help="Markdown and Python files, folders")
+    parser.add_argument("paths", nargs="*", type=Path, help="Markdown, Python, Rust files, folders")
     parser.add_argument("--docstrings", action="store_true", help="check python/headrace too")
     parser.add_argument("--help-texts", action="store_true", help="check the commands' help too")
+    parser.add_argument("--rust", action="store_true", help="check the comments in crates too")
     parser.add_argument("--count", action="store_true", help="show counts by file only")
     options = parser.parse_args()
 
     style = Style(ROOT / "tools" / "prose.toml")
     paths = options.paths
-    if not paths and not (options.docstrings or options.help_texts):
+    if not paths and not (options.docstrings or options.help_texts or options.rust):
         paths = [ROOT / name for name in DEFAULT]
     if options.docstrings:
         paths = [*paths, ROOT / "python" / "headrace"]
+    if options.rust:
+        paths = [*paths, ROOT / "crates"]
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for file in files(paths, style):
         text = file.read_text(encoding="utf-8")
-        blocks = docstring_blocks(text) if file.suffix == ".py" else markdown_blocks(text)
+        blocks = READERS.get(file.suffix, markdown_blocks)(text)
         resolved = file.resolve()
         place = str(resolved.relative_to(ROOT) if resolved.is_relative_to(ROOT) else file)
-        found += sorted(style.findings(place, blocks), key=lambda finding: finding.line)
+        findings += sorted(style.findings(place, blocks), key=lambda finding: finding.line)
     if options.help_texts:
         for name, texts in help_blocks():
-            found += style.findings(f"{name} --help", texts)
+            findings += style.findings(f"{name} --help", texts)
 
     if options.count:
-        counts = Counter((finding.place, finding.rule) for finding in found)
-        for place in sorted({finding.place for finding in found}):
+        counts = Counter((finding.place, finding.rule) for finding in findings)
+        for place in sorted({finding.place for finding in findings}):
             columns = (f"{rule} {counts[place, rule]}" for rule in ("length", "opening", "word"))
             print(f"{place}: {', '.join(columns)}")
     else:
-        for finding in found:
+        for finding in findings:
             print(f"{finding.place}:{finding.line}: {finding.rule}: {finding.message}")
-    rules = Counter(finding.rule for finding in found)
-    if found:
+    rules = Counter(finding.rule for finding in findings)
+    if findings:
         summary = ", ".join(f"{rule} {count}" for rule, count in sorted(rules.items()))
-        print(f"{len(found)} findings ({summary})", file=sys.stderr)
-    return 1 if found else 0
+        print(f"{len(findings)} findings ({summary})", file=sys.stderr)
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

@@ -11,22 +11,22 @@ from typing import Any
 from headrace._core import Loaded
 
 MACHINE = (
-    *(f"machine.cpu.{it}" for it in ("system_call", "library_call", "discontiguous_call")),
-    *(f"machine.cpu.{it}" for it in ("transfer", "page_fault")),
-    *(f"machine.copying.{it}" for it in ("page_in_l2", "write_share")),
-    *(f"machine.copying.{it}" for it in ("l3_reach", "reuse_share")),
-    *(f"machine.file_system.{it}" for it in ("write_call", "write_page", "buffer_head")),
-    *(f"machine.file_system.{it}" for it in ("new_page", "uncached_page", "new_folio")),
-    *(f"machine.file_system.{it}" for it in ("read_page", "flush_page")),
-    *(f"machine.file_system.{it}" for it in ("create", "unlink", "lookup")),
+    *(f"machine.cpu.{name}" for name in ("system_call", "library_call", "discontiguous_call")),
+    *(f"machine.cpu.{name}" for name in ("transfer", "page_fault")),
+    *(f"machine.copying.{name}" for name in ("page_in_l2", "write_share")),
+    *(f"machine.copying.{name}" for name in ("l3_reach", "reuse_share")),
+    *(f"machine.file_system.{name}" for name in ("write_call", "write_page", "buffer_head")),
+    *(f"machine.file_system.{name}" for name in ("new_page", "uncached_page", "new_folio")),
+    *(f"machine.file_system.{name}" for name in ("read_page", "flush_page")),
+    *(f"machine.file_system.{name}" for name in ("create", "unlink", "lookup")),
     *(f"machine.device.{it}" for it in ("latency", "rate", "write_latency", "device_write_rate")),
     *(f"machine.device.{it}" for it in ("hypervisor.new_block", "hypervisor.fresh_page", "flush")),
 )
 """Fields that `headrace calibrate` measures on every machine, whatever its caches and limits."""
 SERVERS = (
-    *(f"network.{it}" for it in ("latency", "bandwidth")),
-    *(f"hosts.cpu.{it}" for it in ("send", "receive", "send_rate", "receive_rate")),
-    *(f"hosts.cpu.{it}" for it in ("serve_read", "serve_write")),
+    *(f"network.{name}" for name in ("latency", "bandwidth")),
+    *(f"hosts.cpu.{name}" for name in ("send", "receive", "send_rate", "receive_rate")),
+    *(f"hosts.cpu.{name}" for name in ("serve_read", "serve_write")),
 )
 """Fields that `headrace calibrate --server` measures."""
 
@@ -40,8 +40,8 @@ def rounds_of(system: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the calibrated values of each round by field, from a system's file. One round
     describes the machine at one time, so its values belong together."""
     calibrated = system.get("calibration", ())
-    every = zip(*(it["values"] for it in calibrated), strict=True)
-    fields = [it["field"] for it in calibrated]
+    every = zip(*(entry["values"] for entry in calibrated), strict=True)
+    fields = [entry["field"] for entry in calibrated]
     return [dict(zip(fields, values, strict=True)) for values in every]
 
 
@@ -58,7 +58,7 @@ def missing_parameters(loaded: Loaded) -> list[dict[str, str]]:
     calibrated = set(CALIBRATED_FIELD.findall(loaded.toml))
     if not calibrated:
         return []
-    measured = MACHINE if any(it.startswith("machine.") for it in calibrated) else SERVERS
+    measured = MACHINE if any(field.startswith("machine.") for field in calibrated) else SERVERS
     values = {path: text for path, _, _, text in loaded.quantities()}
     lacks = [
         f"{field} ({values[field]})"

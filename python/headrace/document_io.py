@@ -144,11 +144,11 @@ def _malformed(name: str, expected: str, error: Exception) -> ValueError:
     reason = malformation(error)
     if reason == TOO_LARGE:
         return ValueError(f"{name}: {reason}")
-    found = _POSITION.fullmatch(reason)
-    if found is None:
+    match = _POSITION.fullmatch(reason)
+    if match is None:
         return ValueError(f"{name}: expected {expected}: {reason}")
-    line, column = filter(None, found.groups()[1:])
-    return ValueError(f"{name}:{line}:{column}: expected {expected}: {found[1]}")
+    line, column = filter(None, match.groups()[1:])
+    return ValueError(f"{name}:{line}:{column}: expected {expected}: {match[1]}")
 
 
 _Path: TypeAlias = tuple[str | int, ...]

@@ -117,18 +117,18 @@ def of_device(path: str | PathLike[str], started: datetime | None = None) -> Env
 def of_document(document: Mapping[str, Any]) -> Environment:
     """Return the environment in a result's document; for earlier versions, its `place`."""
     place = document.get("place")
-    found = document.get("environment")
+    saved = document.get("environment")
     values = {
         **(place if isinstance(place, Mapping) else {}),
-        **(found if isinstance(found, Mapping) else {}),
+        **(saved if isinstance(saved, Mapping) else {}),
     }
     return _known(values, KEYS)
 
 
 def started_of(document: Mapping[str, Any]) -> datetime | None:
     """Return the start time in a result's document, or None if it has none."""
-    found = document.get("environment")
-    text = found.get("started") if isinstance(found, Mapping) else None
+    saved = document.get("environment")
+    text = saved.get("started") if isinstance(saved, Mapping) else None
     return datetime.fromisoformat(text) if isinstance(text, str) else None
 
 
@@ -150,22 +150,22 @@ class Difference(NamedTuple):
     def sentence(self) -> str:
         """Return the key and all its values as text."""
         name = self.key.replace("_", " ")
-        return f"{name}: " + ", ".join(f"{of} {value}" for of, value in self.values.items())
+        return f"{name}: " + ", ".join(f"{key} {value}" for key, value in self.values.items())
 
 
 def differences(several: Mapping[str, Sequence[Mapping[str, object]]]) -> list[Difference]:
     """Return the environment keys in which results, or groups of them by name, differ. Results that
     lack a key are not compared by it."""
-    found = []
+    lines = []
     for key in KEYS:
         values = {
-            name: list(dict.fromkeys(value for it in each if (value := _text(key, it))))
+            name: list(dict.fromkeys(value for part in each if (value := _text(key, part))))
             for name, each in several.items()
         }
         if len({value for each in values.values() for value in each}) > 1:
             named = {name: " and ".join(each) for name, each in values.items() if each}
-            found.append(Difference(key, named))
-    return found
+            lines.append(Difference(key, named))
+    return lines
 
 
 def _text(key: str, environment: Mapping[str, object]) -> str | None:
@@ -232,8 +232,8 @@ def timestamp(moment: datetime) -> str:
 
 def memory_bytes(meminfo: str) -> int | None:
     """Return the total memory in the text of /proc/meminfo; None if it has no such line."""
-    found = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
+    match = re.search(r"^MemTotal:\s+(\d+) kB$", meminfo, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
 
 
 @functools.cache
@@ -255,17 +255,17 @@ def _known(values: Mapping[str, object], keys: Sequence[str] = ("started", *KEYS
 def _file_system(directory: str | PathLike[str]) -> Mapping[str, object]:
     number = os.stat(directory).st_dev
     path = os.path.realpath(directory)
-    found: dict[str, object] = {"directory": path}
+    values: dict[str, object] = {"directory": path}
     mount = _mount(path, f"{os.major(number)}:{os.minor(number)}")
     if mount is not None:
-        found |= {
+        values |= {
             "file_system": mount.kind,
             "mount_point": str(mount.at),
             "mount_source": mount.source,
             "mount_options": ",".join(dict.fromkeys(",".join(mount.options).split(","))),
         }
         number = _number(mount.device) or number
-    return found | _device(number)
+    return values | _device(number)
 
 
 def _mount(path: str, device: str) -> Mounted | None:
@@ -275,11 +275,11 @@ def _mount(path: str, device: str) -> Mounted | None:
     at one place hides the others.
     """
     try:
-        above = [it for it in mounted() if Path(path).is_relative_to(it.at)]
+        above = [mount for mount in mounted() if Path(path).is_relative_to(mount.at)]
     except OSError:
         return None
-    same = [it for it in above if it.device == device] or above
-    return max(reversed(same), key=lambda it: len(it.at.parts), default=None)
+    same = [mount for mount in above if mount.device == device] or above
+    return max(reversed(same), key=lambda mount: len(mount.at.parts), default=None)
 
 
 def _number(device: str) -> int | None:
@@ -296,13 +296,13 @@ def _device(number: int) -> dict[str, object]:
     name = path.name
     if (path / "partition").exists():
         path = path.parent
-    found: dict[str, object] = {"device": name, "device_kind": _kind(path)}
+    values: dict[str, object] = {"device": name, "device_kind": _kind(path)}
     for file in ("device/model", "loop/backing_file", "dm/name"):
         if model := _read(path / file):
-            found["device_model"] = model
+            values["device_model"] = model
             break
     size = _read(path / "size")
-    return found | ({"device_bytes": int(size) * SECTOR} if size and size.isdecimal() else {})
+    return values | ({"device_bytes": int(size) * SECTOR} if size and size.isdecimal() else {})
 
 
 def _kind(path: Path) -> str:

@@ -61,36 +61,36 @@ def anything(where: str, value: Any) -> None:
     """Accept any value; the field is not read."""
 
 
-def or_null(of: Check) -> Check:
-    """Accept null, or what `of` accepts."""
+def or_null(inner: Check) -> Check:
+    """Accept null, or what `inner` accepts."""
 
     def check(where: str, value: Any) -> None:
         if value is not None:
-            of(where, value)
+            inner(where, value)
 
     return check
 
 
-def each_in_list(of: Check) -> Check:
+def each_in_list(inner: Check) -> Check:
     """A list whose members are alike."""
 
     def check(where: str, value: Any) -> None:
         if not isinstance(value, list):
             raise WrongField(where, value, "a list")
         for number, each in enumerate(value):
-            of(f"{where}.{number}", each)
+            inner(f"{where}.{number}", each)
 
     return check
 
 
-def each_in_object(of: Check) -> Check:
+def each_in_object(inner: Check) -> Check:
     """An object of which all values are alike."""
 
     def check(where: str, value: Any) -> None:
         if not isinstance(value, dict):
             raise WrongField(where, value, "an object")
         for name, each in value.items():
-            of(f"{where}.{name}", each)
+            inner(f"{where}.{name}", each)
 
     return check
 
@@ -101,13 +101,13 @@ def an_object(fields: Mapping[str, Check], maybe: Mapping[str, Check] | None = N
     def check(where: str, value: Any) -> None:
         if not isinstance(value, dict):
             raise WrongField(where, value, "an object")
-        for name, of in fields.items():
+        for name, field in fields.items():
             if name not in value:
                 raise WrongField(where, value, f"an object with {name}")
-            of(f"{where}.{name}", value[name])
-        for name, of in (maybe or {}).items():
+            field(f"{where}.{name}", value[name])
+        for name, field in (maybe or {}).items():
             if name in value:
-                of(f"{where}.{name}", value[name])
+                field(f"{where}.{name}", value[name])
 
     return check
 
@@ -143,7 +143,7 @@ def check_usable(where: str, *values: float) -> None:
         number(where, value)
 
 
-def convert(document: Any, of: type[Of]) -> Of:
+def convert(document: Any, type_: type[Of]) -> Of:
     """Return a document from JSON as a type; fields that the type lacks are ignored.
 
     Raises
@@ -152,9 +152,9 @@ def convert(document: Any, of: type[Of]) -> Of:
         If a field is missing or has another type. The message names it by its path.
     """
     try:
-        return msgspec.convert(document, of)
+        return msgspec.convert(document, type_)
     except msgspec.ValidationError as error:
-        raise _wrong_field(document, of, error) from None
+        raise _wrong_field(document, type_, error) from None
 
 
 def malformation(error: Exception) -> str:
@@ -167,7 +167,7 @@ def malformation(error: Exception) -> str:
     return str(error)
 
 
-def decode_json(text: bytes | str, of: type[Of]) -> Of:
+def decode_json(text: bytes | str, type_: type[Of]) -> Of:
     """Return a document in JSON as a type, as `convert` does.
 
     Raises
@@ -178,14 +178,14 @@ def decode_json(text: bytes | str, of: type[Of]) -> Of:
         If the text is not JSON.
     """
     try:
-        return msgspec.json.decode(text, type=of)
+        return msgspec.json.decode(text, type=type_)
     except msgspec.ValidationError as error:
         try:
             document = msgspec.json.decode(text)
         except (ValueError, RecursionError) as malformed:
             # The type was wrong before the end of the text was read.
             raise ValueError(f"JSON is malformed: {malformation(malformed)}") from None
-        raise _wrong_field(document, of, error) from None
+        raise _wrong_field(document, type_, error) from None
     except (UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"JSON is malformed: {malformation(error)}") from None
 
@@ -202,25 +202,25 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 
 @functools.cache
-def partial(of: type[Of], *, or_null: bool = False) -> type[Of]:
+def partial(type_: type[Of], *, or_null: bool = False) -> type[Of]:
     """Return a subtype of a record whose fields may all be absent, here and in the records within.
 
     It serves documents of earlier versions, which lack later fields. An absent field has its
     default, or is `msgspec.UNSET`. A record within a record of its own type has all fields.
     Fields may also be null if `or_null`.
     """
-    record: Any = of
+    record: Any = type_
     spare = msgspec.UnsetType | None if or_null else msgspec.UnsetType
     return typing.cast(type[Of], _partial(record, frozenset(), spare))
 
 
 @functools.cache
-def _partial(of: Any, around: frozenset[type], spare: Any) -> Any:
+def _partial(type_: Any, around: frozenset[type], spare: Any) -> Any:
     """Return `partial` of a record within records of other types."""
-    own = typing.get_type_hints(of, include_extras=True)
+    own = typing.get_type_hints(type_, include_extras=True)
     fields: list[Any] = []
-    for field in msgspec.structs.fields(of):
-        kind = _partial_type(own[field.name], around | {of}, spare) | spare
+    for field in msgspec.structs.fields(type_):
+        kind = _partial_type(own[field.name], around | {type_}, spare) | spare
         given: Any = {"name": field.encode_name}
         if field.default_factory is not msgspec.NODEFAULT:
             given["default_factory"] = field.default_factory
@@ -229,23 +229,23 @@ def _partial(of: Any, around: frozenset[type], spare: Any) -> Any:
             given["default"] = msgspec.UNSET if absent else field.default
         fields.append((field.name, kind, msgspec.field(**given)))
     return msgspec.defstruct(
-        f"Partial{of.__name__}",
+        f"Partial{type_.__name__}",
         fields,
-        bases=(of,),
+        bases=(type_,),
         kw_only=True,
-        frozen=of.__struct_config__.frozen,
+        frozen=type_.__struct_config__.frozen,
     )
 
 
-def _partial_type(of: Any, around: frozenset[type], spare: Any) -> Any:
-    if isinstance(of, type) and issubclass(of, msgspec.Struct):
-        return of if of in around else _partial(of, around, spare)
-    members = (_partial_type(member, around, spare) for member in typing.get_args(of))
-    if typing.get_origin(of) in (list, dict, tuple):
-        return typing.get_origin(of)[tuple(members)]
-    if typing.get_origin(of) in (typing.Union, types.UnionType):
+def _partial_type(type_: Any, around: frozenset[type], spare: Any) -> Any:
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        return type_ if type_ in around else _partial(type_, around, spare)
+    members = (_partial_type(member, around, spare) for member in typing.get_args(type_))
+    if typing.get_origin(type_) in (list, dict, tuple):
+        return typing.get_origin(type_)[tuple(members)]
+    if typing.get_origin(type_) in (typing.Union, types.UnionType):
         return functools.reduce(operator.or_, members)
-    return of
+    return type_
 
 
 def to_document(record: Any) -> Any:
@@ -275,8 +275,8 @@ _CONDITIONS = {"Number out of range": "a number in the range of floating point"}
 _BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 
 
-def _wrong_field(document: Any, of: type[Any], error: msgspec.ValidationError) -> WrongField:
-    keys, value = _place_of(document, of, error)
+def _wrong_field(document: Any, type_: type[Any], error: msgspec.ValidationError) -> WrongField:
+    keys, value = _place_of(document, type_, error)
     where = ".".join(map(str, keys))
     if isinstance(error.__cause__, WrongField):
         own = error.__cause__
@@ -289,18 +289,18 @@ def _wrong_field(document: Any, of: type[Any], error: msgspec.ValidationError) -
 
 def _expected(text: str, value: Any) -> str:
     """Return in words the condition in a message of msgspec about a value."""
-    found = _EXPECTED.match(text)
-    if found is None:
+    match = _EXPECTED.match(text)
+    if match is None:
         return _CONDITIONS.get(text, "a known value" if text.startswith("Invalid") else text)
-    expected = " or ".join(_WORDS.get(it, it) for it in found[1].split(" | "))
-    if not found[2]:
+    expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
+    if not match[2]:
         return expected
-    bound = _BOUNDS[found[2]].format(f"{float(found[3]):g}")
+    bound = _BOUNDS[match[2]].format(f"{float(match[3]):g}")
     return bound if is_number(value) else f"{expected}, {bound}"
 
 
 def _place_of(
-    document: Any, of: type[Any], error: msgspec.ValidationError
+    document: Any, type_: type[Any], error: msgspec.ValidationError
 ) -> tuple[list[str | int], Any]:
     """Return the keys of an invalid value, and the value. A path of msgspec has no keys of
     mappings: they are found by converting the document with one entry at a time."""
@@ -311,7 +311,7 @@ def _place_of(
         if name or number:
             keys.append(name or int(number))
         else:
-            keys.append(next(_damaged_entries(document, of, keys, value), "?"))
+            keys.append(next(_damaged_entries(document, type_, keys, value), "?"))
         try:
             value = value[keys[-1]]
         except (LookupError, TypeError):
@@ -320,12 +320,12 @@ def _place_of(
 
 
 def _damaged_entries(
-    document: Any, of: type[Any], above: list[str | int], entries: Mapping[str, Any]
+    document: Any, type_: type[Any], above: list[str | int], entries: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield the keys of a mapping without whose entries the document cannot be read."""
     for key, value in entries.items():
         try:
-            msgspec.convert(_with(document, above, {key: value}), of)
+            msgspec.convert(_with(document, above, {key: value}), type_)
         except msgspec.ValidationError:
             yield key
 

@@ -135,13 +135,13 @@ def check_apart(outputs: Mapping[str, Path | None], inputs: Mapping[str, Path | 
     equal.
     """
     known = dict(inputs)
-    for what, path in outputs.items():
+    for option, path in outputs.items():
         if path == STANDARD_OUTPUT:
             continue
         for other, taken in known.items():
             if path is not None and taken is not None and _same(path, taken):
-                raise ValueError(f"{path}: {what} is also {other}: expected another file")
-        known[what] = path
+                raise ValueError(f"{path}: {option} is also {other}: expected another file")
+        known[option] = path
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -38,12 +38,12 @@ def percentiles(
     ValueError for a malformed histogram.
     """
     rows = [
-        {by: name, "time": time, "count": found[0], "quantile": at, "time_s": value}
+        {by: name, "time": time, "count": row[0], "quantile": at, "time_s": value}
         for name, time, parts in _together(
-            pl.concat([_columns(it).select(SCHEMA.names()) for it in histograms]), by
+            pl.concat([_columns(histogram).select(SCHEMA.names()) for histogram in histograms]), by
         )
-        for found in [_core.merged_histograms(parts, list(quantiles))]
-        for at, value in zip(quantiles, found[3], strict=True)
+        for row in [_core.merged_histograms(parts, list(quantiles))]
+        for at, value in zip(quantiles, row[3], strict=True)
     ]
     schema = {by: pl.String, "time": pl.String, "count": pl.UInt64}
     return pl.DataFrame(rows, schema=schema | {"quantile": pl.Float64, "time_s": pl.Float64})
@@ -54,13 +54,13 @@ def latencies(
 ) -> dict[str, dict[str, Any]]:
     """Latency of each operation, or group of operations, and of all, as a measurement's document
     has it."""
-    found = {}
-    for name, of, parts in _together(_columns(histograms), by):
-        if of == time:
+    columns = {}
+    for name, key, parts in _together(_columns(histograms), by):
+        if key == time:
             count, mean, longest, values = _core.merged_histograms(parts, [*LATENCIES.values()])
             at = dict(zip(LATENCIES, values, strict=True))
-            found[name] = {"count": count, "mean": mean, **at, "max": longest}
-    return found
+            columns[name] = {"count": count, "mean": mean, **at, "max": longest}
+    return columns
 
 
 def _together(histograms: pl.DataFrame, by: By) -> Iterator[tuple[str, str, list[Part]]]:

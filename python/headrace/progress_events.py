@@ -68,14 +68,14 @@ class _File:
 
     def moment(self, progress: Callable[[], Progress]) -> None:
         with self._lock:
-            made, waiting = progress(), self._waiting
-            if waiting is not None and waiting.title == made.title and not made.figures:
+            bar_, waiting = progress(), self._waiting
+            if waiting is not None and waiting.title == bar_.title and not bar_.figures:
                 # The line that is left out has the newest figures.
-                made = msgspec.structs.replace(made, figures=waiting.figures)
-            if made.time - self._last < BETWEEN_S:
-                self._waiting = made
+                bar_ = msgspec.structs.replace(bar_, figures=waiting.figures)
+            if bar_.time - self._last < BETWEEN_S:
+                self._waiting = bar_
                 return
-            self._write(made)
+            self._write(bar_)
 
     def step(self, progress: Progress) -> None:
         with self._lock:
@@ -140,8 +140,8 @@ def report(
 def finish_step(number: int, name: str, figures: Mapping[str, Any]) -> None:
     """Report the figures of a finished step, the first of which has the number 1."""
     if (file := _opened()) is not None:
-        found = {key: value for key, value in figures.items() if value is not None}
-        file.step(Progress(time.time(), text=name, figures={STEP: number, "name": name, **found}))
+        known = {key: value for key, value in figures.items() if value is not None}
+        file.step(Progress(time.time(), text=name, figures={STEP: number, "name": name, **known}))
 
 
 def flush() -> None:

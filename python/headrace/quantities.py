@@ -219,7 +219,7 @@ def rate_text(bytes_per_second: float) -> str:
 
 def precise_size(amount: float) -> str:
     """Return bytes to six digits, for differences of sizes that are almost equal."""
-    factor, unit = next((it for it in DECIMAL if amount >= it[0]), (1, "B"))
+    factor, unit = next((entry for entry in DECIMAL if amount >= entry[0]), (1, "B"))
     return f"{amount / factor:.6g} {unit}"
 
 
@@ -275,7 +275,7 @@ def measured_time(seconds: float) -> str:
 
 def written_rate(bytes_per_second: float, digits: int = 9) -> str:
     """Return a rate as documents have it, rounded to significant digits: "150 MB/s"."""
-    factor, unit = next((it for it in DECIMAL[3:] if bytes_per_second >= it[0]), (1, "B"))
+    factor, unit = next((entry for entry in DECIMAL[3:] if bytes_per_second >= entry[0]), (1, "B"))
     return f"{written_number(bytes_per_second / factor, digits)} {unit}/s"
 
 

@@ -60,13 +60,13 @@ def positions(text: str) -> Iterator[tuple[FieldPath, int, int]]:
 
 def _numbered(path: FieldPath, lists: Mapping[FieldPath, int], *, whole: bool = False) -> FieldPath:
     """Return the path of a header with the numbers of the lists that it leads through."""
-    found: FieldPath = ()
+    place: FieldPath = ()
     for at, name in enumerate(path):
-        found = (*found, name)
-        if found in lists and (whole or at < len(path) - 1):
-            found = (*found, str(lists[found]))
-    return found
+        place = (*place, name)
+        if place in lists and (whole or at < len(path) - 1):
+            place = (*place, str(lists[place]))
+    return place
 
 
 def _parts(dotted: str) -> FieldPath:
-    return tuple(it.strip("\"'") for it in re.findall(_NAME, dotted))
+    return tuple(name.strip("\"'") for name in re.findall(_NAME, dotted))

@@ -51,7 +51,7 @@ def test_one_spare_fewer_is_too_few(mean: float, wanted: float) -> None:
 @given(disks=st.integers(10, 500), days=st.integers(1, 60), shelves=st.integers(1, 5))
 def test_the_simulation_agrees(disks: int, days: int, shelves: int) -> None:
     mttf, restocking = 100_000 * HOUR, days * DAY
-    advice = advise(disks=disks, mttf=mttf, restocking=restocking, wanted=0.9, pools=shelves)
+    advice = advise(disks=disks, mttf=mttf, restocking=restocking, target=0.9, pools=shelves)
     found = simulate(
         advice,
         disks=disks,
@@ -69,7 +69,7 @@ def test_the_simulation_agrees(disks: int, days: int, shelves: int) -> None:
 def test_disks_that_age_together_need_more_spares() -> None:
     law = Weibull(4.0, 40_000 * HOUR)
     restocking = 30 * DAY
-    advice = advise(disks=2000, mttf=36_000 * HOUR, restocking=restocking, wanted=0.99)
+    advice = advise(disks=2000, mttf=36_000 * HOUR, restocking=restocking, target=0.99)
     found = simulate(
         advice,
         disks=2000,
@@ -159,7 +159,7 @@ def test_the_engine_agrees(count: int, groups: int) -> None:
 
 def test_a_pool_may_have_fewer_failures_than_spares() -> None:
     advice = advise(
-        disks=10, mttf=1e6 * HOUR, restocking=14 * DAY, wanted=0.9999, pools=2, pooling="per-shelf"
+        disks=10, mttf=1e6 * HOUR, restocking=14 * DAY, target=0.9999, pools=2, pooling="per-shelf"
     )
     simulated = simulate(
         advice,

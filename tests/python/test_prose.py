@@ -74,6 +74,42 @@ def test_doctests_are_not_prose(tmp_path: Path) -> None:
     assert lint(path) == ["6: length"]
 
 
+def rust(folder: Path, text: str) -> Path:
+    path = folder / "module.rs"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_rust_comments_are_read_by_their_lines(tmp_path: Path) -> None:
+    text = f"//! Short.\n//! {LONG}.\n\n/// What it is.\nfn run() {{\n    // {LONG}\n}}\n"
+    assert lint(rust(tmp_path, text)) == ["2: length", "4: opening", "6: length"]
+
+
+def test_a_comment_of_another_kind_is_another_sentence(tmp_path: Path) -> None:
+    half = LONG[: len(LONG) // 2]
+    assert lint(rust(tmp_path, f"//! {half}\n/// {half}\n// {half}\n")) == []
+    assert lint(rust(tmp_path, f"/// {half}\n/// {half} {half}\n")) == ["1: length"]
+
+
+def test_code_drawings_and_licences_in_rust_comments_are_not_prose(tmp_path: Path) -> None:
+    comments = [
+        f"// SPDX-License-Identifier: {LONG}",
+        f"// {LONG} ──▶ {LONG}",
+        f"// let of = run({LONG});",
+        f"//! ```\n//! {LONG}\n//! ```",
+        f"//! Text:\n//!\n//!     {LONG}",
+        f"/// `{LONG}`",
+        f"let text = 1; // {LONG}",
+    ]
+    assert lint(rust(tmp_path, "\n\n".join(comments) + "\n")) == []
+
+
+def test_the_reason_of_unsafe_code_is_prose(tmp_path: Path) -> None:
+    assert lint(rust(tmp_path, "// SAFETY: nobody has it.\n// SAFETY: it is ours.\n")) == [
+        "1: word"
+    ]
+
+
 def test_the_documentation_is_clean() -> None:
     run = subprocess.run(
         [sys.executable, ROOT / "tools" / "prose_lint.py"], capture_output=True, text=True

@@ -53,7 +53,7 @@ def alternatives(
         Alternatives in the order of the schema, and those that are no valid scenario.
     """
     document = tomllib.loads(scenario.toml)
-    found: list[Alternative] = []
+    entries: list[Alternative] = []
     left_out: list[LeftOut] = []
     for choice in every_choice(document):
         path, after = choice.path, choice.after
@@ -76,8 +76,8 @@ def alternatives(
         caution = caution_of(path, after)
         if not caution and has_volatile_cache(sets.get(path, {}) if choice.is_kind else {}):
             caution = caution_of(f"{path}.write_cache", "true")
-        found.append(Alternative(path, choice.before, after, choice.what, group, caution, sets))
-    return found, left_out
+        entries.append(Alternative(path, choice.before, after, choice.what, group, caution, sets))
+    return entries, left_out
 
 
 def every_choice(document: Mapping[str, Any]) -> Iterator[Choice]:
@@ -97,7 +97,7 @@ def _completed(choice: Choice, document: Mapping[str, Any], scenario: Scenario) 
     """Return the values of a change with those that belong to it."""
     sets = dict(choice.sets)
     if choice.path == "network.link":
-        return sets | {f"network.{it}": value for it, value in link_values(choice.after).items()}
+        return sets | {f"network.{key}": value for key, value in link_values(choice.after).items()}
     for entry in table().keep:
         if not entry.fits(choice.path, choice.after):
             continue

@@ -69,10 +69,10 @@ def _of_table(schema: Schema, document: Document, path: str) -> Iterator[Choice 
 def _of(schema: Schema, value: Any, path: str) -> Iterator[Choice | Device]:
     variants = list(_variants(schema))
     if isinstance(value, dict):
-        tables = [it for it in variants if "properties" in it]
-        kinds = {kind: it for it in tables if (kind := _kind(it))}
+        tables = [variant for variant in variants if "properties" in variant]
+        kinds = {kind: one for one in tables if (kind := _kind(one))}
         if value.get("kind") in kinds:
-            if any("model" in it["properties"] for it in kinds.values()):
+            if any("model" in entry["properties"] for entry in kinds.values()):
                 yield Device(path, value, kinds)
             else:
                 yield from _other_kinds(kinds, value["kind"], path)
@@ -84,19 +84,19 @@ def _of(schema: Schema, value: Any, path: str) -> Iterator[Choice | Device]:
             if isinstance(each, dict) and "items" in schema:
                 yield from _of(schema["items"], each, f"{path}.{number}")
     else:
-        what = schema.get("description", "")
+        description = schema.get("description", "")
         for other in _values(variants, value, path):
             if other != value:
-                yield Choice(path, text(value), text(other), what, {path: other})
+                yield Choice(path, text(value), text(other), description, {path: other})
 
 
 def _other_kinds(kinds: Mapping[str, Schema], now: str, path: str) -> Iterator[Choice]:
     for kind, schema in kinds.items():
         if kind == now:
             continue
-        entries = (it for it in table().kind if it.fits(path, kind))
+        entries = (rule for rule in table().kind if rule.fits(path, kind))
         entry = next(entries, None)
-        needed = {f"{path}.{name}": it for name, it in entry.values.items()} if entry else {}
+        needed = {f"{path}.{name}": value for name, value in entry.values.items()} if entry else {}
         sets = {f"{path}.kind": kind} | needed
         yield Choice(path, now, kind, schema.get("description", ""), sets, is_kind=True)
 
@@ -113,8 +113,8 @@ def _values(variants: Sequence[Schema], value: Any, path: str) -> Sequence[Any]:
         return ()
     if isinstance(value, bool):
         return (False, True)
-    named = [it for each in variants for it in each.get("enum", (each.get("const"),))]
-    return [it for it in named if isinstance(it, str)]
+    named = [name for each in variants for name in each.get("enum", (each.get("const"),))]
+    return [name for name in named if isinstance(name, str)]
 
 
 def _is_field(path: str, pattern: str) -> bool:

@@ -36,16 +36,16 @@ def device_choices(device: Device) -> Iterator[Choice]:
         for model in models if not is_array else ():
             if model != device.document.get("model"):
                 values = model_values(kind, model)
-                what = f"{kind}, {values['capacity']}: {schema.get('description', '')}"
-                yield Choice(path, now, model, what, {path: values}, is_kind=True)
+                text = f"{kind}, {values['capacity']}: {schema.get('description', '')}"
+                yield Choice(path, now, model, text, {path: values}, is_kind=True)
     if is_array or "raid" not in device.kinds:
         return
     for array in table().array:
         name = f"RAID {array.level} of {array.disks}"
         values = {"kind": "raid", "level": array.level, "disks": array.disks}
         values["member"] = dict(device.document)
-        what = device.kinds["raid"].get("description", "")
-        yield Choice(path, now, name, what, {path: values}, is_kind=True)
+        text = device.kinds["raid"].get("description", "")
+        yield Choice(path, now, name, text, {path: values}, is_kind=True)
 
 
 def device_text(document: Mapping[str, Any]) -> str:
@@ -55,7 +55,7 @@ def device_text(document: Mapping[str, Any]) -> str:
         return f"RAID {document['level']} of {document['disks']} {member}"
     if "model" in document:
         return str(document["model"])
-    rate = next((document[it] for it in RATES if it in document), None)
+    rate = next((document[name] for name in RATES if name in document), None)
     return f"{document['kind']}, {rate}" if rate else str(document["kind"])
 
 

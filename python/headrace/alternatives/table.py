@@ -105,10 +105,10 @@ def group(name: str) -> Group:
     Raises:
         ValueError: There is none.
     """
-    found = next((it for it in GROUPS if it == name), None)
-    if found is None:
+    match = next((each for each in GROUPS if each == name), None)
+    if match is None:
         raise ValueError(f"cost {name!r}: expected {', '.join(GROUPS)}")
-    return found
+    return match
 
 
 def group_of(path: str, value: str = "") -> Group:
@@ -137,4 +137,4 @@ def is_left_out(path: str, before: str, after: str) -> bool:
 
 def _fits(path: str, value: str, patterns: Sequence[str]) -> bool:
     with_value = f"{path}={value}"
-    return any(fnmatchcase(with_value if "=" in it else path, it) for it in patterns)
+    return any(fnmatchcase(with_value if "=" in pattern else path, pattern) for pattern in patterns)

@@ -176,7 +176,7 @@ def interleave(some: Sequence[Step], others: Sequence[Step]) -> list[Step]:
         for bound in get_args(Resource):
             by_workload = [step for step in steps if step.resource == bound]
             placed += [((at + 0.5) / len(by_workload), step) for at, step in enumerate(by_workload)]
-    return [step for _, step in sorted(placed, key=lambda it: it[0])]
+    return [step for _, step in sorted(placed, key=lambda pair: pair[0])]
 
 
 class CalibrationRun:
@@ -228,11 +228,11 @@ class CalibrationRun:
         first = probes[0]
 
         def measure() -> None:
-            found = run_workload(
+            run = run_workload(
                 first.text, self._directory, first.resource, calls=first.made_by
             ).report
-            self._collector.add(found.warnings)
-            report = RunReport.measured(found)
+            self._collector.add(run.warnings)
+            report = RunReport.measured(run)
             for probe in probes:
                 self._of_round.setdefault(probe.name, []).append(probe.seconds(report))
 
@@ -240,9 +240,9 @@ class CalibrationRun:
 
     def _check(self, number: int) -> Callable[[], None]:
         def measure() -> None:
-            found = CHECKS[number].measure(self._directory).report
-            self._collector.add(found.warnings)
-            seconds = CHECKS[number].seconds(RunReport.measured(found))
+            report = CHECKS[number].measure(self._directory).report
+            self._collector.add(report.warnings)
+            seconds = CHECKS[number].seconds(RunReport.measured(report))
             self._checks_of_round.setdefault(number, []).append(seconds)
 
         return measure

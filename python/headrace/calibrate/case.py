@@ -48,7 +48,7 @@ def quiesce_seconds(resource: Resource, text: str) -> float:
 
 def _fills_the_cache(text: str) -> bool:
     """Return True if the workload reads an existing, uncached file through the page cache."""
-    ways = [it.get("io", {}) for it in tomllib.loads(text)["workload"]]
+    ways = [workload.get("io", {}) for workload in tomllib.loads(text)["workload"]]
     return any(
         way.get("existing", False) and not way.get("cached", True) and not way.get("direct", False)
         for way in ways
@@ -134,7 +134,7 @@ def check_room(texts: Iterable[str], directory: str | PathLike[str]) -> None:
     needed = [(_core.room_needed(loaded), loaded) for loaded in map(load_workload, texts)]
     # Name the largest, so that space is freed once.
     for most, other in ((0, 1), (1, 0)):
-        space.check_room(max(needed, key=lambda it: (it[0][most], it[0][other]))[1], directory)
+        space.check_room(max(needed, key=lambda row: (row[0][most], row[0][other]))[1], directory)
 
 
 def scenario(name: str, workload: str, processes: int) -> str:

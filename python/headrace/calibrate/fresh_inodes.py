@@ -107,21 +107,21 @@ class FreshInodes:
         that another run does not lead to the groups it has used.
         """
         reach, now = _inodes_of_a_group(top), self._now()
-        self._used = [it for it in self._used if now - it.at < RECENTLY_FREED_S]
+        self._used = [inode for inode in self._used if now - inode.at < RECENTLY_FREED_S]
         every: dict[float, tuple[Path, os.stat_result]] = {}
         for _ in range(MOST):
-            made = top / f"hr-apart{secrets.randbelow(10**12)}"
-            made.mkdir()
-            found = made.stat()
-            lately = [it.at for it in self._used if it.within(found, reach)]
-            every[max(lately, default=-math.inf)] = (made, found)
+            folder = top / f"hr-apart{secrets.randbelow(10**12)}"
+            folder.mkdir()
+            status = folder.stat()
+            lately = [entry.at for entry in self._used if entry.within(status, reach)]
+            every[max(lately, default=-math.inf)] = (folder, status)
             if not lately:
                 break
         last = min(every)
-        made, found = every[last]
-        used = _Used(found.st_dev, found.st_ino, now)
+        folder, status = every[last]
+        used = _Used(status.st_dev, status.st_ino, now)
         self._used.append(used)
-        return Place(made, [] if last == -math.inf else [_warning(top, now - last)]), used
+        return Place(folder, [] if last == -math.inf else [_warning(top, now - last)]), used
 
 
 @dataclass

@@ -80,7 +80,7 @@ class KernelTime:
             "method": METHOD,
             "outside": self.outside,
             "difference": self.outside / self.value - 1 if self.outside and self.value else None,
-            "texts": [self.text(it) for it in (self.value, least, most, self.outside)],
+            "texts": [self.text(value) for value in (self.value, least, most, self.outside)],
         }
 
 
@@ -108,18 +108,18 @@ def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> It
     for way, (latency, alone, rate) in ways.items():
         times = {}
         for block in (device.SMALL, device.LARGE):
-            of = seen[device.PROBES[way, block].name]
-            made = _calls_of_size(of.calls, block)
-            found = tuple(it for it in kernel_trace.in_device(of.recording, made) if it > 0)
-            times[block] = found
+            probe = seen[device.PROBES[way, block].name]
+            rows = _calls_of_size(probe.calls, block)
+            spans = tuple(t for t in kernel_trace.in_device(probe.recording, rows) if t > 0)
+            times[block] = spans
             name = f"{way} of {block // KIB} KiB in the device"
-            yield KernelTime(name, None, found, "s")
+            yield KernelTime(name, None, spans, "s")
         if all(times.values()):
             small, large = (median(times[block]) for block in (device.SMALL, device.LARGE))
             per_second = (device.LARGE - device.SMALL) / max(large - small, 1e-9)
-            fixed = tuple(max(it - device.SMALL / per_second, 0.0) for it in times[device.SMALL])
+            fixed = tuple(max(t - device.SMALL / per_second, 0.0) for t in times[device.SMALL])
             rates = tuple(
-                (device.LARGE - device.SMALL) / max(it - small, 1e-9) for it in times[device.LARGE]
+                (device.LARGE - device.SMALL) / max(t - small, 1e-9) for t in times[device.LARGE]
             )
             field = f"machine.device.{latency}"
             # For a single transfer the service time is part of the latency.
@@ -133,14 +133,14 @@ def _device(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> It
 def _processor(
     seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
 ) -> Iterator[KernelTime]:
-    of = seen[device.PROBES["read", device.SMALL].name]
-    made = _calls_of_size(of.calls, device.SMALL)
-    if made.height:
-        each = kernel_trace.breakdown(of.recording, made)["processor"] / made.height
+    probe = seen[device.PROBES["read", device.SMALL].name]
+    rows = _calls_of_size(probe.calls, device.SMALL)
+    if rows.height:
+        each = kernel_trace.breakdown(probe.recording, rows)["processor"] / rows.height
         call = median(_durations(_calls_of_size(seen[calls.CALL.name].calls, 1)) or (0.0,))
         field = "machine.cpu.transfer"
-        what = "processor time of a transfer beyond a call"
-        yield KernelTime(what, field, (max(each - call, 0.0),), "s", outside.get(field))
+        name = "processor time of a transfer beyond a call"
+        yield KernelTime(name, field, (max(each - call, 0.0),), "s", outside.get(field))
 
 
 def _flush(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Iterator[KernelTime]:
@@ -153,26 +153,26 @@ def _flush(seen: Mapping[str, TracedProbe], outside: Mapping[str, float]) -> Ite
 def _journal(
     seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]
 ) -> Iterator[KernelTime]:
-    found = [kernel_trace.activity(it.recording)["commit_seconds"] for it in seen.values()]
-    yield KernelTime("a commit of the journal", None, tuple(it for of in found for it in of), "s")
+    commits = [kernel_trace.activity(one.recording)["commit_seconds"] for one in seen.values()]
+    yield KernelTime("a commit of the journal", None, tuple(t for row in commits for t in row), "s")
 
 
 def _queue(seen: Mapping[str, TracedProbe], _outside: Mapping[str, float]) -> Iterator[KernelTime]:
-    waited = pl.concat([it.requests["queued_s"] for it in seen.values()]).drop_nulls()
+    waited = pl.concat([traced.requests["queued_s"] for traced in seen.values()]).drop_nulls()
     yield KernelTime("a request in the I/O queue", None, tuple(waited.to_list()), "s")
 
 
 def _read_ahead(
     seen: Mapping[str, TracedProbe], outside: Mapping[str, float]
 ) -> Iterator[KernelTime]:
-    of = seen[COLD_READS.name]
-    reads = of.requests.filter(pl.col("direction") == "read")["bytes"].cast(pl.Float64).to_list()
+    probe = seen[COLD_READS.name]
+    reads = probe.requests.filter(pl.col("direction") == "read")["bytes"].cast(pl.Float64).to_list()
     largest = sorted(reads, reverse=True)[:1]
     field = "machine.io_scheduler.largest_request"
     yield KernelTime(
         "the largest request of cold reads", field, tuple(largest), "B", outside.get(field)
     )
-    sizes = kernel_trace.folios(of.recording)
+    sizes = kernel_trace.folios(probe.recording)
     field = "machine.memory.largest_folio"
     largest = [float(sizes.max())] if len(sizes) else []
     yield KernelTime(
@@ -192,13 +192,13 @@ KERNEL_ESTIMATORS: tuple[KernelEstimator, ...] = (
 """All kernel estimators. To add one, write a function and list it here."""
 
 
-def _calls_of_size(made: pl.DataFrame, size: int) -> pl.DataFrame:
+def _calls_of_size(rows: pl.DataFrame, size: int) -> pl.DataFrame:
     """Select the calls that moved `size` bytes; this drops open and close."""
-    return made.filter(pl.col("result") == size)
+    return rows.filter(pl.col("result") == size)
 
 
-def _durations(made: pl.DataFrame) -> tuple[float, ...]:
-    return tuple(((made["left_ns"] - made["entered_ns"]) * 1e-9).to_list())
+def _durations(rows: pl.DataFrame) -> tuple[float, ...]:
+    return tuple(((rows["left_ns"] - rows["entered_ns"]) * 1e-9).to_list())
 
 
 def kernel_times(
@@ -206,9 +206,9 @@ def kernel_times(
 ) -> tuple[KernelTime, ...]:
     """Estimate all kernel times, and pair each with the calibrated value."""
     outside = {
-        it.field: float(it.value)
-        for it in parameters
-        if isinstance(it.value, (int, float)) and not isinstance(it.value, bool)
+        parameter.field: float(parameter.value)
+        for parameter in parameters
+        if isinstance(parameter.value, (int, float)) and not isinstance(parameter.value, bool)
     }
-    found = [it for find in KERNEL_ESTIMATORS for it in find(seen, outside)]
-    return tuple(it for it in found if it.values)
+    estimates = [entry for find in KERNEL_ESTIMATORS for entry in find(seen, outside)]
+    return tuple(entry for entry in estimates if entry.values)

@@ -27,9 +27,9 @@ def limiting_resource(simulated: RunReport) -> Resource:
     Resource
         "device", or "cache" for processor and memory.
     """
-    found = waits(simulated, 1)
-    on_device = sum(found.get(name, 0.0) for name in ON_DEVICE)
-    return "device" if 2 * on_device > sum(found.values()) else "cache"
+    waiting = waits(simulated, 1)
+    on_device = sum(waiting.get(name, 0.0) for name in ON_DEVICE)
+    return "device" if 2 * on_device > sum(waiting.values()) else "cache"
 
 
 def waits(simulated: RunReport, processes: int) -> dict[str, float]:
@@ -43,9 +43,9 @@ def waits(simulated: RunReport, processes: int) -> dict[str, float]:
         Number of processes over which the time is divided.
     """
     count = simulated.latency["all"].count if "all" in simulated.latency else 0
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for entry in simulated.breakdown:
         _, _, name = entry.place.rpartition("/")
         name = "I/O queue" if name == "O queue" else name  # It has a stroke of its own.
-        found[name] = found.get(name, 0.0) + entry.seconds * count / processes
-    return found
+        values[name] = values.get(name, 0.0) + entry.seconds * count / processes
+    return values

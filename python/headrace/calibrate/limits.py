@@ -28,13 +28,13 @@ FIRST_VERSION = {
 
 def limits(mount: Mount) -> Iterator[Parameter]:
     """Yield the tightest limits among this process's control group and its ancestors."""
-    found: dict[str, tuple[float, Path]] = {}
+    paths: dict[str, tuple[float, Path]] = {}
     device = read_sysfs(mount.disk / "dev") or mount.device
-    for path, of in own_cgroups("blkio"):
-        for name, limit in _limits(path, of, device):
-            if name not in found or limit < found[name][0]:
-                found[name] = (limit, path)
-    for name, (limit, path) in found.items():
+    for path, group in own_cgroups("blkio"):
+        for name, limit in _limits(path, group, device):
+            if name not in paths or limit < paths[name][0]:
+                paths[name] = (limit, path)
+    for name, (limit, path) in paths.items():
         field, unit = FIELDS[name]
         yield Parameter(f"machine.device.{field}", (limit,), unit, str(path))
 

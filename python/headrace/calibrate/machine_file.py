@@ -47,7 +47,7 @@ def machine_file(
         f'system = "{file_system}"',
     ]
     section = None
-    for parameter in sorted(parameters, key=lambda it: it.field.split(".")[:-1]):
+    for parameter in sorted(parameters, key=lambda one: one.field.split(".")[:-1]):
         path, name = parameter.field.rsplit(".", 1)
         if path != section:
             section = path

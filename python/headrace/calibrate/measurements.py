@@ -74,7 +74,7 @@ class Calibration:
 
     def record(self) -> CalibrationRecord:
         """Return the record of the calibration."""
-        found = CalibrationRecord(
+        record = CalibrationRecord(
             directory=self.directory,
             file_system=self.file_system,
             host=self.host,
@@ -86,7 +86,7 @@ class Calibration:
             machine=self.toml,
             environment=UNSET if self.environment is None else self.environment,
         )
-        return found if self.measured is None else self.measured.add_to(found)
+        return record if self.measured is None else self.measured.add_to(record)
 
     @property
     def toml(self) -> str:
@@ -134,9 +134,9 @@ class Measurements:
         own = {field: getattr(record, field) for field in record.__struct_fields__}
         return MeasuredCalibration(
             **own,
-            settings=[it.field for it in self.read],
+            settings=[setting.field for setting in self.read],
             memory_given_back=self.memory_given_back,
-            probes=[ProbeRecord(it, [of[it] for of in self.times]) for it in names],
+            probes=[ProbeRecord(name, [times[name] for times in self.times]) for name in names],
             others=list(self.others),
         )
 
@@ -151,12 +151,12 @@ class Measurements:
         ValueError
             If a text cannot be parsed.
         """
-        check_once("probes", (it.name for it in record.probes))
-        check_once("checks", (it.name for it in record.checks))
+        check_once("probes", (one.name for one in record.probes))
+        check_once("checks", (check.name for check in record.checks))
         settings = set(record.settings).difference(REMOVED_SETTINGS)
         read = tuple(Parameter.of_setting(it) for it in record.parameters if it.field in settings)
-        rounds = {it.name: it.rounds_s for it in record.probes}
-        checks = {it.name: tuple(of.measured_s for of in it.rounds) for it in record.checks}
+        rounds = {one.name: one.rounds_s for one in record.probes}
+        checks = {it.name: tuple(round_.measured_s for round_ in it.rounds) for it in record.checks}
         count = max(map(len, rounds.values()), default=0)
         estimates = {**rounds, **checks}
         further = {probe.name for fitted in FITTED_PARAMETERS for probe in fitted.more_probes}
@@ -259,14 +259,14 @@ class Measurements:
     ) -> Iterator[tuple[Mapping[str, float], Mapping[str, str]]]:
         """Yield each round's probe times, and its own parameters by field. One round describes the
         machine at one time, so its values belong together."""
-        measured = [it for it in parameters if it.measured]
+        measured = [parameter for parameter in parameters if parameter.measured]
         for number, times in enumerate(self.times):
-            yield times, {it.field: it.text(it.values[number]) for it in measured}
+            yield times, {entry.field: entry.text(entry.values[number]) for entry in measured}
 
 
 def _ignored_settings(settings: Iterable[str]) -> tuple[ResultWarning, ...]:
     """Return a warning if a document has settings that only earlier versions read."""
-    ignored = [it for it in settings if it in REMOVED_SETTINGS]
+    ignored = [setting for setting in settings if setting in REMOVED_SETTINGS]
     if not ignored:
         return ()
     message = f"the calibration has settings of an earlier version: {', '.join(ignored)}: ignored"
@@ -288,7 +288,7 @@ def check_once(kind: str, names: Iterable[str]) -> None:
 
 def fitted_parameters_for(read: Iterable[Parameter]) -> list[FittedParameter]:
     """Return the fitted parameters for a machine with these settings."""
-    known = {it.field for it in read}
+    known = {setting.field for setting in read}
     return [fitted.for_machine(known) for fitted in FITTED_PARAMETERS]
 
 
@@ -316,20 +316,20 @@ def _estimate_parameters(
     RunError
         If no round yields a required parameter.
     """
-    middles = {name: hodges_lehmann([of[name] for of in times]) for name in times[0]}
+    middles = {name: hodges_lehmann([row[name] for row in times]) for name in times[0]}
     known = known_settings(read)
     # One round describes the machine at one time, so its values belong together.
     known_then = [dict(known) for _ in times]
     solved = []
-    for estimator in (it for it in estimators if it.applies(known)):
+    for estimator in (one for one in estimators if one.applies(known)):
         common = estimator.common(middles, known)
         known |= common
         rounds = []
-        for of, then in zip(times, known_then, strict=True):
+        for measured, then in zip(times, known_then, strict=True):
             then |= common
-            rounds.append(common | estimator.solve(of, then))
+            rounds.append(common | estimator.solve(measured, then))
         whole = common | estimator.solve(middles, known)
-        fields = dict.fromkeys(field for found in rounds for field in found)
+        fields = dict.fromkeys(field for round_ in rounds for field in round_)
         for field in estimator.needed:
             if field not in fields:
                 raise RunError(
@@ -339,10 +339,10 @@ def _estimate_parameters(
                     " when processors and device are less busy, or raise --repetitions"
                 )
         for field in fields:
-            estimates = [found[field] for found in rounds if field in found]
+            estimates = [round_[field] for round_ in rounds if field in round_]
             pooled = whole.get(field) if len(estimates) == len(rounds) else None
             known[field] = hodges_lehmann(estimates) if pooled is None else pooled
-            values = tuple(found.get(field, known[field]) for found in rounds)
+            values = tuple(round_.get(field, known[field]) for round_ in rounds)
             for then, value in zip(known_then, values, strict=True):
                 then[field] = value
             unit = estimator.units.get(field.rsplit(".", 1)[-1], "s")

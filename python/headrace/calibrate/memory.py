@@ -27,7 +27,7 @@ class Memory(NamedTuple):
 def memory(mount: Mount) -> Iterator[Parameter]:
     """Yield the memory parameters of the tightest control group, or of the machine."""
     machine = machine_memory()
-    tightest = min([machine, *_cgroup_memory()], key=lambda it: it.size)
+    tightest = min([machine, *_cgroup_memory()], key=lambda cache: cache.size)
     yield Parameter("machine.memory.size", (tightest.size,), "B", tightest.source)
     yield Parameter(
         "machine.memory.used", (tightest.used,), "B", f"{tightest.source}, minus page cache"
@@ -52,9 +52,9 @@ def _cgroup_memory() -> Iterator[Memory]:
             if version == "2"
             else ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache")
         )
-        found = group_memory(folder, limit, used, cached)
-        if found is not None:
-            yield found
+        group = group_memory(folder, limit, used, cached)
+        if group is not None:
+            yield group
 
 
 def group_memory(folder: Path, limit: str, used: str, cached: str) -> Memory | None:

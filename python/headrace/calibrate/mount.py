@@ -50,18 +50,18 @@ def mount_of(directory: str | PathLike[str]) -> Mount:
     ScenarioError
         If simulations do not support its file system.
     """
-    found = _mount_of(directory)
-    if found.kind in SERVED:
+    mount = _mount_of(directory)
+    if mount.kind in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} is a network file system: use headrace calibrate"
+            f"{os.fspath(directory)}: {mount.kind} is a network file system: use headrace calibrate"
             " --server HOST:PORT, and run headrace bench net answer on that server"
         )
-    if found.kind not in MODELLED:
+    if mount.kind not in MODELLED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: the file system {found.kind} cannot be simulated: expected"
+            f"{os.fspath(directory)}: the file system {mount.kind} cannot be simulated: expected"
             f" one of {', '.join(MODELLED)}"
         )
-    return found
+    return mount
 
 
 def served_mount_of(directory: str | PathLike[str]) -> Mount:
@@ -74,27 +74,27 @@ def served_mount_of(directory: str | PathLike[str]) -> Mount:
     ScenarioError
         If simulations do not support its file system, or the file system is local.
     """
-    found = _mount_of(directory)
-    if found.kind not in SERVED:
+    mount = _mount_of(directory)
+    if mount.kind not in SERVED:
         raise ScenarioError(
-            f"{os.fspath(directory)}: {found.kind} cannot be calibrated with --server: expected one"
+            f"{os.fspath(directory)}: {mount.kind} cannot be calibrated with --server: expected one"
             f" of {', '.join(SERVED)}; for a local file system omit --server"
         )
-    return replace(found, kind=SERVED[found.kind])
+    return replace(mount, kind=SERVED[mount.kind])
 
 
 def _mount_of(directory: str | PathLike[str]) -> Mount:
     number = os.stat(directory).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
     path = Path(directory).resolve()
-    found, above = Mount("unknown", (), device), None
-    for it in mounted():
-        if it.device == device:
-            found = Mount(it.kind, it.options, device)
+    mount, above = Mount("unknown", (), device), None
+    for entry in mounted():
+        if entry.device == device:
+            mount = Mount(entry.kind, entry.options, device)
         # The last mount at a path hides those before it.
-        if path.is_relative_to(it.at) and (above is None or it.at.is_relative_to(above.at)):
-            above = it
-    if found.kind == "unknown" and above is not None:
+        if path.is_relative_to(entry.at) and (above is None or entry.at.is_relative_to(above.at)):
+            above = entry
+    if mount.kind == "unknown" and above is not None:
         # Files of btrfs have device numbers of their subvolumes, which the list of mounts lacks.
         return Mount(above.kind, above.options, device)
-    return found
+    return mount

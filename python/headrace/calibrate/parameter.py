@@ -34,7 +34,7 @@ class Parameter:
     @property
     def value(self) -> Value:
         """The pooled estimate, else the Hodges-Lehmann estimate over the rounds."""
-        numbers = [it for it in self.values if isinstance(it, (int, float))]
+        numbers = [number for number in self.values if isinstance(number, (int, float))]
         if len(numbers) < len(self.values) or isinstance(self.values[0], bool):
             return self.values[0]
         value = hodges_lehmann(numbers) if self.pooled is None else self.pooled
@@ -64,7 +64,7 @@ class Parameter:
 
     def record(self) -> ParameterRecord:
         """Return the record of the parameter."""
-        numbers = [it for it in self.values if isinstance(it, (int, float))]
+        numbers = [number for number in self.values if isinstance(number, (int, float))]
         rounds = list(self.values) if self.measured else []
         ends = self.interval or ((min(numbers), max(numbers)) if rounds else None)
         return ParameterRecord(

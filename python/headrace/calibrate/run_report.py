@@ -112,8 +112,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     def seconds_in_calls(self, processes: int = 1) -> float:
         """Return the mean time that a process spends in calls, in seconds."""
         total = sum(
-            it.count * (self.latency[name].mean or 0.0)
-            for name, it in self.operations.items()
+            operation.count * (self.latency[name].mean or 0.0)
+            for name, operation in self.operations.items()
             if name in self.latency
         )
         return total / processes
@@ -123,8 +123,8 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         """Busy time of all processors, in seconds."""
         if self.counters is not None:
             return self.counters.cpu_own * self.counters.processors * self.elapsed
-        stations = (it for it in self.stations if it.station.endswith("/processor"))
-        return sum((it.service or 0.0) * it.visits for it in stations)
+        stations = (station for station in self.stations if station.station.endswith("/processor"))
+        return sum((station.service or 0.0) * station.visits for station in stations)
 
 
 def simulated(text: str, sets: Mapping[str, str] | None = None) -> RunReport:

@@ -117,13 +117,13 @@ def calibrate_servers(
     RunError
         If no round yields a parameter.
     """
-    hosts = [host_and_port(it) for it in addresses]
+    hosts = [host_and_port(address) for address in addresses]
     mount = served_mount_of(directory)
     started = datetime.now(UTC)
     environment = of_directory(directory, started)
     mtu, header = _path_mtu(addresses[0], *hosts[0])
     steps = [*addresses, *(probe.name for probe in CALLS.values())]
-    found: list[dict[str, float]] = []
+    values: list[dict[str, float]] = []
     collector = WarningCollector()
     for number in range(rounds):
         messages: list[dict[int, Messages]] = []
@@ -136,13 +136,13 @@ def calibrate_servers(
             else:
                 operation = list(CALLS)[place - len(addresses)]
                 seconds[operation] = _seconds(CALLS[operation], directory, collector)
-        found.append(
-            combine_servers([network_parameters(it, seconds, mtu, header) for it in messages])
+        values.append(
+            combine_servers([network_parameters(one, seconds, mtu, header) for one in messages])
         )
     parameters = (
         Parameter("network.mtu", (mtu,), "B", "getsockopt(2), IP_MTU"),
         Parameter("network.header", (header,), "B", "IP and TCP; net.ipv4.tcp_timestamps"),
-        *combine_rounds(found),
+        *combine_rounds(values),
     )
     where = str(Path(directory).resolve())
     return Calibration(
@@ -155,11 +155,11 @@ def combine_servers(servers: Sequence[dict[str, float]]) -> dict[str, float]:
     return {
         name: hodges_lehmann(estimates)
         for name in METHODS
-        if (estimates := [it[name] for it in servers if name in it])
+        if (estimates := [server[name] for server in servers if name in server])
     }
 
 
-def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
+def combine_rounds(rounds: Sequence[dict[str, float]]) -> list[Parameter]:
     """Return the parameters over all rounds. A round that does not yield one takes the estimate of
     the others.
 
@@ -170,17 +170,17 @@ def combine_rounds(found: Sequence[dict[str, float]]) -> list[Parameter]:
     """
     parameters = []
     for name, (unit, method) in METHODS.items():
-        estimates = [it[name] for it in found if name in it]
+        estimates = [row[name] for row in rounds if name in row]
         if not estimates:
             raise RunError(
-                f"{name} cannot be estimated from {method}: in all {len(found)} rounds large"
+                f"{name} cannot be estimated from {method}: in all {len(rounds)} rounds large"
                 " messages took no longer than small ones, because other traffic delayed them:"
                 " repeat when the network is less busy, or raise --repetitions"
             )
-        if len(estimates) < len(found):
-            method += f"; from {len(estimates)} of {len(found)} rounds"
+        if len(estimates) < len(rounds):
+            method += f"; from {len(estimates)} of {len(rounds)} rounds"
         others = hodges_lehmann(estimates)
-        values = tuple(it.get(name, others) for it in found)
+        values = tuple(row.get(name, others) for row in rounds)
         parameters.append(Parameter(name, values, unit, method))
     return parameters
 
@@ -250,13 +250,13 @@ def host_and_port(address: str) -> tuple[str, int]:
     ValueError
         If the text has another form.
     """
-    found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
-    if found is None or not 1 <= int(found[3]) <= MOST_PORT:
+    match = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+(?:%\w+)?)\]|([^\s:\[\]]+)):(\d{1,5})", address)
+    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise ValueError(
             f"--server {address}: expected HOST:PORT with a port from 1 to {MOST_PORT},"
             " such as server-0:7417 or [fe80::1]:7417"
         )
-    return found[1] or found[2], int(found[3])
+    return match[1] or match[2], int(match[3])
 
 
 MOST_PORT = 65535

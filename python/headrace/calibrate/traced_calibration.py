@@ -51,7 +51,7 @@ class TracedCalibration:
             "service": kernel_trace.service(self.requests)
             .filter(pl.col("count") >= LEAST)
             .to_dicts(),
-            "activity": {name: kernel_trace.activity(it) for name, it in self.recordings.items()},
+            "activity": {name: kernel_trace.activity(run) for name, run in self.recordings.items()},
             "cost": self.cost,
             "lost": sum(recording.lost for recording in self.recordings.values()),
         }
@@ -62,13 +62,13 @@ class TracedCalibration:
         """Text of the machine file, with a comment for each kernel time that has a field. The
         parameters are those measured without tracing."""
         lines = [self.calibration.toml]
-        for it in self.times:
-            if it.field is not None:
-                least, most = (it.text(value) for value in it.spread)
-                text = f"# {METHOD}: {it.field} = {it.text(it.value)}"
-                if len(it.values) > 1:
-                    text += f", 90 % of {len(it.values)} between {least} and {most}"
-                lines.append(f"{text}: {it.what}\n")
+        for time in self.times:
+            if time.field is not None:
+                least, most = (time.text(value) for value in time.spread)
+                text = f"# {METHOD}: {time.field} = {time.text(time.value)}"
+                if len(time.values) > 1:
+                    text += f", 90 % of {len(time.values)} between {least} and {most}"
+                lines.append(f"{text}: {time.what}\n")
         return "".join(lines) if len(lines) == 1 else f"{lines[0]}\n{''.join(lines[1:])}"
 
 
@@ -82,19 +82,19 @@ class Timeline:
     write_back: list[tuple[float, float]]
 
 
-def timeline(found: TracedCalibration) -> Timeline:
+def timeline(traced: TracedCalibration) -> Timeline:
     """Return the timeline over all probes, one after another."""
-    start = int(found.requests["issued_ns"].to_numpy().min(initial=LATEST))
+    start = int(traced.requests["issued_ns"].to_numpy().min(initial=LATEST))
 
-    def spans(of: Callable[[Recording], Intervals]) -> list[tuple[float, float]]:
-        every = [of(recording) for recording in found.recordings.values()]
+    def spans(times: Callable[[Recording], Intervals]) -> list[tuple[float, float]]:
+        every = [times(recording) for recording in traced.recordings.values()]
         return [
             ((int(begin) - start) * 1e-9, (int(end) - start) * 1e-9)
-            for it in every
-            for begin, end in zip(it.starts, it.ends, strict=True)
+            for intervals in every
+            for begin, end in zip(intervals.starts, intervals.ends, strict=True)
         ]
 
-    requests = found.requests.with_columns(((pl.col("issued_ns") - start) * 1e-9).alias("at_s"))
+    requests = traced.requests.with_columns(((pl.col("issued_ns") - start) * 1e-9).alias("at_s"))
     return Timeline(requests, spans(kernel_trace.commits), spans(kernel_trace.write_back))
 
 
@@ -138,8 +138,8 @@ def trace_calibration(
     return TracedCalibration(
         calibration,
         kernel_times(seen, calibration.parameters),
-        {name: it.recording for name, it in seen.items()},
-        pl.concat([it.requests for it in seen.values()]),
+        {name: value.recording for name, value in seen.items()},
+        pl.concat([traced.requests for traced in seen.values()]),
         median(costs),
     )
 
@@ -153,9 +153,9 @@ def _mean(measured: Measurement) -> float:
 
 
 def _seen(measured: Measurement, recording: Recording) -> TracedProbe:
-    made = kernel_trace.timed(recording, measured.report.measured_seconds)
+    calls = kernel_trace.timed(recording, measured.report.measured_seconds)
     requests = kernel_trace.requests(recording)
-    if made.height:
-        start, end = made["entered_ns"].to_numpy().min(), made["left_ns"].to_numpy().max()
+    if calls.height:
+        start, end = calls["entered_ns"].to_numpy().min(), calls["left_ns"].to_numpy().max()
         requests = requests.filter(pl.col("issued_ns").is_between(start, end))
-    return TracedProbe(measured.report.latency, recording, made, requests)
+    return TracedProbe(measured.report.latency, recording, calls, requests)

@@ -63,7 +63,7 @@ def array_kind(text: str) -> ArrayKind:
     for kind in get_args(ArrayKind):
         if text == kind != "draid":
             return kind  # type: ignore[no-any-return]
-    levels = ", ".join(it for it in get_args(ArrayKind) if it != "draid")
+    levels = ", ".join(name for name in get_args(ArrayKind) if name != "draid")
     raise ValueError(f'"{text}": expected one of {levels}; a dRAID is written 2:8d:64c:2s')
 
 
@@ -98,13 +98,13 @@ def parse_draid(text: str) -> tuple[Array, int]:
             raise ValueError(f'"{text}": {expected}')
         parity = int(first)
     for part in rest:
-        found = re.fullmatch(r"(\d{1,6})([dcs])", part)
-        if found is None:
+        match = re.fullmatch(r"(\d{1,6})([dcs])", part)
+        if match is None:
             raise ValueError(f'"{text}": {expected}')
-        number = int(found[1])
-        if found[2] == "d":
+        number = int(match[1])
+        if match[2] == "d":
             data = number
-        elif found[2] == "c":
+        elif match[2] == "c":
             disks = number
         else:
             spares = number

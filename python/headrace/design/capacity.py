@@ -316,13 +316,13 @@ def capacity_wanted(need: CapacityNeed) -> Figure:
 
 def capacity_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
     """Return the requirements of capacity that a design misses, from its capacities."""
-    found = by_key(figures)
-    usable = found["usable-capacity"].value
-    wanted = worksheet.capacity.first_purchase
-    files = file_violations(found.values(), worksheet)
-    if usable >= wanted * (1 - 1e-9):
+    keyed = by_key(figures)
+    usable = keyed["usable-capacity"].value
+    bought = worksheet.capacity.first_purchase
+    files = file_violations(keyed.values(), worksheet)
+    if usable >= bought * (1 - 1e-9):
         return files
-    wanted_text, got = size(wanted), size(usable)
+    wanted_text, got = size(bought), size(usable)
     share = f"{100 * worksheet.capacity.reserve:g} %"
     return (
         Violation(

@@ -145,4 +145,4 @@ class Catalogue(msgspec.Struct, frozen=True):
             *self.shelves,
             *self.networks,
         )
-        return {it.name: it.price for it in entries}
+        return {entry.name: entry.price for entry in entries}

@@ -56,21 +56,21 @@ def least_system(worksheet: Worksheet, catalogue: Catalogue) -> LeastSystem:
     They count the copies that zones demand, and no other redundancy, spares or reserve. All nodes
     and shelves are full of disks. There is one node at least.
     """
-    wanted = worksheet.capacity.usable * _mean_copies(worksheet)
+    needed = worksheet.capacity.usable * _mean_copies(worksheet)
     price = cheapest_price(catalogue)
     slot_power, slot_units = _per_slot(catalogue)
-    disks = [it for it in catalogue.disks if it.capacity > 0]
-    power = min((wanted / it.capacity * (it.power + slot_power) for it in disks), default=0.0)
-    power = max(power, min((it.power for it in catalogue.nodes), default=0.0))
-    one_node = min((it.rack_units for it in catalogue.nodes), default=0.0)
-    largest = max((it.capacity for it in disks), default=math.inf)
-    weights = [it.weight / it.capacity for it in disks if it.weight is not None]
+    disks = [disk for disk in catalogue.disks if disk.capacity > 0]
+    power = min((needed / disk.capacity * (disk.power + slot_power) for disk in disks), default=0.0)
+    power = max(power, min((node.power for node in catalogue.nodes), default=0.0))
+    one_node = min((node.rack_units for node in catalogue.nodes), default=0.0)
+    largest = max((disk.capacity for disk in disks), default=math.inf)
+    weights = [disk.weight / disk.capacity for disk in disks if disk.weight is not None]
     return LeastSystem(
-        bytes=wanted,
-        price=None if price is None else wanted * price,
+        bytes=needed,
+        price=None if price is None else needed * price,
         power=power,
-        units=max(wanted / largest * slot_units, one_node),
-        weight=wanted * min(weights) if len(weights) == len(disks) and disks else None,
+        units=max(needed / largest * slot_units, one_node),
+        weight=needed * min(weights) if len(weights) == len(disks) and disks else None,
     )
 
 
@@ -92,9 +92,9 @@ def _mean_copies(worksheet: Worksheet) -> float:
 def _per_slot(catalogue: Catalogue) -> tuple[float, float]:
     """Return the least watts and rack units of a disk's slot in a node or shelf."""
     boxes: list[tuple[float, float, int]] = [
-        (it.power, it.rack_units, it.slots) for it in catalogue.nodes if it.slots > 0
+        (node.power, node.rack_units, node.slots) for node in catalogue.nodes if node.slots > 0
     ]
-    boxes += [(it.power, it.rack_units, it.slots) for it in catalogue.shelves if it.slots > 0]
+    boxes += [(row.power, row.rack_units, row.slots) for row in catalogue.shelves if row.slots > 0]
     return (
         min((power / slots for power, _, slots in boxes), default=0.0),
         min((units / slots for _, units, slots in boxes), default=0.0),
@@ -113,7 +113,7 @@ def _watts(value: float) -> str:
 
 
 def _shares(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Violation]:
-    shares = [(it.name, it.share) for it in worksheet.zones if it.share is not None]
+    shares = [(zone.name, zone.share) for zone in worksheet.zones if zone.share is not None]
     total = math.fsum(share for _, share in shares)
     if _exceeds(total, 1.0):
         parts = ", ".join(f"{name} {percent(share)} %" for name, share in shares)
@@ -131,7 +131,7 @@ def _zone_sizes(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator
         if zone.share is None:
             continue
         room = zone.share * worksheet.capacity.usable
-        amount = math.fsum(it.size or 0.0 for it in worksheet.data if it.zone == zone.name)
+        amount = math.fsum(datum.size or 0.0 for datum in worksheet.data if datum.zone == zone.name)
         if _exceeds(amount, room):
             yield Violation(
                 f"zones.{index}.share",
@@ -143,7 +143,7 @@ def _zone_sizes(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator
 
 
 def _all_data(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Violation]:
-    amount = math.fsum(it.size or 0.0 for it in worksheet.data)
+    amount = math.fsum(datum.size or 0.0 for datum in worksheet.data)
     room = worksheet.capacity.usable
     if _exceeds(amount, room):
         yield Violation(
@@ -169,7 +169,7 @@ def _price(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> It
 
 
 def _demands_copies(worksheet: Worksheet) -> bool:
-    return any((it.copies or 1) > 1 for it in worksheet.zones)
+    return any((zone.copies or 1) > 1 for zone in worksheet.zones)
 
 
 def _power(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[Violation]:
@@ -183,13 +183,13 @@ def _power(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
     if facility.ups_va:
         limit = facility.ups_va * facility.ups_power_factor
         limits.append(("facility.ups_va", limit, "load of the UPS"))
-    for field, known, what in limits:
+    for field, known, text in limits:
         if known is not None and _exceeds(least.power, known):
             yield Violation(
                 field,
                 f"at most {_watts(known)}",
                 _watts(least.power),
-                f"the least {what} of any design with capacity.usable ="
+                f"the least {text} of any design with capacity.usable ="
                 f" {size(worksheet.capacity.usable)} is {_watts(least.power - known)} above"
                 f" {field}",
             )
@@ -243,17 +243,17 @@ def _racks(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
 def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare each application's throughput with what feeds or connects its clients."""
     port = _fastest_port(catalogue)
-    groups = {it.name: it for it in worksheet.clients}
+    groups = {client.name: client for client in worksheet.clients}
     for index, application in enumerate(worksheet.applications):
-        found = [groups[name] for name in application.clients if name in groups]
-        if application.throughput is None or not found:
+        members = [groups[name] for name in application.clients if name in groups]
+        if application.throughput is None or not members:
             continue
-        limit = math.fsum(it.count * min(port, _rate(it.source_rate)) for it in found)
+        limit = math.fsum(one.count * min(port, _rate(one.source_rate)) for one in members)
         if not _exceeds(application.throughput, limit):
             continue
-        by_source = [it for it in found if _rate(it.source_rate) < port]
-        what = (
-            "clients.source_rate of " + ", ".join(it.name for it in by_source)
+        by_source = [one for one in members if _rate(one.source_rate) < port]
+        text = (
+            "clients.source_rate of " + ", ".join(one.name for one in by_source)
             if by_source
             else "the fastest network of the catalogue at each client"
         )
@@ -261,7 +261,7 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
             f"applications.{index}.throughput",
             f"{size(application.throughput)}/s",
             f"{size(limit)}/s",
-            f"{what} lets its {sum(it.count for it in found)} clients move"
+            f"{text} lets its {sum(one.count for one in members)} clients move"
             f" {size(application.throughput - limit)}/s less than the application wants",
         )
     for index, group in enumerate(worksheet.clients):
@@ -277,7 +277,7 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
 
 def _fastest_port(catalogue: Catalogue) -> float:
     """Return the bytes a second of a port of the fastest network."""
-    return max((it.bandwidth for it in catalogue.networks), default=math.inf)
+    return max((network.bandwidth for network in catalogue.networks), default=math.inf)
 
 
 def _rate(rate: float | None) -> float:
@@ -286,8 +286,8 @@ def _rate(rate: float | None) -> float:
 
 def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Iterator[Violation]:
     """Compare the accepted loss with that of disks without any redundancy, if none can exist."""
-    wanted = worksheet.recovery.loss_probability
-    if wanted is not None and wanted <= 0:
+    limit = worksheet.recovery.loss_probability
+    if limit is not None and limit <= 0:
         yield Violation(
             "recovery.loss_probability",
             "0",
@@ -295,12 +295,12 @@ def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Ite
             "no design is without any risk of loss: expected a probability such as 1e-6",
         )
         return
-    if wanted is None or not catalogue.nodes or not catalogue.disks:
+    if limit is None or not catalogue.nodes or not catalogue.disks:
         return
-    single = [it for it in worksheet.zones if it.copies == 1]
-    slots = max(it.slots for it in catalogue.nodes)
-    if catalogue.shelves and any(it.shelves for it in catalogue.nodes):
-        slots += max(it.slots for it in catalogue.shelves)
+    single = [each for each in worksheet.zones if each.copies == 1]
+    slots = max(node.slots for node in catalogue.nodes)
+    if catalogue.shelves and any(node.shelves for node in catalogue.nodes):
+        slots += max(shelf.slots for shelf in catalogue.shelves)
     if slots >= 2 or not single:
         return
     years = worksheet.recovery.loss_years
@@ -308,26 +308,26 @@ def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Ite
         amount = zone_bytes(worksheet, zone) or 0.0
         expected = min(
             (
-                math.ceil(amount / it.capacity) * years * YEAR / it.mttf * it.failure_factor
-                for it in catalogue.disks
-                if it.capacity > 0 and it.mttf > 0
+                math.ceil(amount / disk.capacity) * years * YEAR / disk.mttf * disk.failure_factor
+                for disk in catalogue.disks
+                if disk.capacity > 0 and disk.mttf > 0
             ),
             default=0.0,
         )
         loss = -math.expm1(-expected)
-        if _exceeds(loss, wanted):
+        if _exceeds(loss, limit):
             yield Violation(
                 "recovery.loss_probability",
-                f"at most {wanted:.3g} in {years:g} years",
+                f"at most {limit:.3g} in {years:g} years",
                 f"{loss:.3g}",
                 f"zones.{zone.name}.copies = 1, and no node of the catalogue has the two disks of"
-                f" an array: its loss is {loss / wanted:.3g} times the accepted one",
+                f" an array: its loss is {loss / limit:.3g} times the accepted one",
             )
 
 
 def _survival(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Violation]:
     recovery = worksheet.recovery
-    single = [it.name for it in worksheet.zones if it.copies == 1]
+    single = [zone.name for zone in worksheet.zones if zone.copies == 1]
     if recovery.survives_node and single:
         yield Violation(
             "recovery.survives_node",
@@ -356,16 +356,16 @@ def _survival(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[V
 
 def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare the sum of throughputs with the fastest network and the most nodes."""
-    total = math.fsum(it.throughput or 0.0 for it in worksheet.applications)
+    total = math.fsum(application.throughput or 0.0 for application in worksheet.applications)
     port = _fastest_port(catalogue)
     limits = []
     room = worksheet.facility.racks
-    units = min((it.rack_units for it in catalogue.nodes if it.rack_units > 0), default=0.0)
+    units = min((node.rack_units for node in catalogue.nodes if node.rack_units > 0), default=0.0)
     if room is not None and units:
         nodes = math.floor(room * worksheet.facility.rack_units / units)
         limits.append(("facility.racks", nodes))
-    prices = [it.price for it in catalogue.nodes]
-    known = [it for it in prices if it is not None]
+    prices = [node.price for node in catalogue.nodes]
+    known = [price for price in prices if price is not None]
     budget = worksheet.budget.initial
     if budget is not None and known and len(known) == len(prices) and min(known) > 0:
         limits.append(("budget.initial", math.floor(budget / min(known))))
@@ -384,8 +384,8 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
 
 def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterator[Violation]:
     """Compare rates of flows with their clients, and lifetimes with the time to move the data."""
-    groups = {it.name: it for it in worksheet.clients}
-    zones = {it.name: (index, it) for index, it in enumerate(worksheet.zones)}
+    groups = {client.name: client for client in worksheet.clients}
+    zones = {area.name: (index, area) for index, area in enumerate(worksheet.zones)}
     port = _fastest_port(catalogue)
     for number, flow in enumerate(worksheet.flows):
         if flow.rate is None or not flow.rate > 0:
@@ -405,7 +405,7 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
         index, zone = zones.get(flow.source, (-1, None))
         if zone is None or zone.lifetime is None or flow.removes:
             continue
-        amount = math.fsum(it.size or 0.0 for it in worksheet.data if it.zone == zone.name)
+        amount = math.fsum(datum.size or 0.0 for datum in worksheet.data if datum.zone == zone.name)
         needed = amount / flow.rate
         if _exceeds(needed, zone.lifetime):
             yield Violation(
@@ -425,7 +425,7 @@ def _backups(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
         amount = zone_bytes(worksheet, zone)
         if amount is None or "incremental" in words or "full" not in words:
             continue
-        if not any(it in words for it in ("nightly", "daily", "every day", "every night")):
+        if not any(word in words for word in ("nightly", "daily", "every day", "every night")):
             continue
         needed = amount / port
         if _exceeds(needed, DAY):
@@ -449,7 +449,7 @@ def _answers(worksheet: Worksheet, _: Catalogue, __: LeastSystem) -> Iterator[Vi
                     f"data.{data.name}.regenerable = false",
                     f"all data can be generated again, but {data.name} cannot",
                 )
-    zones = {it.name: (index, it) for index, it in enumerate(worksheet.zones)}
+    zones = {area.name: (index, area) for index, area in enumerate(worksheet.zones)}
     for data in worksheet.data:
         index, zone = zones.get(data.zone, (-1, None))
         if zone is None or data.striping is None or zone.distribution == "either":

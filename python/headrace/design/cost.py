@@ -51,20 +51,20 @@ def cost(
         capacities: Figures of `capacity(design)`, if they are known.
         facilities: Figures of `facility(design, worksheet.facility)`, if they are known.
     """
-    found = parts(design)
+    bought = parts(design)
     usable = by_key(capacity(design) if capacities is None else capacities)["usable-capacity"]
     housing = by_key(facility(design, worksheet.facility) if facilities is None else facilities)
-    figures = _purchase(found)
+    figures = _purchase(bought)
     purchase = by_key(figures).get("purchase")
     has_agreement = worksheet.budget.vendor_agreement is not False
     if purchase is not None and has_agreement:
-        figures += _maintenance(found, catalogue, worksheet)
-    figures.append(_failures(found))
+        figures += _maintenance(bought, catalogue, worksheet)
+    figures.append(_failures(bought))
     if not has_agreement:
-        figures += _spare_parts(found, worksheet)
+        figures += _spare_parts(bought, worksheet)
     figures += _power(housing["total-power"], worksheet)
     figures += _colocation(housing["racks"], worksheet)
-    figures += _engineer(found, worksheet)
+    figures += _engineer(bought, worksheet)
     if purchase is None:
         return tuple(figures)
     sums = by_key(figures)
@@ -86,35 +86,35 @@ def cost(
 
 def missing_prices(design: Design) -> tuple[str, ...]:
     """Return the entries of the catalogue that a design needs and that have no price."""
-    return tuple(dict.fromkeys(it.entry for it in parts(design) if it.price is None))
+    return tuple(dict.fromkeys(part.entry for part in parts(design) if part.price is None))
 
 
-def _purchase(found: Sequence[Part]) -> list[Figure]:
+def _purchase(bought: Sequence[Part]) -> list[Figure]:
     """Return the price of each kind of part, and their sum if all have prices."""
     figures = [
         Figure(
-            key=f"purchase-{it.kind}",
-            title=it.title,
-            value=it.count * it.price,
+            key=f"purchase-{part.kind}",
+            title=part.title,
+            value=part.count * part.price,
             unit="money",
             formula="number x price",
             inputs=(
-                Input("number", str(it.count), "design"),
-                Input("price", number(it.price), f"catalogue: {it.entry}"),
+                Input("number", str(part.count), "design"),
+                Input("price", number(part.price), f"catalogue: {part.entry}"),
             ),
             source=DEFINITION,
         )
-        for it in found
-        if it.price is not None
+        for part in bought
+        if part.price is not None
     ]
-    missing = list(dict.fromkeys(it.entry for it in found if it.price is None))
+    missing = list(dict.fromkeys(part.entry for part in bought if part.price is None))
     total = Figure(
         key="priced-parts" if missing else "purchase",
         title="parts that have a price" if missing else "purchase",
-        value=sum(it.value for it in figures),
+        value=sum(figure.value for figure in figures),
         unit="money",
-        formula=" + ".join(it.title for it in figures) or "0",
-        inputs=tuple(_of(it) for it in figures),
+        formula=" + ".join(figure.title for figure in figures) or "0",
+        inputs=tuple(_of(entry) for entry in figures),
         source=HINDMAN,
         note=f"no price in the catalogue: {', '.join(missing)}: purchase and total are unknown"
         if missing
@@ -125,8 +125,8 @@ def _purchase(found: Sequence[Part]) -> list[Figure]:
 
 def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Worksheet) -> list[Figure]:
     """Return the maintenance of a year, and of all years."""
-    quoted = sum(it.count * it.yearly_maintenance for it in found if it.yearly_maintenance)
-    rest = sum(it.count * (it.price or 0.0) for it in found if it.yearly_maintenance is None)
+    quoted = sum(part.count * part.yearly_maintenance for part in found if part.yearly_maintenance)
+    rest = sum(one.count * (one.price or 0.0) for one in found if one.yearly_maintenance is None)
     share = catalogue.maintenance_share
     unknown = worksheet.budget.vendor_agreement is None
     yearly = Figure(
@@ -156,28 +156,28 @@ def _maintenance(found: Sequence[Part], catalogue: Catalogue, worksheet: Workshe
     return [yearly, total]
 
 
-def _rate(it: Part) -> float:
+def _rate(part: Part) -> float:
     """Return the failures a month of the parts of a kind."""
-    return it.count * HOURS_A_MONTH * 3600 / it.mttf if it.mttf else 0.0
+    return part.count * HOURS_A_MONTH * 3600 / part.mttf if part.mttf else 0.0
 
 
-def _failures(found: Sequence[Part]) -> Figure:
-    failing = [it for it in found if it.mttf]
+def _failures(bought: Sequence[Part]) -> Figure:
+    failing = [part for part in bought if part.mttf]
     return Figure(
         key="failures-month",
         title="failures a month",
-        value=sum(_rate(it) for it in failing),
+        value=sum(_rate(part) for part in failing),
         unit="1",
-        formula=" + ".join(f"{it.title} x 730 h / MTTF of {it.title}" for it in failing) or "0",
+        formula=" + ".join(f"{one.title} x 730 h / MTTF of {one.title}" for one in failing) or "0",
         inputs=tuple(
             one
-            for it in failing
+            for part in failing
             for one in (
-                Input(it.title, str(it.count), "design"),
+                Input(part.title, str(part.count), "design"),
                 Input(
-                    f"MTTF of {it.title}",
-                    f"{number((it.mttf or 0.0) / 3600)} h",
-                    f"catalogue: {it.entry}, mttf / failure_factor",
+                    f"MTTF of {part.title}",
+                    f"{number((part.mttf or 0.0) / 3600)} h",
+                    f"catalogue: {part.entry}, mttf / failure_factor",
                 ),
             )
         ),
@@ -185,19 +185,19 @@ def _failures(found: Sequence[Part]) -> Figure:
     )
 
 
-def _spare_parts(found: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
+def _spare_parts(bought: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
     """Return the price of the disks that fail, which an agreement would replace."""
-    disks = [it for it in found if it.kind in ("disk", "metadata-disk") and it.mttf]
-    if any(it.price is None for it in disks):
+    disks = [part for part in bought if part.kind in ("disk", "metadata-disk") and part.mttf]
+    if any(disk.price is None for disk in disks):
         return []
     years = worksheet.capacity.years
     return [
         Figure(
             key="spare-parts",
             title="disks that fail",
-            value=sum(_rate(it) * MONTHS_YEAR * years * (it.price or 0.0) for it in disks),
+            value=sum(_rate(disk) * MONTHS_YEAR * years * (disk.price or 0.0) for disk in disks),
             unit="money",
-            formula=" + ".join(f"failures of {it.title} x price of {it.title}" for it in disks)
+            formula=" + ".join(f"failures of {one.title} x price of {one.title}" for one in disks)
             or "0",
             inputs=tuple(
                 one
@@ -268,9 +268,9 @@ def _colocation(racks: Figure, worksheet: Worksheet) -> list[Figure]:
     ]
 
 
-def _engineer(found: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
-    disks = sum(_rate(it) for it in found if it.kind in ("disk", "metadata-disk"))
-    nodes = sum(_rate(it) for it in found if it.kind not in ("disk", "metadata-disk"))
+def _engineer(bought: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
+    disks = sum(_rate(part) for part in bought if part.kind in ("disk", "metadata-disk"))
+    nodes = sum(_rate(part) for part in bought if part.kind not in ("disk", "metadata-disk"))
     hours = Figure(
         key="engineer-hours",
         title="hours of an engineer a month",
@@ -316,10 +316,10 @@ def _totals(
     total = Figure(
         key="total-cost",
         title=f"total over {years:g} years",
-        value=sum(it.value for it in summed),
+        value=sum(figure.value for figure in summed),
         unit="money",
-        formula=" + ".join(it.title for it in summed),
-        inputs=tuple(_of(it) for it in summed),
+        formula=" + ".join(figure.title for figure in summed),
+        inputs=tuple(_of(figure) for figure in summed),
         source=HINDMAN,
         note=f"without {' and '.join(absent)}" if absent else "",
     )
@@ -391,17 +391,17 @@ def cost_limits(budget: Budget) -> tuple[tuple[str, float | None, str], ...]:
 
 def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
     """Return the limits of the budget that a design exceeds, from its costs."""
-    found = by_key(figures)
+    keyed = by_key(figures)
     return tuple(
         Violation(
             field=field,
             wanted=f"at most {number(limit)}",
-            got=number(found[key].value),
-            message=f"{found[key].title[:1].upper()}{found[key].title[1:]}:"
-            f" {number(found[key].value)}; the budget has {number(limit)}.",
+            got=number(keyed[key].value),
+            message=f"{keyed[key].title[:1].upper()}{keyed[key].title[1:]}:"
+            f" {number(keyed[key].value)}; the budget has {number(limit)}.",
         )
         for field, limit, key in cost_limits(worksheet.budget)
-        if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
+        if limit is not None and key in keyed and keyed[key].value > limit * (1 + 1e-9)
     )
 
 

@@ -88,7 +88,7 @@ def designs(
     """
     seen: set[Design] = set()
     networks = [
-        it for it in catalogue.networks if not options.networks or it.name in options.networks
+        each for each in catalogue.networks if not options.networks or each.name in options.networks
     ]
     first = worksheet.capacity.first_purchase
     horizon = horizon_capacity(worksheet)
@@ -98,10 +98,10 @@ def designs(
             for disk in catalogue.disks:
                 if disk.disk_class not in options.disk_classes or not housing.takes(disk):
                     continue
-                for made in _filled(file_system, housing, disk, options, first, horizon, scale):
+                for plan in _filled(file_system, housing, disk, options, first, horizon, scale):
                     for network in networks:
                         for metadata in _metadata(file_system, options):
-                            design = _with(made, network, metadata, metadata_disk, options)
+                            design = _with(plan, network, metadata, metadata_disk, options)
                             if design not in seen:
                                 seen.add(design)
                                 yield design
@@ -149,8 +149,8 @@ def _widths(kind: ArrayKind, free: int) -> list[int]:
     even = free // -(-free // WIDEST[kind]) if free > 0 else 0
     if kind == "raid10":
         even -= even % 2
-    found = {it for it in (*USUAL[kind], even) if min(USUAL[kind]) <= it <= free}
-    return sorted(found)
+    widths = {width for width in (*USUAL[kind], even) if min(USUAL[kind]) <= width <= free}
+    return sorted(widths)
 
 
 def _chunk(data: int) -> int:
@@ -270,7 +270,7 @@ def _metadata(file_system: FileSystem, options: Options) -> tuple[int, ...]:
     if file_system not in OWN_METADATA:
         return (0,)
     most = 2 if file_system in STANDBY else 1
-    return tuple(sorted({min(it, most) for it in options.metadata_nodes}))
+    return tuple(sorted({min(number, most) for number in options.metadata_nodes}))
 
 
 def _with(
@@ -300,8 +300,8 @@ def _with(
 
 def _cheapest_flash(catalogue: Catalogue) -> DiskModel | None:
     """Return the solid-state drive of the least price, or the first if none has one."""
-    flash = [it for it in catalogue.disks if it.disk_class in ("ssd", "nvme")]
-    return min(flash, key=lambda it: math.inf if it.price is None else it.price, default=None)
+    flash = [disk for disk in catalogue.disks if disk.disk_class in ("ssd", "nvme")]
+    return min(flash, key=lambda disk: math.inf if disk.price is None else disk.price, default=None)
 
 
 _NO_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)

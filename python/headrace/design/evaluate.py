@@ -38,7 +38,7 @@ def evaluate(
     """
     capacities = _capacity(_without_network(design))
     facilities = facility(design, worksheet.facility)
-    throughput = sum(it.throughput for it in performance) or None
+    throughput = sum(part.throughput for part in performance) or None
     costs = cost(
         design,
         catalogue,
@@ -73,43 +73,43 @@ def performance_violations(
     performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
 ) -> tuple[Violation, ...]:
     """Return the requirements of applications that the simulated performance misses."""
-    places = {it.name: number for number, it in enumerate(worksheet.applications)}
-    found = []
-    for it in performance:
-        place = f"application.{places.get(it.application, 0)}"
-        if it.wanted_throughput is not None and it.throughput < it.wanted_throughput:
-            wanted, got = quantity(it.wanted_throughput, "B/s"), quantity(it.throughput, "B/s")
-            found.append(
+    places = {application.name: number for number, application in enumerate(worksheet.applications)}
+    violations = []
+    for part in performance:
+        place = f"application.{places.get(part.application, 0)}"
+        if part.wanted_throughput is not None and part.throughput < part.wanted_throughput:
+            goal, got = quantity(part.wanted_throughput, "B/s"), quantity(part.throughput, "B/s")
+            violations.append(
                 Violation(
                     f"{place}.throughput",
-                    f"at least {wanted}",
+                    f"at least {goal}",
                     got,
-                    f"{it.application} gets {got} and needs {wanted};"
-                    f" {it.limiting_resource or 'the system'} is the limit.",
+                    f"{part.application} gets {got} and needs {goal};"
+                    f" {part.limiting_resource or 'the system'} is the limit.",
                 )
             )
-        if it.wanted_operations is not None and it.operations < it.wanted_operations:
-            wanted, got = f"{number(it.wanted_operations)}/s", f"{number(it.operations)}/s"
-            found.append(
+        if part.wanted_operations is not None and part.operations < part.wanted_operations:
+            goal, got = f"{number(part.wanted_operations)}/s", f"{number(part.operations)}/s"
+            violations.append(
                 Violation(
                     f"{place}.operations",
-                    f"at least {wanted}",
+                    f"at least {goal}",
                     got,
-                    f"{it.application} makes {got} calls and needs {wanted};"
-                    f" {it.limiting_resource or 'the system'} is the limit.",
+                    f"{part.application} makes {got} calls and needs {goal};"
+                    f" {part.limiting_resource or 'the system'} is the limit.",
                 )
             )
-        if it.wanted_latency is not None and it.latency > it.wanted_latency:
-            wanted, got = quantity(it.wanted_latency, "s"), quantity(it.latency, "s")
-            found.append(
+        if part.wanted_latency is not None and part.latency > part.wanted_latency:
+            goal, got = quantity(part.wanted_latency, "s"), quantity(part.latency, "s")
+            violations.append(
                 Violation(
                     f"{place}.latency",
-                    f"at most {wanted}",
+                    f"at most {goal}",
                     got,
-                    f"A call of {it.application} takes {got} on average, and {wanted} is accepted.",
+                    f"A call of {part.application} takes {got} on average, and {goal} is accepted.",
                 )
             )
-    return tuple(found)
+    return tuple(violations)
 
 
 def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...]:

@@ -51,13 +51,13 @@ def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float |
     """Return the least part of its throughput or calls that an application gets; None if none
     says what it wants."""
     parts = [
-        got / wanted
-        for it in performance
-        for wanted, got in (
-            (it.wanted_throughput, it.throughput),
-            (it.wanted_operations, it.operations),
+        got / goal
+        for part in performance
+        for goal, got in (
+            (part.wanted_throughput, part.throughput),
+            (part.wanted_operations, part.operations),
         )
-        if wanted
+        if goal
     ]
     return min(parts, default=None)
 

@@ -34,17 +34,17 @@ def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
         design: The design.
         facility: Voltage, power factor of the UPS, overhead of cooling, units of a rack.
     """
-    found = parts(design)
+    built = parts(design)
     loads = [
         Load(
-            name=it.title,
-            count=it.count,
-            power=it.power,
-            max_power=it.max_power,
-            source=f"catalogue: {it.entry}",
+            name=part.title,
+            count=part.count,
+            power=part.power,
+            max_power=part.max_power,
+            source=f"catalogue: {part.entry}",
         )
-        for it in found
-        if it.power or it.max_power
+        for part in built
+        if part.power or part.max_power
     ]
     supply = Supply(
         voltage=facility.voltage,
@@ -52,7 +52,7 @@ def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
         cooling_overhead=facility.cooling_overhead,
     )
     raw = design.disks * design.disk.capacity
-    figures = [*power_figures(loads, supply), *_space(design, found, facility)]
+    figures = [*power_figures(loads, supply), *_space(design, built, facility)]
     power, units = by_key(figures)["power"], by_key(figures)["rack-units"]
     terabytes = Input("raw capacity", size(raw), "raw capacity")
     figures.append(
@@ -80,14 +80,14 @@ def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def _space(design: Design, found: Sequence[Part], facility: Facility) -> list[Figure]:
-    housed = [it for it in found if it.rack_units]
+def _space(design: Design, listed: Sequence[Part], facility: Facility) -> list[Figure]:
+    housed = [part for part in listed if part.rack_units]
     units = Figure(
         key="rack-units",
         title="rack units",
-        value=sum(it.count * it.rack_units for it in housed),
+        value=sum(part.count * part.rack_units for part in housed),
         unit="U",
-        formula=" + ".join(f"{it.title} x units of {it.title}" for it in housed),
+        formula=" + ".join(f"{part.title} x units of {part.title}" for part in housed),
         inputs=tuple(
             one
             for it in housed
@@ -101,24 +101,24 @@ def _space(design: Design, found: Sequence[Part], facility: Facility) -> list[Fi
     racks = Figure(
         key="racks",
         title="racks",
-        value=float(racks_for(_blocks(design, found), facility.rack_units)),
+        value=float(racks_for(_blocks(design, listed), facility.rack_units)),
         unit="1",
         formula=f"racks of {facility.rack_units} U that hold rack units, first fit",
         inputs=(Input("rack units", f"{number(units.value)} U", units.title),),
         source="declared: a server and its shelves stay in one rack, the largest first",
     )
-    return [units, racks, *_weight(found, racks)]
+    return [units, racks, *_weight(listed, racks)]
 
 
-def _blocks(design: Design, found: Sequence[Part]) -> list[float]:
+def _blocks(design: Design, housed: Sequence[Part]) -> list[float]:
     """Return the rack units of each block that stays in one rack: a server with its shelves."""
     blocks = []
-    for it in found:
-        height = it.rack_units
-        if it.kind == "node" and design.shelf is not None:
+    for part in housed:
+        height = part.rack_units
+        if part.kind == "node" and design.shelf is not None:
             height += design.shelves_per_node * design.shelf.rack_units
-        if it.kind != "shelf" and height:
-            blocks += [height] * it.count
+        if part.kind != "shelf" and height:
+            blocks += [height] * part.count
     return blocks
 
 
@@ -152,17 +152,17 @@ def racks_for(blocks: Iterable[float], rack_units: float) -> int:
     return racks
 
 
-def _weight(found: Sequence[Part], racks: Figure) -> list[Figure]:
+def _weight(listed: Sequence[Part], racks: Figure) -> list[Figure]:
     """Return the weights, if the catalogue has those of all parts."""
-    weighed = [it for it in found if it.weight is None or it.weight]
-    if any(it.weight is None for it in weighed):
+    weighed = [part for part in listed if part.weight is None or part.weight]
+    if any(part.weight is None for part in weighed):
         return []
     total = Figure(
         key="weight",
         title="weight without racks",
-        value=sum(it.count * (it.weight or 0.0) for it in weighed),
+        value=sum(part.count * (part.weight or 0.0) for part in weighed),
         unit="kg",
-        formula=" + ".join(f"{it.title} x weight of {it.title}" for it in weighed),
+        formula=" + ".join(f"{part.title} x weight of {part.title}" for part in weighed),
         inputs=tuple(
             one
             for it in weighed
@@ -213,20 +213,20 @@ def facility_limits(facility: Facility) -> tuple[tuple[str, float | None, str], 
 
 def facility_violations(figures: Iterable[Figure], facility: Facility) -> tuple[Violation, ...]:
     """Return the limits of the facility that a design exceeds, from its figures."""
-    found = by_key(figures)
+    keyed = by_key(figures)
     return tuple(
-        _violation(field, limit, found[key])
+        _violation(field, limit, keyed[key])
         for field, limit, key in facility_limits(facility)
-        if limit is not None and key in found and found[key].value > limit * (1 + 1e-9)
+        if limit is not None and key in keyed and keyed[key].value > limit * (1 + 1e-9)
     )
 
 
 def _violation(field: str, limit: float, figure: Figure) -> Violation:
-    what = LIMITED.get(field, figure.title)
-    wanted, got = quantity(limit, figure.unit), quantity(figure.value, figure.unit)
+    subject = LIMITED.get(field, figure.title)
+    limit_, got = quantity(limit, figure.unit), quantity(figure.value, figure.unit)
     return Violation(
         field=field,
-        wanted=f"at most {wanted}",
+        wanted=f"at most {limit_}",
         got=got,
-        message=f"{what[:1].upper()}{what[1:]} is {got}; the facility has {wanted}.",
+        message=f"{subject[:1].upper()}{subject[1:]} is {got}; the facility has {limit_}.",
     )

@@ -67,9 +67,9 @@ def by_key(figures: Iterable[Figure]) -> dict[str, Figure]:
     Raises:
         ValueError: Two figures have one key.
     """
-    found: dict[str, Figure] = {}
+    figures_: dict[str, Figure] = {}
     for figure in figures:
-        if figure.key in found:
+        if figure.key in figures_:
             raise ValueError(f"two figures have the key {figure.key}")
-        found[figure.key] = figure
-    return found
+        figures_[figure.key] = figure
+    return figures_

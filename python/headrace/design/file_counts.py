@@ -64,10 +64,10 @@ def most_files(plan: StoragePlan) -> Figure | None:
 def file_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
     """Return the violation by the number of files, if the known ones are more than fit."""
     most = by_key(figures).get("files")
-    wanted = sum(it.files or 0 for it in worksheet.data)
-    if most is None or wanted <= most.value:
+    files = sum(datum.files or 0 for datum in worksheet.data)
+    if most is None or files <= most.value:
         return ()
-    texts = number(float(wanted)), number(float(int(most.value)))
+    texts = number(float(files)), number(float(int(most.value)))
     return (
         Violation(
             field="data.files",

@@ -74,12 +74,12 @@ class PurchasePlan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def units(self) -> int:
         """Units at the end."""
-        return sum(it.units for it in self.purchases)
+        return sum(purchase.units for purchase in self.purchases)
 
     @property
     def price(self) -> float:
         """Price of all purchases, each in the money of its day."""
-        return sum(it.price for it in self.purchases)
+        return sum(purchase.price for purchase in self.purchases)
 
 
 def need_at(need: CapacityNeed, year: float) -> float:
@@ -128,16 +128,16 @@ def plans(need: CapacityNeed, unit: PurchaseUnit) -> tuple[PurchasePlan, ...]:
         _plan("yearly", "every year", _yearly(need), unit),
         _plan("when-full", f"when {FULL:.0%} full".replace("%", " %"), _when_full(need), unit),
     ]
-    return tuple(sorted(made, key=lambda it: it.price))
+    return tuple(sorted(made, key=lambda plan: plan.price))
 
 
 def _plan(
-    key: str, title: str, wanted: Sequence[tuple[float, float]], unit: PurchaseUnit
+    key: str, title: str, steps: Sequence[tuple[float, float]], unit: PurchaseUnit
 ) -> PurchasePlan:
     """Return a plan that has the wanted bytes from each time on."""
     purchases: list[Purchase] = []
     stand = 0
-    for year, bytes_ in wanted:
+    for year, bytes_ in steps:
         units = whole_units(bytes_, unit.usable) - stand
         if units > 0:
             stand += units
@@ -152,10 +152,10 @@ def _racks_full(purchases: Sequence[Purchase], unit: PurchaseUnit) -> float | No
         return None
     room = unit.units_per_rack * (unit.racks or 1)
     stand = 0
-    for it in purchases:
-        stand += it.units
+    for purchase in purchases:
+        stand += purchase.units
         if stand > room:
-            return it.year
+            return purchase.year
     return None
 
 
@@ -164,22 +164,22 @@ def _at_once(need: CapacityNeed) -> list[tuple[float, float]]:
 
 
 def _yearly(need: CapacityNeed) -> list[tuple[float, float]]:
-    wanted = []
+    steps = []
     for year in range(math.ceil(need.years)):
         end = min(year + 1.0, need.years)
         bytes_ = max(need_at(need, float(year)), need_at(need, end))
-        wanted.append((float(year), max(need.first_purchase, bytes_) if year == 0 else bytes_))
-    return wanted
+        steps.append((float(year), max(need.first_purchase, bytes_) if year == 0 else bytes_))
+    return steps
 
 
 def _when_full(need: CapacityNeed) -> list[tuple[float, float]]:
     """Return the capacity of each month with which the system is at most 80 % full."""
     months = math.floor(need.years * MONTHS + 1e-9)
-    found = [(0.0, max(need.first_purchase, need.usable / FULL))]
+    steps = [(0.0, max(need.first_purchase, need.usable / FULL))]
     for month in range(1, months + 1):
         year = month / MONTHS
-        found.append((year, need_at(need, year) / FULL))
-    return found
+        steps.append((year, need_at(need, year) / FULL))
+    return steps
 
 
 def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]:
@@ -230,15 +230,15 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
 
 def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     terms, inputs = [], []
-    for index, it in enumerate(plan.purchases, 1):
+    for index, purchase in enumerate(plan.purchases, 1):
         terms.append(f"units {index} x price {index}")
         inputs += [
-            Input(f"units {index}", str(it.units), f"bought after {it.year:.3g} years"),
+            Input(f"units {index}", str(purchase.units), f"bought after {purchase.year:.3g} years"),
             Input(
                 f"price {index}",
-                number(it.price / it.units),
+                number(purchase.price / purchase.units),
                 f"{unit.node_price:g} + {unit.disks_price:g} x (1 -"
-                f" {unit.price_decline:g})^{it.year:.3g}",
+                f" {unit.price_decline:g})^{purchase.year:.3g}",
             ),
         ]
     return Figure(
@@ -276,13 +276,13 @@ def unit_of(design: Design, catalogue: Catalogue, worksheet: Worksheet) -> Purch
     Raises:
         ValueError: The catalogue lacks a price; the message names the entry.
     """
-    found = [it for it in parts(design) if it.kind in ("node", "disk", "shelf", "adapter")]
-    for it in found:
-        if it.price is None:
-            raise ValueError(f"{it.entry}: has no price in the catalogue: growth needs one")
-    disks = sum(it.count * (it.price or 0.0) for it in found if it.kind == "disk")
-    adapters = sum(it.price or 0.0 for it in found if it.kind == "adapter")
-    rest = sum(it.count * (it.price or 0.0) for it in found if it.kind in ("node", "shelf"))
+    bought = [part for part in parts(design) if part.kind in ("node", "disk", "shelf", "adapter")]
+    for part in bought:
+        if part.price is None:
+            raise ValueError(f"{part.entry}: has no price in the catalogue: growth needs one")
+    disks = sum(part.count * (part.price or 0.0) for part in bought if part.kind == "disk")
+    adapters = sum(part.price or 0.0 for part in bought if part.kind == "adapter")
+    rest = sum(row.count * (row.price or 0.0) for row in bought if row.kind in ("node", "shelf"))
     shelves = 0.0 if design.shelf is None else design.shelves_per_node * design.shelf.rack_units
     height = design.node.rack_units + shelves
     return PurchaseUnit(

@@ -54,7 +54,7 @@ def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...
         ValueError: An application's profile is none.
         OSError: It cannot be read.
     """
-    found = []
+    ratios = []
     for application in worksheet.applications:
         if application.profile is None and application.preset is None:
             does = access(application, worksheet)
@@ -77,8 +77,8 @@ def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...
         if calls is None:
             calls = moved / (transfer or WHOLE_STRIPE)
         # Calls without data are for metadata, which is not considered.
-        found.append(Demand(moved, calls if random and transfer else 0.0, share))
-    return tuple(found)
+        ratios.append(Demand(moved, calls if random and transfer else 0.0, share))
+    return tuple(ratios)
 
 
 def _workload(table: Table) -> tuple[int | None, float, bool]:
@@ -93,7 +93,7 @@ def _workload(table: Table) -> tuple[int | None, float, bool]:
     return call_size(table), share, random
 
 
-def headroom(design: Design, wanted: Sequence[Demand]) -> float:
+def headroom(design: Design, loads: Sequence[Demand]) -> float:
     """Return an upper bound of the performance of a design, as a multiple of the demand.
 
     Args:
@@ -109,16 +109,16 @@ def headroom(design: Design, wanted: Sequence[Demand]) -> float:
     copies = design.copies if code is None else (code.data + code.parity) / code.data
     redundant = (array.data + array.parity) / array.data
     reads = writes = disk_time = 0.0
-    for it in wanted:
-        read, written = it.bytes * it.read_share, it.bytes * (1 - it.read_share)
+    for demand in loads:
+        read, written = demand.bytes * demand.read_share, demand.bytes * (1 - demand.read_share)
         reads, writes = reads + read, writes + written
-        amplified = redundant if not it.random_calls else float(WRITES.get(array.kind, 1))
+        amplified = redundant if not demand.random_calls else float(WRITES.get(array.kind, 1))
         disk_time += read / (disk.read_rate * factor)
         disk_time += written * copies * amplified / (disk.write_rate * factor)
         disk_time += (
-            it.random_calls
+            demand.random_calls
             * access_time
-            * (it.read_share + (1 - it.read_share) * copies * WRITES.get(array.kind, 1))
+            * (demand.read_share + (1 - demand.read_share) * copies * WRITES.get(array.kind, 1))
         )
     busy = [
         disk_time / disks,
@@ -131,8 +131,8 @@ def headroom(design: Design, wanted: Sequence[Demand]) -> float:
     return 1 / most if most > 0 else float("inf")
 
 
-def expected_events(design: Design, wanted: Sequence[Demand]) -> float:
+def expected_events(design: Design, loads: Sequence[Demand]) -> float:
     """Return about how many events a simulated second has, if applications ask without
     pause."""
-    requests = sum(max(it.bytes / WHOLE_STRIPE, it.random_calls) for it in wanted)
-    return EVENTS_EACH * requests * min(CAPABILITY, headroom(design, wanted))
+    requests = sum(max(demand.bytes / WHOLE_STRIPE, demand.random_calls) for demand in loads)
+    return EVENTS_EACH * requests * min(CAPABILITY, headroom(design, loads))

@@ -49,7 +49,7 @@ def parts(design: Design) -> tuple[Part, ...]:
     network, servers = design.network, design.nodes + design.metadata_nodes + design.gateways
     switches = math.ceil(servers / network.switch_ports)
     switch_power = network.port_power * network.switch_ports
-    found = [
+    listed = [
         _disks(design),
         _nodes(design, "node", "data servers", design.nodes),
         _shelves(design),
@@ -77,7 +77,7 @@ def parts(design: Design) -> tuple[Part, ...]:
             weight=SWITCH_WEIGHT * network.switch_rack_units,
         ),
     ]
-    return tuple(it for it in found if it is not None and it.count)
+    return tuple(part for part in listed if part is not None and part.count)
 
 
 def _disks(design: Design) -> Part:

@@ -94,8 +94,8 @@ def options(
         choices: Recommendations for each zone and for the system.
         everything: Try all values instead, codes over nodes among them.
     """
-    demanded = max((it.copies or 1 for it in worksheet.zones), default=1)
-    copies = tuple(it for it in COPIES if it >= demanded) or (demanded,)
+    demanded = max((zone.copies or 1 for zone in worksheet.zones), default=1)
+    copies = tuple(number for number in COPIES if number >= demanded) or (demanded,)
     gateways = {"gateway": 1, "gateway-pair": 2}.get(_first(choices, "gateway"), 0)
     if everything:
         return Options(
@@ -109,25 +109,25 @@ def options(
     stripe = _most_common(_each_first(choices, "stripe"))
     distributions = _each_first(choices, "distribution")
     best = _system(choices, "file-system")[:2]
-    file_systems = tuple(it for it in FILE_SYSTEMS if it in best) or FILE_SYSTEMS
+    file_systems = tuple(name for name in FILE_SYSTEMS if name in best) or FILE_SYSTEMS
     if worksheet.recovery.survives_node:
         tried = _tried(choices, "copies", COPIES, str)
-        copies = tuple(it for it in copies if it in tried and it > 1) or (max(2, demanded),)
+        copies = tuple(n for n in copies if n in tried and n > 1) or (max(2, demanded),)
     else:
         tried = _tried(choices, "copies", COPIES, str)
         # One copy stays possible: few file systems make more.
-        copies = tuple(it for it in copies if it in tried or it == demanded)
+        copies = tuple(number for number in copies if number in tried or number == demanded)
     waits = bool({"standby", "several-servers"} & metadata)
     if waits:
         # Those that cannot have a second metadata server, where another file system can.
-        safer = tuple(it for it in file_systems if it in STANDBY or it not in OWN_METADATA)
+        safer = tuple(name for name in file_systems if name in STANDBY or name not in OWN_METADATA)
         file_systems = safer or file_systems
     return Options(
         file_systems=file_systems,
         disk_classes=_tried(choices, "disk-class", DISK_CLASSES, str),
         arrays=_tried(choices, "array", ARRAYS, str),
         networks=tuple(
-            it.name for it in _tried(choices, "network", catalogue.networks, network_class)
+            one.name for one in _tried(choices, "network", catalogue.networks, network_class)
         ),
         copies=copies,
         spares=_tried(choices, "spares", SPARES, str),
@@ -141,19 +141,19 @@ def options(
 
 def _of(choices: Iterable[Choice], aspect: str) -> list[Choice]:
     """Return the choices of an aspect: those of zones, or else that of the system."""
-    found = [it for it in choices if it.aspect == aspect]
-    return [it for it in found if it.zone] or found
+    decided = [choice for choice in choices if choice.aspect == aspect]
+    return [choice for choice in decided if choice.zone] or decided
 
 
 def _system(choices: Iterable[Choice], aspect: str) -> tuple[str, ...]:
-    found = [it for it in choices if it.aspect == aspect]
-    return next((it.values for it in found if not it.zone), ()) or (
-        tuple(dict.fromkeys(value for it in found for value in it.values))
+    decided = [choice for choice in choices if choice.aspect == aspect]
+    return next((choice.values for choice in decided if not choice.zone), ()) or (
+        tuple(dict.fromkeys(value for choice in decided for value in choice.values))
     )
 
 
 def _recommended(choices: Iterable[Choice], aspect: str) -> set[str]:
-    return {value for it in choices if it.aspect == aspect for value in it.values}
+    return {value for choice in choices if choice.aspect == aspect for value in choice.values}
 
 
 def _first(choices: Iterable[Choice], aspect: str) -> str:
@@ -161,7 +161,7 @@ def _first(choices: Iterable[Choice], aspect: str) -> str:
 
 
 def _each_first(choices: Iterable[Choice], aspect: str) -> list[str]:
-    return [it.values[0] for it in _of(choices, aspect) if it.values]
+    return [choice.values[0] for choice in _of(choices, aspect) if choice.values]
 
 
 def _most_common(values: Sequence[str]) -> str:
@@ -173,9 +173,9 @@ def _tried(
     choices: Iterable[Choice], aspect: str, known: Iterable[T], name: Callable[[T], str]
 ) -> tuple[T, ...]:
     """Return the values that are recommended for some zone, or rejected for none."""
-    of = _of(choices, aspect)
-    recommended = {value for it in of for value in it.values}
-    rejected = {value for it in of for value, _ in it.rejected}
+    matching = _of(choices, aspect)
+    recommended = {value for choice in matching for value in choice.values}
+    rejected = {value for choice in matching for value, _ in choice.rejected}
     known = tuple(known)
-    kept = tuple(it for it in known if name(it) in recommended or name(it) not in rejected)
+    kept = tuple(one for one in known if name(one) in recommended or name(one) not in rejected)
     return kept or known

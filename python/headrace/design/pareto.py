@@ -20,10 +20,10 @@ def front(points: Sequence[Sequence[float]]) -> list[int]:
     # Sorted by all coordinates, a point is surpassed by earlier ones only.
     order = np.lexsort((np.arange(len(table)), *table.T[::-1]))
     kept = np.empty_like(table)
-    found: list[int] = []
+    best: list[int] = []
     for index in order:
         point = table[index]
-        if not np.any(np.all(kept[: len(found)] <= point, axis=1)):
-            kept[len(found)] = point
-            found.append(int(index))
-    return sorted(found)
+        if not np.any(np.all(kept[: len(best)] <= point, axis=1)):
+            kept[len(best)] = point
+            best.append(int(index))
+    return sorted(best)

@@ -73,10 +73,10 @@ def raw_needed(
     )
 
 
-def whole_units(wanted: float, each: float) -> int:
+def whole_units(amount: float, each: float) -> int:
     """Return the fewest units of `each` bytes that hold the wanted bytes."""
     # Quotients such as 80 TB / 1 TB must not become 81 by a rounding error.
-    return math.ceil(wanted / each * (1 - 1e-12))
+    return math.ceil(amount / each * (1 - 1e-12))
 
 
 def disks_needed(raw: Figure, disk_capacity: float, array: Array | None = None) -> Figure:

@@ -27,27 +27,27 @@ def encode_solution(solution: Solution) -> bytes:
 
     def group(figures: tuple[Figure, ...]) -> tuple[Figure, ...]:
         return tuple(
-            it
-            if math.isfinite(it.value)
+            figure
+            if math.isfinite(figure.value)
             else msgspec.structs.replace(
-                it, value=sys.float_info.max, note=f"infinite. {it.note}".strip()
+                figure, value=sys.float_info.max, note=f"infinite. {figure.note}".strip()
             )
-            for it in figures
+            for figure in figures
         )
 
-    def finite(it: Evaluation) -> Evaluation:
+    def finite(evaluation: Evaluation) -> Evaluation:
         return msgspec.structs.replace(
-            it,
-            capacity=group(it.capacity),
-            reliability=group(it.reliability),
-            facility=group(it.facility),
-            cost=group(it.cost),
+            evaluation,
+            capacity=group(evaluation.capacity),
+            reliability=group(evaluation.reliability),
+            facility=group(evaluation.facility),
+            cost=group(evaluation.cost),
         )
 
     saved = msgspec.structs.replace(
         solution,
-        front=tuple(finite(it) for it in solution.front),
-        nearest=tuple(finite(it) for it in solution.nearest),
+        front=tuple(finite(evaluation) for evaluation in solution.front),
+        nearest=tuple(finite(evaluation) for evaluation in solution.nearest),
     )
     return msgspec.json.format(msgspec.json.encode(with_kind("solution", saved)), indent=1)
 

@@ -62,14 +62,14 @@ class SpareAdvice(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[str, ...]
 
 
-def fewest_spares(missing: float, wanted: float) -> int:
+def fewest_spares(missing: float, target: float) -> int:
     """Return the fewest spares of a pool by which a failed disk finds one with a probability.
 
     Raises:
         ValueError: More than 100,000 would be needed.
     """
     low, high = 0, 1
-    while found_probability(high, missing) < wanted:
+    while found_probability(high, missing) < target:
         low, high = high, 2 * high
         if high > MOST_SPARES:
             raise ValueError(
@@ -78,7 +78,7 @@ def fewest_spares(missing: float, wanted: float) -> int:
             )
     while high - low > 1:
         middle = (low + high) // 2
-        if found_probability(middle, missing) < wanted:
+        if found_probability(middle, missing) < target:
             low = middle
         else:
             high = middle
@@ -90,7 +90,7 @@ def advise(
     disks: int,
     mttf: float,
     restocking: float,
-    wanted: float,
+    target: float,
     pools: int = 1,
     pooling: Pooling = "global",
 ) -> SpareAdvice:
@@ -109,14 +109,14 @@ def advise(
     """
     of_pool = math.ceil(disks / pools)
     missing = of_pool * restocking / mttf
-    per_pool = fewest_spares(missing, wanted)
+    per_pool = fewest_spares(missing, target)
     failures = disks * YEAR / mttf
     rows = tuple(
         SpareRow(
             spares=spares,
             total=spares * pools,
-            probability=(found := found_probability(spares, missing)),
-            waits_a_year=failures * (1 - found),
+            probability=(chance := found_probability(spares, missing)),
+            waits_a_year=failures * (1 - chance),
         )
         for spares in sorted({0, *range(max(0, per_pool - ROWS_BELOW), per_pool + 3)})
     )
@@ -126,7 +126,7 @@ def advise(
         pools=pools,
         pooling=pooling,
         probability=found_probability(per_pool, missing),
-        wanted=wanted,
+        wanted=target,
         failures_a_year=failures,
         missing=missing,
         rows=rows,
@@ -210,7 +210,7 @@ def _failure_times(
     """Return the times of all failures of a pool's disks before the end, ascending."""
     import numpy as np
 
-    found = []
+    rows = []
     now = np.zeros(disks)
     while len(now):
         if isinstance(lifetime, Exponential):
@@ -219,5 +219,5 @@ def _failure_times(
             lives = lifetime.location + lifetime.scale * random.weibull(lifetime.shape, len(now))
         now = now + lives
         now = now[now < end]
-        found.append(now)
-    return np.sort(np.concatenate(found))
+        rows.append(now)
+    return np.sort(np.concatenate(rows))

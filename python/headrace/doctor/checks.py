@@ -35,8 +35,8 @@ def _program(name: str, path: Callable[[], str | None] = lambda: None) -> Probe:
     """Return a probe for a program in a search path, by default PATH."""
 
     def probe() -> Outcome:
-        found = shutil.which(name, path=path())
-        return absent(f"{name} not found") if found is None else present(found)
+        program = shutil.which(name, path=path())
+        return absent(f"{name} not found") if program is None else present(program)
 
     return probe
 
@@ -44,8 +44,8 @@ def _program(name: str, path: Callable[[], str | None] = lambda: None) -> Probe:
 def _testbed_programs(name: str, *needed: str, commands: tuple[str, ...] = ("lab up",)) -> Check:
     """Return the check of programs of testbeds, which name their packages."""
 
-    def packages(of: tuple[str, ...]) -> str:
-        named = dict.fromkeys(programs.package_of(program) for program in of)
+    def packages(extras: tuple[str, ...]) -> str:
+        named = dict.fromkeys(programs.package_of(program) for program in extras)
         return f"install the package{'s' if len(named) > 1 else ''} {', '.join(named)}"
 
     def probe() -> Outcome:
@@ -66,7 +66,7 @@ def _extra(name: str, commands: tuple[str, ...], title: str) -> Check:
         except importlib.metadata.PackageNotFoundError:
             return unknown("Headrace is not installed as a package")
         of_extra = [it for it in requirements if re.search(rf"extra == ['\"]{name}['\"]", it)]
-        outcomes = [_requirement(it) for it in of_extra]
+        outcomes = [_requirement(text) for text in of_extra]
         if missing := [text for is_met, text in outcomes if not is_met]:
             return absent(", ".join(missing))
         return present(", ".join(text for _, text in outcomes))
@@ -89,7 +89,7 @@ def _requirement(requirement: str) -> tuple[bool, str]:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(it) for it in re.findall(r"\d+", version)]
+    return [int(digits) for digits in re.findall(r"\d+", version)]
 
 
 def _root() -> Outcome:
@@ -158,11 +158,11 @@ def _process_file(name: str) -> Probe:
 
 
 def _cgroups_v2() -> Outcome:
-    tops = [it.at for it in mounted() if it.kind == "cgroup2"]
+    tops = [mount.at for mount in mounted() if mount.kind == "cgroup2"]
     if not tops:
         return absent("no file system of type cgroup2 is mounted")
     has = (tops[0] / "cgroup.controllers").read_text(encoding="ascii").split()
-    missing = [it for it in NEEDED_CONTROLLERS if it not in has]
+    missing = [name for name in NEEDED_CONTROLLERS if name not in has]
     if missing:
         return absent(f"{tops[0]} lacks the controllers {', '.join(missing)}")
     return present(str(tops[0]))
@@ -201,8 +201,8 @@ def _file(path: Path) -> Probe:
 
 
 def _mpirun() -> Outcome:
-    found = mpi_launch.find_mpirun()
-    return absent("mpirun not found") if found is None else present(found)
+    program = mpi_launch.find_mpirun()
+    return absent("mpirun not found") if program is None else present(program)
 
 
 def _loop_devices() -> Outcome:

@@ -27,9 +27,9 @@ def reduce_crossings(layers: Layers) -> None:
             for number in span if forward else reversed(span):
                 _sort_layer(layers, number, forward)
             _swap_neighbours(layers)
-            found = _crossings(layers)
-            if found < fewest:
-                best, fewest = [list(layer) for layer in layers.layers], found
+            crossed = _crossings(layers)
+            if crossed < fewest:
+                best, fewest = [list(layer) for layer in layers.layers], crossed
             if fewest == 0:
                 break
         if fewest == 0:

@@ -95,9 +95,9 @@ def _search(
             rest = [other for other in order if other != thing]
             for at in range(count):
                 moved = [*rest[:at], thing, *rest[at:]]
-                found, price = _try(count, flows, moved, first)
+                result, price = _try(count, flows, moved, first)
                 if price < cost - 1e-9:
-                    order, layers, cost = moved, found, price
+                    order, layers, cost = moved, result, price
         if cost == before:
             break
     return layers, cost
@@ -203,14 +203,14 @@ def _with_undirected(order: list[int], flows: Sequence[Flow]) -> list[int]:
 
 
 def _distances(starts: set[int], beside: list[list[int]]) -> dict[int, int]:
-    found = dict.fromkeys(sorted(starts), 0)
-    queue = list(found)
+    layers = dict.fromkeys(sorted(starts), 0)
+    queue = list(layers)
     for thing in queue:
         for other in beside[thing]:
-            if other not in found:
-                found[other] = found[thing] + 1
+            if other not in layers:
+                layers[other] = layers[thing] + 1
                 queue.append(other)
-    return found
+    return layers
 
 
 def _layers(count: int, flows: Sequence[Flow], order: list[int]) -> list[int]:

@@ -131,12 +131,12 @@ def load_of(structure: Mapping[str, Any], stations: Iterable[Mapping[str, Any]])
         for station in stations
         if station["servers"] is not None
     }
-    found = {}
+    nodes = {}
     pages = [structure["page"]]
     for page in pages:
         pages += page["pages"]
         for node in page["nodes"]:
             load = loads.get(f"{page['path']}/{node['name']}")
             if node["kind"] == "station" and load is not None:
-                found[node["id"]] = load
-    return found
+                nodes[node["id"]] = load
+    return nodes

@@ -129,9 +129,9 @@ def read_structure(structure: Mapping[str, Any]) -> Page:
     return page
 
 
-def _claim(taken: dict[int, str], id: int, what: str, path: str) -> None:
+def _claim(taken: dict[int, str], id: int, kind: str, path: str) -> None:
     if id in taken:
-        raise StructureError(f"{path}: {what} id {id} is already that of {taken[id]}")
+        raise StructureError(f"{path}: {kind} id {id} is already that of {taken[id]}")
     taken[id] = path
 
 

@@ -132,8 +132,8 @@ def busiest(symbol: Symbol, load: Mapping[int, Load]) -> float | None:
     if not isinstance(symbol.item, Page):
         return None
     nodes = (node for page in symbol.item.walk() for node in page.nodes)
-    found = (finite(load.get(node.id, {}).get("utilisation")) for node in nodes)
-    return max((each for each in found if each is not None), default=None)
+    values = (finite(load.get(node.id, {}).get("utilisation")) for node in nodes)
+    return max((each for each in values if each is not None), default=None)
 
 
 def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:

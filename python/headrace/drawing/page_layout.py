@@ -97,8 +97,8 @@ def lay_out(
     """Set the places and sizes of all sheets and symbols, and the routes of all edges."""
     ports: dict[int, dict[int, Point]] = {}
     for sheet in reversed(range(len(graph.sheets))):
-        wanted = port_orders.get(sheet, {})
-        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load, wanted, placements)
+        order = port_orders.get(sheet, {})
+        ports[sheet] = _place_sheet(graph, sheet, plans[sheet], ports, load, order, placements)
     for number, sheet_ in enumerate(graph.sheets):
         if number:
             parent = graph.sheets[sheet_.parent]
@@ -177,7 +177,7 @@ def _place_sheet(
     plan: Plan,
     ports: Mapping[int, dict[int, Point]],
     load: Mapping[int, Load],
-    wanted: Mapping[int, float],
+    order: Mapping[int, float],
     placements: Placements,
 ) -> dict[int, Point]:
     """Place what is in a page, seen from its corner; the ports on its border are returned."""
@@ -201,7 +201,7 @@ def _place_sheet(
             }
             box = Box(child.width + behind, child.height + behind, 0, 0, _no_side, by_link)
         else:
-            box = Box(0, 0, 0, 0, _no_side, wanted=wanted.get(inner))
+            box = Box(0, 0, 0, 0, _no_side, wanted=order.get(inner))
         box.layer = plan.layers[at]
         boxes.append(box)
     placement = placements.place(number, boxes, links)
@@ -220,7 +220,7 @@ def _place_sheet(
         # Spare width goes east of everything, so lines to the east border are drawn on.
         return (point[0] + left, point[1] + top)
 
-    found: dict[int, Point] = {}
+    points: dict[int, Point] = {}
     for (kind, inner), box in zip(plan.things, boxes, strict=True):
         x, y = moved((box.x, box.y))
         if kind == "symbol":
@@ -229,7 +229,7 @@ def _place_sheet(
         elif kind == "sheet":
             graph.sheets[inner].x, graph.sheets[inner].y = x, y
         else:
-            found[inner] = (0.0 if kind == "west" else sheet.width, y)
+            points[inner] = (0.0 if kind == "west" else sheet.width, y)
     for link, (edge_number, source, _) in enumerate(plan.lines):
         route = [moved(point) for point in placement.routes[link]]
         if plan.things[links[link].east][0] == "east":
@@ -242,7 +242,7 @@ def _place_sheet(
         if west != source:
             route.reverse()
         graph.edges[edge_number].page_routes[number] = route
-    return found
+    return points
 
 
 def _top(station: Symbol, x: float) -> Point:

@@ -35,13 +35,13 @@ def _best_orders(
         for sheet in range(1, len(graph.sheets)):
             if fewest == 0:
                 return orders
-            wanted = wanted_order(graph, sheet)
-            if len(wanted) < 2:
+            order = wanted_order(graph, sheet)
+            if len(order) < 2:
                 continue
-            lay_out(graph, plans, {}, orders | {sheet: wanted}, placements)
-            found = crossings(graph)
-            if found < fewest:
-                orders[sheet], fewest = wanted, found
+            lay_out(graph, plans, {}, orders | {sheet: order}, placements)
+            number = crossings(graph)
+            if number < fewest:
+                orders[sheet], fewest = order, number
             else:
                 lay_out(graph, plans, {}, orders, placements)
         if fewest == before:
@@ -52,13 +52,13 @@ def _best_orders(
 def wanted_order(graph: Graph, sheet: int) -> dict[int, float]:
     """Return where each line through a sheet's border comes from or goes to in its parent."""
     parent = graph.sheets[sheet].parent
-    wanted = {}
+    order = {}
     for number, edge in enumerate(graph.edges):
         if sheet in edge.page_routes and parent in edge.page_routes:
             leaves, _, _ = graph.crossed(edge)
             route = edge.page_routes[parent]
-            wanted[number] = route[-1][1] if sheet in leaves else route[0][1]
-    return wanted
+            order[number] = route[-1][1] if sheet in leaves else route[0][1]
+    return order
 
 
 def crossings(graph: Graph) -> int:

@@ -32,7 +32,7 @@ def activity(recording: Recording) -> dict[str, Any]:
     merges = ("block_bio_backmerge", "block_bio_frontmerge")
     return {
         "commits": len(committed.starts),
-        "commit_seconds": [float(it) for it in (committed.ends - committed.starts) * 1e-9],
+        "commit_seconds": [float(second) for second in (committed.ends - committed.starts) * 1e-9],
         "checkpoints": checkpoints.height,
         "checkpoint_seconds": _sum(checkpoints, "chp_time") * 1e-3,
         "write_backs": recording.of("writeback_written").height,
@@ -69,8 +69,8 @@ def folios(recording: Recording) -> NDArray[np.int64]:
     if "order" not in added.columns:
         # Before Linux 5.18 each was a page.
         return np.full(added.height, PAGE, dtype=np.int64)
-    found: NDArray[np.int64] = PAGE << added["order"].to_numpy().astype(np.int64)
-    return found
+    sizes: NDArray[np.int64] = PAGE << added["order"].to_numpy().astype(np.int64)
+    return sizes
 
 
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -22,7 +22,7 @@ WORKER = re.compile(r"process \d+\.\d+")
 def system_calls(recording: Recording) -> pl.DataFrame:
     """Return all calls that began and ended, in the order in which they ended. `result` is the
     kernel's: bytes, or an error below 0."""
-    found = [pl.DataFrame(schema=SCHEMA)]
+    frames = [pl.DataFrame(schema=SCHEMA)]
     for event, left in recording.tables.items():
         if not event.startswith("sys_exit_") or not left.height:
             continue
@@ -39,7 +39,7 @@ def system_calls(recording: Recording) -> pl.DataFrame:
             by="thread",
             check_sortedness=False,
         )
-        found.append(
+        frames.append(
             pairs.drop_nulls("entered_ns").select(
                 pl.col("thread").cast(pl.Int32),
                 pl.lit(call).alias("call"),
@@ -48,7 +48,7 @@ def system_calls(recording: Recording) -> pl.DataFrame:
                 pl.col("ret").cast(pl.Int64).alias("result"),
             )
         )
-    return pl.concat(found).sort("left_ns", maintain_order=True)
+    return pl.concat(frames).sort("left_ns", maintain_order=True)
 
 
 def timed(recording: Recording, seconds: float) -> pl.DataFrame:
@@ -60,11 +60,11 @@ def timed(recording: Recording, seconds: float) -> pl.DataFrame:
     workers = renamed.filter(
         pl.col("newcomm").str.contains(f"^{WORKER.pattern}$") & (pl.col("pid") == pl.col("thread"))
     )["pid"]
-    made = system_calls(recording).filter(pl.col("thread").is_in(workers.implode()))
-    if not made.height:
-        return made
+    calls = system_calls(recording).filter(pl.col("thread").is_in(workers.implode()))
+    if not calls.height:
+        return calls
     # The measurement ended with the last call that is not made to clean up; a microsecond for
     # reading the clock.
-    last = made.filter(pl.col("call") != "close")["left_ns"].to_numpy().max(initial=0)
+    last = calls.filter(pl.col("call") != "close")["left_ns"].to_numpy().max(initial=0)
     start = int(last) - round(seconds * 1e9) - 1000
-    return made.filter((pl.col("entered_ns") >= start) & (pl.col("left_ns") <= last))
+    return calls.filter((pl.col("entered_ns") >= start) & (pl.col("left_ns") <= last))

@@ -20,8 +20,8 @@ def table(event: Format, processors: Sequence[Records]) -> pl.DataFrame:
 
     Raises KernelTraceError if a record is shorter than the event's.
     """
-    found = [_of_one(event, number, records) for number, records in enumerate(processors)]
-    return pl.concat(found).sort("time_ns", maintain_order=True) if found else pl.DataFrame()
+    frames = [_of_one(event, number, records) for number, records in enumerate(processors)]
+    return pl.concat(frames).sort("time_ns", maintain_order=True) if frames else pl.DataFrame()
 
 
 def _of_one(event: Format, processor: int, records: Records) -> pl.DataFrame:
@@ -67,6 +67,6 @@ def _texts(data: NDArray[np.uint8], offsets: NDArray[np.int64], field: Field) ->
     """Return the text before the first zero byte of each value. There are few different ones."""
     rows = _bytes(data, offsets, field).view(f"S{field.size}").reshape(-1)
     different, which = np.unique(rows, return_inverse=True)
-    words = [bytes(it).split(b"\0")[0].decode("utf-8", "replace") for it in different]
+    words = [bytes(text).split(b"\0")[0].decode("utf-8", "replace") for text in different]
     series = pl.Series(words, dtype=pl.String)
     return series.gather(which) if words else series

@@ -64,16 +64,16 @@ def format_of(text: str, event: str) -> Format:
 
 def _field(line: str) -> Field | None:
     """A field of a fixed length; None if the line is something else."""
-    found = LINE.fullmatch(line)
-    if found is None or "_loc" in found["type"]:
+    match = LINE.fullmatch(line)
+    if match is None or "_loc" in match["type"]:
         return None
-    size = int(found["size"])
-    of_characters = found["type"].split()[-1:] == ["char"]
-    kind: Kind = "signed" if found["signed"] == "1" else "unsigned"
-    if found["array"] is not None:
+    size = int(match["size"])
+    of_characters = match["type"].split()[-1:] == ["char"]
+    kind: Kind = "signed" if match["signed"] == "1" else "unsigned"
+    if match["array"] is not None:
         if not of_characters or size == 0:
             return None
         kind = "text"
     elif size not in NUMBERS:
         return None
-    return Field(found["name"], int(found["offset"]), size, kind)
+    return Field(match["name"], int(match["offset"]), size, kind)

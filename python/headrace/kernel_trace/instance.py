@@ -99,9 +99,9 @@ class Instance:
         for path in self.path.glob("per_cpu/cpu*/stats"):
             with _told("read what was lost"):
                 text = path.read_text(encoding="ascii")
-            for what in ("overrun", "commit overrun", "dropped events"):
-                found = re.search(rf"^{what}: (\d+)$", text, re.MULTILINE)
-                lost += int(found[1]) if found else 0
+            for label in ("overrun", "commit overrun", "dropped events"):
+                match = re.search(rf"^{label}: (\d+)$", text, re.MULTILINE)
+                lost += int(match[1]) if match else 0
         return lost
 
     def take(self) -> list[Records]:
@@ -109,12 +109,12 @@ class Instance:
         header = self.page_header()
         size = self.page_size()
         with _told("read the trace"):
-            return [records(_pages(it, size), header) for it in self.pipes()]
+            return [records(_pages(pipe, size), header) for pipe in self.pipes()]
 
     def pipes(self) -> list[Path]:
         """Return the files from which the pages of each processor are read, each page once."""
-        processors = sorted(self.path.glob("per_cpu/cpu*"), key=lambda it: int(it.name[3:]))
-        return [it / "trace_pipe_raw" for it in processors]
+        processors = sorted(self.path.glob("per_cpu/cpu*"), key=lambda path: int(path.name[3:]))
+        return [processor / "trace_pipe_raw" for processor in processors]
 
     def page_size(self) -> int:
         """Return the bytes of a page of the buffer."""
@@ -156,9 +156,9 @@ def remove_orphans(root: Path) -> None:
     """Remove instances whose process has died."""
     with contextlib.suppress(OSError):
         for path in (root / "instances").iterdir():
-            found = NAME.fullmatch(path.name)
+            match = NAME.fullmatch(path.name)
             # A process of another namespace is indistinguishable from a dead one.
-            if found and found[1] == str(_namespace()) and not _lives(int(found[2])):
+            if match and match[1] == str(_namespace()) and not _lives(int(match[2])):
                 with contextlib.suppress(KernelTraceError):
                     _remove(path)
 
@@ -210,11 +210,11 @@ def _pages(path: Path, size: int) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def _told(what: str) -> Iterator[None]:
+def _told(action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise KernelTraceError(
-            f"the kernel's tracing does not allow headrace to {what}: {reason}"
+            f"the kernel's tracing does not allow headrace to {action}: {reason}"
         ) from None

@@ -54,8 +54,8 @@ class Intervals:
             return np.zeros(len(times), dtype=np.int64)
         last = np.maximum(at - 1, 0)
         over = np.maximum(self.ends[last] - times, 0)
-        found: NDArray[np.int64] = np.where(at > 0, before[at] - over, 0)
-        return found
+        reached: NDArray[np.int64] = np.where(at > 0, before[at] - over, 0)
+        return reached
 
     def _where(self, other: "Intervals", *, inside: bool) -> "Intervals":
         cuts = np.unique(np.concatenate((self.starts, self.ends, other.starts, other.ends)))
@@ -67,5 +67,5 @@ class Intervals:
         if not len(self.starts):
             return np.zeros(len(times), dtype=np.bool_)
         at = np.searchsorted(self.starts, times, side="right") - 1
-        found: NDArray[np.bool_] = (at >= 0) & (times < self.ends[np.maximum(at, 0)])
-        return found
+        inside: NDArray[np.bool_] = (at >= 0) & (times < self.ends[np.maximum(at, 0)])
+        return inside

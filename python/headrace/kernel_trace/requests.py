@@ -71,7 +71,7 @@ def _queued(pairs: pl.DataFrame, recording: Recording) -> pl.DataFrame:
     puts = inserted.select(pl.col("time_ns").alias("queued_ns"), "sector", _direction()).sort(
         "queued_ns"
     )
-    found = pairs.join_asof(
+    joined = pairs.join_asof(
         puts,
         left_on="issued_ns",
         right_on="queued_ns",
@@ -81,7 +81,7 @@ def _queued(pairs: pl.DataFrame, recording: Recording) -> pl.DataFrame:
     # A much earlier entry belongs to an earlier request of the same sector.
     earlier = pl.col("issued_ns").shift(1).over("sector", "direction").fill_null(0)
     late = pl.col("queued_ns") > earlier
-    return found.with_columns(pl.when(late).then("queued_ns").alias("queued_ns"))
+    return joined.with_columns(pl.when(late).then("queued_ns").alias("queued_ns"))
 
 
 def _flush() -> pl.Expr:
@@ -133,5 +133,5 @@ def service(requests: pl.DataFrame) -> pl.DataFrame:
         pl.col("service_s").quantile(0.95).alias("p95_s"),
         pl.col("queued_s").median().alias("queued_median_s"),
     )
-    found = rows.sort(["count", *groups], descending=[True, False, False, False, False])
-    return found.select(SERVICE.names()).cast(SERVICE)
+    ordered = rows.sort(["count", *groups], descending=[True, False, False, False, False])
+    return ordered.select(SERVICE.names()).cast(SERVICE)

@@ -28,13 +28,13 @@ class _World:
     queue: Intervals
 
 
-def breakdown(recording: Recording, made: pl.DataFrame) -> dict[str, float]:
+def breakdown(recording: Recording, calls: pl.DataFrame) -> dict[str, float]:
     """Return the time of all calls in seconds: on the processor, and in each of `WAITS`. The sum is
     the time from entry to exit of the calls."""
     world = _World(commits(recording), *_device(recording))
-    found = dict.fromkeys((ON_PROCESSOR, *WAITS), 0.0)
+    seconds = dict.fromkeys((ON_PROCESSOR, *WAITS), 0.0)
     switches = recording.of("sched_switch")
-    for (thread,), of_thread in made.group_by("thread", maintain_order=True):
+    for (thread,), of_thread in calls.group_by("thread", maintain_order=True):
         number = int(str(thread))
         away, ready = _away(switches, recording.of("sched_waking"), number)
         pauses = _pauses(recording, number)
@@ -42,8 +42,8 @@ def breakdown(recording: Recording, made: pl.DataFrame) -> dict[str, float]:
             chosen = of_thread.filter(pl.col("call").is_in(SYNCING) == syncing)
             inside = Intervals.of(chosen["entered_ns"].to_numpy(), chosen["left_ns"].to_numpy())
             waiting = inside.common(away)
-            found[ON_PROCESSOR] += inside.seconds - waiting.seconds
-            found["processor queue"] += waiting.common(ready).seconds
+            seconds[ON_PROCESSOR] += inside.seconds - waiting.seconds
+            seconds["processor queue"] += waiting.common(ready).seconds
             left = waiting.without(ready)
             for name, when in (
                 ("dirty limit", pauses),
@@ -51,18 +51,18 @@ def breakdown(recording: Recording, made: pl.DataFrame) -> dict[str, float]:
                 ("device", world.device),
                 ("I/O queue", world.queue),
             ):
-                found[name] += left.common(when).seconds
+                seconds[name] += left.common(when).seconds
                 left = left.without(when)
-            found["other waiting"] += left.seconds
-    return found
+            seconds["other waiting"] += left.seconds
+    return seconds
 
 
 def _device(recording: Recording) -> tuple[Intervals, Intervals]:
     """Return the intervals in which the device had requests, and in which requests were queued."""
-    found = requests(recording)
-    issued = found["issued_ns"].to_numpy()
-    served = _nanoseconds(found["service_s"])
-    queued = _nanoseconds(found["queued_s"].fill_null(0.0))
+    rows = requests(recording)
+    issued = rows["issued_ns"].to_numpy()
+    served = _nanoseconds(rows["service_s"])
+    queued = _nanoseconds(rows["queued_s"].fill_null(0.0))
     return Intervals.of(issued, issued + served), Intervals.of(issued - queued, issued)
 
 
@@ -105,24 +105,24 @@ LAST = np.iinfo(np.int64).max
 def _next(times: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:
     """The first of the times behind each instant; `LAST` if there is none."""
     padded = np.append(times, LAST)
-    found: NDArray[np.int64] = padded[np.searchsorted(times, after, side="right")]
-    return found
+    following: NDArray[np.int64] = padded[np.searchsorted(times, after, side="right")]
+    return following
 
 
 def _pauses(recording: Recording, thread: int) -> Intervals:
     """Return the intervals in which the kernel paused a thread because of too many dirty pages. The
     kernel gives them in ms."""
-    found = recording.of("balance_dirty_pages")
-    if not found.height:
+    pauses = recording.of("balance_dirty_pages")
+    if not pauses.height:
         return NEVER
-    of_thread = found.filter((pl.col("thread") == thread) & (pl.col("pause") > 0))
+    of_thread = pauses.filter((pl.col("thread") == thread) & (pl.col("pause") > 0))
     begins = of_thread["time_ns"].to_numpy()
     return Intervals.of(begins, begins + of_thread["pause"].to_numpy() * 1_000_000)
 
 
-def in_device(recording: Recording, made: pl.DataFrame) -> Sequence[float]:
+def in_device(recording: Recording, calls: pl.DataFrame) -> Sequence[float]:
     """Return, for each call, the seconds in which the device had requests."""
     device, _ = _device(recording)
-    order = made.sort("entered_ns")
+    order = calls.sort("entered_ns")
     each = Intervals(order["entered_ns"].to_numpy(), order["left_ns"].to_numpy())
-    return [float(it) for it in each.within(device)]
+    return [float(time) for time in each.within(device)]

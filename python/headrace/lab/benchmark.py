@@ -57,7 +57,7 @@ def bench_commands(
         )
     hosts = Hosts(lab)
     run = (*HEADRACE, "bench", "run")
-    sets = [word for it in plan.sets for word in ("--set", it)]
+    sets = [word for setting in plan.sets for word in ("--set", setting)]
     if count is not None:
         sets += ["--set", f"clients.count={count}"]
     command: list[str | Path] = [*run, file.absolute(), lab.mount_point, *sets, *arguments]
@@ -104,7 +104,7 @@ def exec_command(lab: Lab, host: str, command: Sequence[str]) -> list[str]:
     RunError
         If the host is down.
     """
-    names = [it.name for it in lab.plan().hosts]
+    names = [one.name for one in lab.plan().hosts]
     if host not in names:
         raise ValueError(f"{host}: {lab.name} has no such host: expected one of {', '.join(names)}")
     return Hosts(lab).command(host, *command)

@@ -46,20 +46,20 @@ def hierarchy(controller: str) -> Hierarchy | None:
     controller
         "memory" or "blkio" (`io` in version 2).
     """
-    for it in mounted():
-        if it.kind == "cgroup" and controller in it.options:
-            return Hierarchy(it.at, 1)
-        if it.kind == "cgroup2":
+    for mount in mounted():
+        if mount.kind == "cgroup" and controller in mount.options:
+            return Hierarchy(mount.at, 1)
+        if mount.kind == "cgroup2":
             word = "io" if controller == "blkio" else controller
-            if word in (it.at / "cgroup.controllers").read_text(encoding="ascii").split():
-                return Hierarchy(it.at, 2)
+            if word in (mount.at / "cgroup.controllers").read_text(encoding="ascii").split():
+                return Hierarchy(mount.at, 2)
     return None
 
 
 def of_host(lab: str, host: str) -> Path | None:
     """Return the control group of a host; None if the kernel has no memory controller."""
-    found = hierarchy("memory")
-    return None if found is None else found.top / f"{ABOVE}{lab}" / host
+    memory = hierarchy("memory")
+    return None if memory is None else memory.top / f"{ABOVE}{lab}" / host
 
 
 def undelegated_controllers(group: Path) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def undelegated_controllers(group: Path) -> tuple[str, ...]:
         (group / name).read_text(encoding="ascii").split() if (group / name).exists() else []
         for name in ("cgroup.controllers", SUBTREE_CONTROL)
     )
-    return tuple(it for it in ("memory", "io") if it in has and it not in hands_on)
+    return tuple(name for name in ("memory", "io") if name in has and name not in hands_on)
 
 
 SUBTREE_CONTROL = "cgroup.subtree_control"
@@ -78,7 +78,7 @@ SUBTREE_CONTROL = "cgroup.subtree_control"
 def memory_file(group: Path) -> Path:
     """Return the file with a group's memory limit."""
     names = ("memory.max", "memory.limit_in_bytes")
-    return next(it for it in map(group.joinpath, names) if it.exists())
+    return next(file for file in map(group.joinpath, names) if file.exists())
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,10 @@ def memory_of(group: Path) -> MemoryOfGroup | None:
     except OSError:
         # The group was removed after its last process exited.
         return None
-    of = {name: int(amount) for name, amount in map(str.split, lines)}
+    used = {name: int(amount) for name, amount in map(str.split, lines)}
     # In version 1 only these include child groups.
     before = "total_" if first else ""
-    files = of[f"{before}active_file"] + of[f"{before}inactive_file"]
+    files = used[f"{before}active_file"] + used[f"{before}inactive_file"]
     return MemoryOfGroup(max(all_of_it - files, 0), files)
 
 
@@ -134,30 +134,30 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
     RunError
         If the kernel lacks the required control groups.
     """
-    found = hierarchy("blkio")
+    block = hierarchy("blkio")
     amounts = {name: getattr(limits, name) for name in FIRST_VERSION}
     # The kernel expects whole numbers; 0 means unlimited.
-    given = {name: max(round(it), 1) for name, it in amounts.items() if it is not None}
+    given = {name: max(round(amount), 1) for name, amount in amounts.items() if amount is not None}
     if not given:
         return []
-    if found is None:
+    if block is None:
         raise RunError(
             "the kernel has no control group controller for block devices (blkio or io), so disks"
             " cannot be limited: enable it, or remove the disk's limits from the scenario"
         )
-    if found.version == 2 and (group is None or not group.is_relative_to(found.top)):
+    if block.version == 2 and (group is None or not group.is_relative_to(block.top)):
         raise RunError(
-            f"control groups for memory are not in {found.top}, where those for block devices are,"
+            f"control groups for memory are not in {block.top}, where those for block devices are,"
             " so disks cannot be limited: use one cgroup hierarchy for both"
         )
-    if found.version == 1:
+    if block.version == 1:
         return [
             (
                 folder / f"blkio.throttle.{FIRST_VERSION[name]}_device",
                 f"{device} {amount}",
                 f"{device} 0",
             )
-            for folder in sorted({found.top, _own(found.top)})
+            for folder in sorted({block.top, _own(block.top)})
             for name, amount in given.items()
         ]
     assert group is not None
@@ -169,11 +169,11 @@ def limit_lines(limits: Limits, device: str, group: Path | None) -> list[tuple[P
 def limits(device: str, group: Path | None) -> dict[str, float]:
     """Return the limits that apply to a device such as `7:100`, by field. In version 2 they are
     those of a host's group."""
-    found = hierarchy("blkio")
-    if found is None:
+    block = hierarchy("blkio")
+    if block is None:
         return {}
-    if found.version == 2:
-        path = (group or found.top) / "io.max"
+    if block.version == 2:
+        path = (group or block.top) / "io.max"
         words = _line(path, device)
         amounts = dict(word.split("=") for word in words)
         names = SECOND_VERSION.items()
@@ -185,7 +185,7 @@ def limits(device: str, group: Path | None) -> dict[str, float]:
     return {
         field: float(word)
         for field, name in FIRST_VERSION.items()
-        for word in _line(found.top / f"blkio.throttle.{name}_device", device)
+        for word in _line(block.top / f"blkio.throttle.{name}_device", device)
     }
 
 

@@ -83,14 +83,14 @@ def _queue(values: Values, machine: str) -> dict[str, str]:
     elif kind is not None:
         queue["scheduler"] = "none"
         values.dropped(f"{scheduler}.kind", "removed from Linux in 5.0; none is used")
-    wanted = []
+    options = []
     if kind in KERNEL_SCHEDULERS:
-        wanted.append((f"{scheduler}.largest_request", "max_sectors_kb", KIB))
+        options.append((f"{scheduler}.largest_request", "max_sectors_kb", KIB))
         if kind != "none":
-            wanted.append((f"{scheduler}.requests", "nr_requests", 1))
+            options.append((f"{scheduler}.requests", "nr_requests", 1))
     # Last, because the kernel resets it with the largest request.
-    wanted.append((f"{machine}.read_ahead.window", "read_ahead_kb", KIB))
-    for path, name, unit in wanted:
+    options.append((f"{machine}.read_ahead.window", "read_ahead_kb", KIB))
+    for path, name, unit in options:
         whole = values.carried_whole(path, f"{name} = {{}}", unit)
         if whole is not None:
             queue[name] = whole

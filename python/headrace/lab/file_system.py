@@ -49,14 +49,14 @@ def file_system_for(values: Values, section: str) -> FileSystem:
         path = f"{section}.{field}"
         if values.word("lab.file_system") is None:
             values.carried(path, kind)
-    given = [it for it in (values.word("lab.mount_options") or "").split(",") if it]
+    given = [word for word in (values.word("lab.mount_options") or "").split(",") if word]
     return FileSystem(kind, (f"mkfs.{kind}", *make), tuple(options), tuple(given))
 
 
 def _kind(values: Values, section: str) -> str:
     """Return the type that has the scenario's journal and block mapping."""
     mode, mapping = (
-        values.word(f"{section}.{it}") for it in ("journal.mode", "allocation.mapping")
+        values.word(f"{section}.{field}") for field in ("journal.mode", "allocation.mapping")
     )
     if mode is None:
         return "ext4"

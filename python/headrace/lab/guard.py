@@ -26,23 +26,23 @@ def main(mark: str) -> int:
         asked: set[int] = set()
         deadline = time.monotonic() + PATIENCE_S
         # Repeat, because they may have started other processes.
-        while (found := _marked(mark)) and time.monotonic() < deadline:
-            for number in found - asked:
+        while (left := _marked(mark)) and time.monotonic() < deadline:
+            for number in left - asked:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, how)
-            asked |= found
+            asked |= left
             time.sleep(PAUSE_S)
     return 1 if _marked(mark) else 0
 
 
 def _marked(mark: str) -> set[int]:
     """Return the processes with a line in their environment; zombies have no environment."""
-    found = set()
+    pids = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
-                found.add(int(folder.name))
-    return found
+                pids.add(int(folder.name))
+    return pids
 
 
 if __name__ == "__main__":

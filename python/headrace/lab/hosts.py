@@ -99,12 +99,12 @@ class Hosts:
             If it has exited.
         """
         if host not in self._holders:
-            found = processes.holder_within(self.lab, host, PATIENCE_S)
-            if found is None:
+            holder = processes.holder_within(self.lab, host, PATIENCE_S)
+            if holder is None:
                 raise RunError(
                     f"{host}: the host is down: run headrace lab status to see what is missing"
                 )
-            self._holders[host] = found
+            self._holders[host] = holder
         return self._holders[host]
 
     def _started(self, host: str, *words: str | Path) -> "subprocess.CompletedProcess[str]":

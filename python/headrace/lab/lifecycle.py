@@ -75,7 +75,7 @@ def down(lab: Lab) -> None:
                 step.undo(lab)
             except (OSError, RunError, ScenarioError) as error:
                 failed.append(str(error))
-        failed += [it for it in (step.remaining(lab) for step in taken) if it is not None]
+        failed += [rest for rest in (step.remaining(lab) for step in taken) if rest is not None]
         if failed:
             raise RunError(f"{lab.name}: could not be removed: {'; '.join(dict.fromkeys(failed))}")
         state.remove(lab)
@@ -83,9 +83,9 @@ def down(lab: Lab) -> None:
 
 def _programs(plan: Plan) -> list[str]:
     disks = [disk for host in plan.hosts for disk in host.disks]
-    made = dict.fromkeys(disk.make[0] for disk in disks)
+    programs = dict.fromkeys(disk.make[0] for disk in disks)
     linked = ("tc",) if any(host.link for host in plan.hosts) else ()
-    return [*ALWAYS, *linked, *made, *servers.by_name(plan.server).programs]
+    return [*ALWAYS, *linked, *programs, *servers.by_name(plan.server).programs]
 
 
 def _make(lab: Lab, plan: Plan) -> None:
@@ -185,7 +185,7 @@ def _make_file_system(images: Path, disk: Disk, device: LoopDevice) -> None:
         run(*disk.make, device.device)
     except RunError as error:
         said = str(error).partition(f"{device.device}: ")[2].rstrip(".")
-        if not any(it in said for it in NO_ROOM):
+        if not any(word in said for word in NO_ROOM):
             raise ScenarioError(
                 f"{_image(disk)}: {disk.make[0]} cannot create a file system of that size: {said}:"
                 " expected another size, or another file_system.journal.size"
@@ -247,8 +247,8 @@ def running_testbed(file: Path, sets: Sequence[str] = (), name: str | None = Non
     ValueError, RunError, OSError
         As `up` and `down` do.
     """
-    made = up(plan(load_with_sets(file, sets), sets), name_of(file, name))
+    testbed = up(plan(load_with_sets(file, sets), sets), name_of(file, name))
     try:
-        yield made
+        yield testbed
     finally:
-        down(made)
+        down(testbed)

@@ -45,10 +45,10 @@ def join(hosts: Hosts, host: Host) -> None:
     hosts.run(host.name, "ip", "link", "add", CARD, "mtu", mtu, "type", "veth", *peer)
     hosts.run(host.name, "ip", "address", "add", f"{host.address}/{NETWORK.prefixlen}", "dev", CARD)
     hosts.run(SWITCH, "ip", "link", "set", "dev", host.name, "master", SWITCH)
-    for of, device in ((host.name, CARD), (SWITCH, host.name)):
+    for end, device in ((host.name, CARD), (SWITCH, host.name)):
         # Without segmentation offload packets pass one by one, as on a wire.
-        hosts.run(of, "ip", "link", "set", "dev", device, "gso_max_segs", "1", "up")
-        hosts.run(of, "tc", "qdisc", "add", "dev", device, "root", *bucket(link))
+        hosts.run(end, "ip", "link", "set", "dev", device, "gso_max_segs", "1", "up")
+        hosts.run(end, "tc", "qdisc", "add", "dev", device, "root", *bucket(link))
 
 
 def bucket(link: Link) -> list[str]:

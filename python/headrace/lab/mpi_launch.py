@@ -88,7 +88,7 @@ def find_mpirun() -> str | None:
 
 
 def _mpirun() -> str:
-    found = find_mpirun()
-    if found is None:
+    program = find_mpirun()
+    if program is None:
         programs.require(["mpirun"])
-    return found or "mpirun"
+    return program or "mpirun"

@@ -37,7 +37,7 @@ def plan(scenario: Scenario, sets: Sequence[str] = ()) -> Plan:
     name = values.word("lab.server") or _of_system(values, parallel)
     server = servers.by_name(name)
     if parallel != server.serves:
-        expected = " or ".join(f'"{it}"' for it in servers.names(serving=parallel))
+        expected = " or ".join(f'"{one}"' for one in servers.names(serving=parallel))
         raise ScenarioError(
             f'lab.server = "{name}" and kind = "{values.word("kind")}": expected {expected}'
         )
@@ -83,7 +83,7 @@ def _parallel(values: Values, metadata: int) -> tuple[Host, ...]:
             raise ScenarioError(
                 f'{section}.group.0.name = "{name}": the hosts of a testbed are alike: leave it out'
             )
-    clients, data = (_count(values, f"{it}.count") for it in ("clients", "servers"))
+    clients, data = (_count(values, f"{side}.count") for side in ("clients", "servers"))
     targets = _count(values, "servers.targets")
     machine = "servers.machine" if values.word("servers.kind") == "machine" else "servers"
     bricks = disks(values, machine, targets)
@@ -141,7 +141,7 @@ def _carry_memory(values: Values, path: str, memory: float | None) -> None:
 
 def _link(values: Values, section: str) -> Link:
     bandwidth = values.amount("network.bandwidth") or 0.0
-    card, burst = (values.amount(f"{section}.card.{it}") for it in ("bandwidth", "burst"))
+    card, burst = (values.amount(f"{section}.card.{way}") for way in ("bandwidth", "burst"))
     for field in ("bandwidth", "burst"):
         values.carried(f"{section}.card.{field}", "the hosts' links")
     queue = QUEUE

@@ -33,7 +33,7 @@ def marks(lab: Lab, host: str) -> dict[str, str]:
 def processes(lab: Lab, host: str | None = None) -> list[int]:
     """Return the processes of a testbed, or of one of its hosts."""
     marked = set(_marked(lab, host))
-    networks = {_network(it) for it in marked} - {_network(1), _network(os.getpid()), None}
+    networks = {_network(number) for number in marked} - {_network(1), _network(os.getpid()), None}
     within = _in_groups(lab, host)
     return sorted(
         number
@@ -50,9 +50,9 @@ def holder(lab: Lab, host: str) -> int | None:
 def holder_within(lab: Lab, host: str, seconds: float) -> int | None:
     """Wait up to `seconds` for the holder process. Its environment is unreadable during exec."""
     deadline = time.monotonic() + seconds
-    while (found := holder(lab, host)) is None and time.monotonic() <= deadline:
+    while (number := holder(lab, host)) is None and time.monotonic() <= deadline:
         time.sleep(0.005)
-    return found
+    return number
 
 
 def command(number: int) -> str:
@@ -82,27 +82,27 @@ def _served(lab: Lab) -> set[int]:
     return set(processes(lab)) - set(_marked(lab, holders=True))
 
 
-def _end(how: signal.Signals, found: Callable[[], set[int]]) -> None:
+def _end(how: signal.Signals, members: Callable[[], set[int]]) -> None:
     """Signal processes and wait until they have exited."""
-    for number in found():
+    for number in members():
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, how)
     deadline = time.monotonic() + PATIENCE_S
-    while found() and time.monotonic() < deadline:
+    while members() and time.monotonic() < deadline:
         time.sleep(PAUSE_S)
 
 
 def _marked(lab: Lab, host: str | None = None, *, holders: bool = False) -> Iterator[int]:
     """Yield the processes with the token in their environment; zombies have no environment."""
-    wanted = {f"{TOKEN}={lab.token}".encode()}
+    token = {f"{TOKEN}={lab.token}".encode()}
     if host is not None:
-        wanted.add(f"{HOST}={host}".encode())
+        token.add(f"{HOST}={host}".encode())
     if holders:
-        wanted.add(f"{HOLDER}=1".encode())
+        token.add(f"{HOLDER}=1".encode())
     for number in _numbers():
         with contextlib.suppress(OSError):
             words = (PROC / str(number) / "environ").read_bytes()
-            if wanted <= set(words.split(b"\0")):
+            if token <= set(words.split(b"\0")):
                 yield number
 
 
@@ -111,11 +111,11 @@ def _in_groups(lab: Lab, host: str | None) -> set[int]:
     group = cgroups.of_host(lab.name, host or "*")
     if group is None:
         return set()
-    found: set[int] = set()
+    numbers: set[int] = set()
     for path in group.parent.glob(f"{group.name}/cgroup.procs"):
         with contextlib.suppress(OSError):
-            found.update(map(int, path.read_text(encoding="ascii").split()))
-    return found
+            numbers.update(map(int, path.read_text(encoding="ascii").split()))
+    return numbers
 
 
 def _network(number: int) -> str | None:

@@ -104,10 +104,10 @@ class Lab:
                 f"{file}: expected the plan of a testbed: {error}; run headrace lab down"
             ) from None
 
-    def write(self, what: Mapping[str, object]) -> None:
+    def write(self, values: Mapping[str, object]) -> None:
         """Append a line to the journal, and flush it to the disk."""
         with (self.folder / "journal").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(what) + "\n")
+            file.write(json.dumps(values) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -258,6 +258,6 @@ def refuse_mounts(folder: Path) -> None:
         If something is.
     """
     real = Path(os.path.realpath(folder))
-    for it in mounted():
-        if it.at.is_relative_to(real):
-            raise RunError(f"{it.at}: a file system is mounted here: unmount it first")
+    for mount in mounted():
+        if mount.at.is_relative_to(real):
+            raise RunError(f"{mount.at}: a file system is mounted here: unmount it first")

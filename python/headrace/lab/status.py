@@ -75,7 +75,7 @@ class HostStatus(msgspec.Struct, frozen=True):
         return (
             self.up
             and self.mounted is not False
-            and all(it.mounted for it in self.disks)
+            and all(disk.mounted for disk in self.disks)
             and (self.link is None or self.link.limited)
             and not self.missing
         )
@@ -110,14 +110,14 @@ def status(lab: Lab) -> TestbedStatus:
         Path(it.image).name: it for it in steps.journaled_steps(lab) if isinstance(it, LoopDevice)
     }
     server = servers.by_name(plan.server)
-    found = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
+    states = [_host(lab, hosts, host, devices, server) for host in plan.hosts]
     return TestbedStatus(
         name=lab.name,
         scenario=plan.scenario,
         server=plan.server,
         mount_point=str(lab.mount_point),
-        up=all(it.complete for it in found),
-        hosts=found,
+        up=all(state.complete for state in states),
+        hosts=states,
         carried=plan.carried,
         not_carried=plan.not_carried,
     )
@@ -131,8 +131,8 @@ def _host(
     group = cgroups.of_host(lab.name, host.name)
     used = None if group is None else cgroups.memory_of(group)
     is_client = host.role == "client"
-    found = [it for it in processes.processes(lab, host.name) if it != number]
-    running = Counter(map(processes.program, found))
+    others = [other for other in processes.processes(lab, host.name) if other != number]
+    running = Counter(map(processes.program, others))
     return HostStatus(
         name=host.name,
         role=host.role,
@@ -147,7 +147,7 @@ def _host(
             for disk in host.disks
         ],
         mounted=str(lab.mount_point) in mounts if is_client else None,
-        processes=[ProcessStatus(it, processes.command(it)) for it in found],
+        processes=[ProcessStatus(count, processes.command(count)) for count in others],
         missing=sorted((Counter(server.serving(host)) - running).elements()),
     )
 

@@ -56,7 +56,7 @@ class Values:
 
     def __init__(self, scenario: Scenario) -> None:
         self._text = dict(_leaves(tomllib.loads(scenario.toml)))
-        self._amounts = {it.path: it.amount for it in scenario.quantities}
+        self._amounts = {quantity.path: quantity.amount for quantity in scenario.quantities}
         self._of_system = [path for path in self._text if path.split(".")[0] not in APART]
         self._carried: dict[str, Note] = {}
         self._reasons: dict[str, str] = {}
@@ -138,14 +138,14 @@ class Values:
     @property
     def not_carried(self) -> tuple[Note, ...]:
         """All other values of the system, grouped by section and reason."""
-        found: dict[tuple[str, str], list[str]] = {}
+        fields: dict[tuple[str, str], list[str]] = {}
         for path in self._of_system:
             if path not in self._carried:
                 section, _, name = path.rpartition(".")
                 why = self._reasons.get(path) or _reason(path)
-                found.setdefault((section, why), []).append(f"{name} = {self.word(path)}")
+                fields.setdefault((section, why), []).append(f"{name} = {self.word(path)}")
         return tuple(
-            Note(section, ", ".join(values), why) for (section, why), values in found.items()
+            Note(section, ", ".join(values), why) for (section, why), values in fields.items()
         )
 
 
@@ -164,7 +164,7 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, An
         path = f"{above}{key}"
         if isinstance(value, Mapping):
             yield from _leaves(value, f"{path}.")
-        elif isinstance(value, list) and value and all(isinstance(it, Mapping) for it in value):
+        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
             for number, each in enumerate(value):
                 yield from _leaves(each, f"{path}.{number}.")
         else:

@@ -103,10 +103,10 @@ def _drawing(advance: Advance) -> Progress:
 
     def report(live: Live) -> None:
         count = sum(done for done, _ in live.operations.values())
-        what = "removing, " if live.removing else ""
+        state = "removing, " if live.removing else ""
         if live.preparing:
-            what = f"preparing, {live.prepared[0]:,} of {live.prepared[1]:,} files, "
-        advance(count, None, f"{what}{live.seconds:,.0f} s, {count:,} operations")
+            state = f"preparing, {live.prepared[0]:,} of {live.prepared[1]:,} files, "
+        advance(count, None, f"{state}{live.seconds:,.0f} s, {count:,} operations")
 
     return report
 
@@ -222,7 +222,7 @@ def measure_in(
     engine = result.engine_report()
     files, free = _files(directory)
     means = counters.summary()
-    found = Measured(
+    run = Measured(
         calls=str(calls),
         processes=engine.processes,
         seconds=engine.measured_seconds,
@@ -232,7 +232,7 @@ def measure_in(
         direct=_is_direct(loaded),
         free=free,
     )
-    warnings = conditions(found)
+    warnings = conditions(run)
     if not directory.is_there():
         warnings.append(DIRECTORY_GONE)
     pages, engine.reads = engine.reads, None
@@ -327,7 +327,7 @@ def _progress_callback(
         preparing: bool,
         seconds: float,
         operations: list[tuple[int, int]],
-        made: tuple[int, int],
+        files: tuple[int, int],
     ) -> None:
         nonlocal prepared
         if not preparing and not prepared:
@@ -338,7 +338,7 @@ def _progress_callback(
         if progress is not None:
             counted = zip(names, operations, strict=False)
             done = {name: counts for name, counts in counted if counts[0]}
-            progress(Live(preparing, seconds, done, prepared=made))
+            progress(Live(preparing, seconds, done, prepared=files))
 
     return report
 

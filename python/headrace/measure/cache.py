@@ -82,12 +82,12 @@ def cache(
 def cache_of_all(several: Sequence[CacheFigures]) -> CacheFigures:
     """Merge the cache figures of several measurements of one load. Bytes are sums, or null if a
     measurement lacks them. The hit rate is the mean."""
-    documents = [to_document(it) for it in several]
+    documents = [to_document(counts) for counts in several]
     combined = means(documents)
     for key in filter(lambda key: key.endswith("_bytes"), combined):
         # Bytes of a kind that one did not meet are none there, if it counted any.
-        found = [it.get(key, 0 if "asked_bytes" in it else None) for it in documents]
-        combined[key] = None if None in found else sum(found)
+        values = [saved.get(key, 0 if "asked_bytes" in saved else None) for saved in documents]
+        combined[key] = None if None in values else sum(values)
     return msgspec.convert(combined, CacheFigures)
 
 

@@ -16,21 +16,21 @@ def check_calls(before: Mapping[str, Any], calls: str) -> None:
 
     Raises ValueError, which names its calls.
     """
-    found = before.get("calls")
-    if found == calls:
+    saved = before.get("calls")
+    if saved == calls:
         return
     named = before.get("named", "the resumed result")
-    if found is None:
+    if saved is None:
         raise ValueError(
             f"{named}: it does not name the calls that it was measured with (posix, io-uring):"
             " start again without --resume"
         )
-    if found not in CALLS:
+    if saved not in CALLS:
         raise ValueError(
-            f"{named}: calls = {found!r}: expected one of {', '.join(CALLS)};"
+            f"{named}: calls = {saved!r}: expected one of {', '.join(CALLS)};"
             " the file is damaged: start again without --resume"
         )
     raise ValueError(
-        f"{named}: it was measured with --calls {found}, not {calls}: use --calls {found}, or start"
+        f"{named}: it was measured with --calls {saved}, not {calls}: use --calls {saved}, or start"
         " again without --resume"
     )

@@ -79,7 +79,7 @@ def client_host_sweep(
         steps,
         lambda sweep: _document(sweep, criteria, hosts),
         below,
-        of=SWEEP_OVER,
+        command=SWEEP_OVER,
         step_of=_step,
         calls=calls,
         repeats=repeats,
@@ -101,13 +101,13 @@ def _check_counts(counts: Sequence[int], hosts: Mapping[str, Sequence[int]]) -> 
         )
 
 
-def _check_clients(loaded: _core.Loaded, wanted: int) -> None:
+def _check_clients(loaded: _core.Loaded, count: int) -> None:
     """Raise ScenarioError if there are fewer clients than ranks that take part."""
     clients = tomllib.loads(loaded.toml).get("clients", {}).get("count")
-    if isinstance(clients, int) and clients < wanted:
+    if isinstance(clients, int) and clients < count:
         raise _core.ScenarioError(
-            f"clients.count = {clients}: expected {wanted} at least, because clients are"
-            f" distributed over {wanted} ranks; take more clients, or start fewer ranks"
+            f"clients.count = {clients}: expected {count} at least, because clients are"
+            f" distributed over {count} ranks; take more clients, or start fewer ranks"
         )
 
 
@@ -115,7 +115,7 @@ def _check_ranks(resumed: Mapping[str, Any] | None, hosts: Mapping[str, Sequence
     """Raise ValueError if the resumed result had its ranks on other hosts."""
     if resumed is None or resumed.get("of") != SWEEP_OVER:
         return
-    before = [it["ranks"] for it in resumed.get("hosts", ())]
+    before = [host["ranks"] for host in resumed.get("hosts", ())]
     if before != [list(of_it) for of_it in hosts.values()]:
         raise ValueError(
             f"{resumed.get('named', 'the resumed result')}: its ranks were on other hosts: start"
@@ -133,9 +133,9 @@ def _step(report: Report, each: Sequence[Report]) -> Step | None:
     return step
 
 
-def on_hosts(what: str, count: int) -> str:
+def on_hosts(label: str, count: int) -> str:
     """Return the name of a step or a point with its number of hosts."""
-    return f"{what} on {numbered(count, 'host')}"
+    return f"{label} on {numbered(count, 'host')}"
 
 
 def _document(
@@ -168,12 +168,12 @@ def _shown(steps: Sequence[Step]) -> FoundCurves:
     """Return the findings of complete steps, with the catalogued figures."""
     counts = dict.fromkeys(step.client_hosts or 1 for step in steps)
     curves = {count: findings([it for it in steps if it.client_hosts == count]) for count in counts}
-    suffixes = {on_hosts("", count): found for count, found in curves.items()}
+    suffixes = {on_hosts("", count): curve for count, curve in curves.items()}
     figures = catalogued(steps, suffixes)
     return FoundCurves(
         [
-            Curve(client_hosts=count, **msgspec.structs.asdict(found))
-            for count, found in curves.items()
+            Curve(client_hosts=count, **msgspec.structs.asdict(curve))
+            for count, curve in curves.items()
         ],
         figures.operations,
         figures.latency,

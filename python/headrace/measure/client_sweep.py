@@ -49,7 +49,7 @@ def client_sweep(
         steps,
         lambda sweep: _document(sweep, warm_up),
         below,
-        of="clients",
+        command="clients",
         step_of=lambda report, each: _step(report, each, warm_up),
         calls=calls,
         repeats=repeats,
@@ -61,7 +61,7 @@ def client_sweep(
 
 
 def _document(sweep: SweepRunner, warm_up: float) -> dict[str, Any]:
-    steps = sorted(sweep.steps, key=lambda it: it.report.processes)
+    steps = sorted(sweep.steps, key=lambda step: step.report.processes)
     _compare(steps, warm_up)
     whole = [step for step in steps if not step.partial]
     document = {
@@ -99,7 +99,7 @@ def _catalogued(figures: Sequence[tuple[str, float | None, Latency | None]]) -> 
 
 
 def _step(report: Report, each: Sequence[Report], warm_up: float) -> Step:
-    rates = [_rate(it, warm_up) for it in each]
+    rates = [_rate(part, warm_up) for part in each]
     return Step(
         f"processes {report.processes}",
         report,
@@ -112,7 +112,7 @@ def _step(report: Report, each: Sequence[Report], warm_up: float) -> Step:
 
 def _rate(report: Report, warm_up: float) -> float:
     seconds = report.measured_seconds - warm_up
-    count = sum(it.count for it in report.operations.values())
+    count = sum(operation.count for operation in report.operations.values())
     return count / seconds if seconds > 0 else 0.0
 
 
@@ -120,7 +120,7 @@ def _is_oversubscribed(report: Report) -> bool:
     """Return whether processes outnumber processors on any host."""
     if not report.hosts:
         return report.processes > len(os.sched_getaffinity(0))
-    return any(it.condition == "oversubscribed" for it in report.warnings)
+    return any(warning.condition == "oversubscribed" for warning in report.warnings)
 
 
 def _compare(steps: Sequence[Step], warm_up: float) -> None:
@@ -132,7 +132,7 @@ def _compare(steps: Sequence[Step], warm_up: float) -> None:
         if first and step.operations_per_second is not None:
             step.speedup = step.operations_per_second / first
             step.efficiency = step.speedup / more
-        rates, begun = ([_rate(it, warm_up) for it in of.each] for of in (step, steps[0]))
+        rates, begun = ([_rate(run, warm_up) for run in level.each] for level in (step, steps[0]))
         if step.report.intervals and all(begun[: len(rates)]):
             half = half_width([rate / at for rate, at in zip(rates, begun, strict=False)])
             step.half_widths |= {

@@ -46,8 +46,8 @@ class Measured:
 
 def conditions(measured: Measured) -> list[ResultWarning]:
     """Return the warnings of a measurement."""
-    found = ((condition, check(measured)) for condition, check in CHECKS.items())
-    return [ResultWarning(condition, message) for condition, message in found if message]
+    failed = ((condition, check(measured)) for condition, check in CHECKS.items())
+    return [ResultWarning(condition, message) for condition, message in failed if message]
 
 
 def _no_calls(measured: Measured) -> str | None:
@@ -89,7 +89,7 @@ def _generator_was_the_limit(measured: Measured) -> str | None:
             f"the processes computed for {share:.0%} of their time, system calls included: the"
             " processor was the limit, not the storage"
         )
-    prepared = sum(it.prepare_seconds for it in measured.operations.values())
+    prepared = sum(operation.prepare_seconds for operation in measured.operations.values())
     share = prepared / max(measured.seconds * measured.processes, 1e-9)
     if share >= PREPARATION:
         return f"preparing operations took {share:.0%} of the processes' time"
@@ -130,8 +130,8 @@ def memory_is_given_back() -> bool:
 def reports_free_pages(drivers: Path) -> bool:
     """Return whether one of a driver's devices reports free pages (virtio 1.2, section 5.5.3:
     VIRTIO_BALLOON_F_PAGE_REPORTING, bit 5; the file has a character for each bit)."""
-    found = (_word(device / "features") for device in drivers.glob("virtio*"))
-    return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in found)
+    features = (_word(device / "features") for device in drivers.glob("virtio*"))
+    return any(word is not None and word[REPORTING : REPORTING + 1] == "1" for word in features)
 
 
 def _clock(_measured: Measured) -> str | None:

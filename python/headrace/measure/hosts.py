@@ -52,21 +52,21 @@ def new_directory(below: str | PathLike[str]) -> _core.BenchmarkDirectory:
     Raises OSError if nothing can be made there, ValueError if a rank does not see it.
     """
     here = ranks.current()
-    made: list[_core.BenchmarkDirectory] = []
+    directories: list[_core.BenchmarkDirectory] = []
 
     def make() -> None:
         if here.first:
-            made.append(_core.BenchmarkDirectory(Path(below)))
+            directories.append(_core.BenchmarkDirectory(Path(below)))
 
     def join() -> _core.BenchmarkDirectory:
-        return made[0] if made else _joined(Path(below), *known[0])
+        return directories[0] if directories else _joined(Path(below), *known[0])
 
     try:
         here.run_on_all(make)
-        known = here.broadcast([(Path(it.path).name, it.mark) for it in made])
+        known = here.broadcast([(Path(folder.path).name, folder.mark) for folder in directories])
         return here.run_on_all(join)
     except BaseException:
-        for directory in made:
+        for directory in directories:
             directory.remove()
         raise
 
@@ -101,7 +101,7 @@ def merge_ranks(
     view = merged.views.get(here.number)
     warnings_by_host = here.gather(None if view is None else conditions(view))
     if warnings_by_host is not None:
-        _add_warnings(merged.report, [it for it in warnings_by_host if it is not None])
+        _add_warnings(merged.report, [one for one in warnings_by_host if one is not None])
     whole: tuple[Report, EngineResult] = here.broadcast((merged.report, merged.result))
     return whole
 
@@ -161,17 +161,17 @@ def _merge(
 
 def _together(loaded: _core.Loaded, parts: Iterable[RankResult]) -> EngineResult:
     """Merge the parts of ranks, all of which began."""
-    begun = [(it.name, it.part.part) for it in parts if it.part is not None]
+    begun = [(part.name, part.part.part) for part in parts if part.part is not None]
     return EngineResult(**_core.together(loaded, begun))
 
 
 def _host(name: str, parts: Sequence[RankResult]) -> report.Host:
     """A host in the report. Its ranks share the processors: their own times add up."""
-    own = min(sum(it.counters.cpu_own for it in parts), 1.0)
+    own = min(sum(part.counters.cpu_own for part in parts), 1.0)
     return report.Host(
         name,
-        ranks=[it.rank for it in parts],
-        processes=sum(it.part.processes for it in parts if it.part is not None),
+        ranks=[part.rank for part in parts],
+        processes=sum(part.part.processes for part in parts if part.part is not None),
         counters=msgspec.structs.replace(parts[0].counters, cpu_own=own),
         warnings=[],
     )
@@ -182,16 +182,16 @@ def _reads(parts: Sequence[RankResult]) -> Reads | None:
     counted = [part.reads for part in parts if part.reads is not None]
     if len(counted) < len(parts):
         return None
-    return Reads(sum(it.asked for it in counted), sum(it.from_device for it in counted))
+    return Reads(sum(count.asked for count in counted), sum(count.from_device for count in counted))
 
 
 def _start(parts: Sequence[RankResult]) -> report.Skew:
     """Return the skew between the starts of the ranks, and its uncertainty."""
     clocks = ranks.current().clocks()
     begun = [
-        it.part.started_s - clock.ahead_s
-        for it, clock in zip(parts, clocks, strict=True)
-        if it.part is not None
+        part.part.started_s - clock.ahead_s
+        for part, clock in zip(parts, clocks, strict=True)
+        if part.part is not None
     ]
     return report.Skew(max(begun) - min(begun), max(clock.uncertainty_s for clock in clocks))
 
@@ -202,5 +202,5 @@ def _add_warnings(whole: Report, warnings_by_host: Sequence[list[report.ResultWa
         host.warnings = warnings
         name = f"{host.name}: " if len(whole.hosts) > 1 else ""
         whole.warnings += [
-            msgspec.structs.replace(it, message=name + it.message) for it in warnings
+            msgspec.structs.replace(warning, message=name + warning.message) for warning in warnings
         ]

@@ -27,8 +27,8 @@ def in_kernel(report: Report, recording: Recording) -> KernelTime:
 
     It includes the number of device requests since the first call, and of lost events.
     """
-    made = kernel_trace.timed(recording, report.measured_seconds)
+    summary = kernel_trace.timed(recording, report.measured_seconds)
     requests = kernel_trace.requests(recording)
-    start = made["entered_ns"].min()
+    start = summary["entered_ns"].min()
     during = requests.filter(requests["issued_ns"] >= start) if start is not None else requests
-    return KernelTime(kernel_trace.breakdown(recording, made), during.height, recording.lost)
+    return KernelTime(kernel_trace.breakdown(recording, summary), during.height, recording.lost)

@@ -60,25 +60,25 @@ class Loads(NamedTuple):
         if self.rates:
             loaded = at_load(max(self.rates))
             ranks.current().run_on_all(lambda: space.check_room(loaded, below))
-            what = numbered(len(set(self.rates)), "load")
+            summary = numbered(len(set(self.rates)), "load")
             scenarios = [at_load(rate) for rate in sorted(set(self.rates))]
         else:
-            what = f"loads from {self.start:g} operations/s on, the first"
+            summary = f"loads from {self.start:g} operations/s on, the first"
             scenarios = [at_load(self.start)]
-        space.state_need(what, scenarios, below)
+        space.state_need(summary, scenarios, below)
 
     def measure(self, sweep: SweepRunner, at_load: AtLoad, client_hosts: int | None = None) -> None:
         """Measure one step for each load, on all hosts or on the first of them."""
         on = "" if client_hosts is None else f", {numbered(client_hosts, 'client host')}"
 
         def keeps_up(rate: float) -> bool:
-            loaded, what = at_load(rate), f"{rate:g} operations/s{on}"
+            loaded, text = at_load(rate), f"{rate:g} operations/s{on}"
             if sweep.calls != NULL:
-                what += f", {space.Need.of([loaded])}"
+                text += f", {space.Need.of([loaded])}"
             search_on = not self.rates and sweep.results and sweep.calls != NULL
-            if search_on and not sweep.has_room(loaded, what):
+            if search_on and not sweep.has_room(loaded, text):
                 return False
-            step = sweep.step(loaded, what, client_hosts)
+            step = sweep.step(loaded, text, client_hosts)
             return step is not None and self.criteria.met(step)
 
         if self.rates:
@@ -139,7 +139,7 @@ def load_sweep(
         lambda sweep: loads.measure(sweep, at_load),
         lambda sweep: _document(sweep, criteria),
         below,
-        of="loads",
+        command="loads",
         step_of=load_step,
         calls=calls,
         repeats=repeats,
@@ -158,7 +158,7 @@ def load_step(report: Report, each: Sequence[Report]) -> Step | None:
 
 
 def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
-    steps = sorted(sweep.steps, key=lambda it: it.load.requested_per_second)
+    steps = sorted(sweep.steps, key=lambda step: step.load.requested_per_second)
     whole = judged(steps, criteria)
     document = {
         **sweep.document(),
@@ -182,15 +182,15 @@ def judged(steps: Sequence[Step], criteria: Criteria) -> list[Step]:
 def repetitions_of(steps: Sequence[Step], step_of: StepOf) -> Iterator[list[Step]]:
     """Yield the steps of each complete repetition of the sweep."""
     for several in zip(*(step.each for step in steps), strict=False):
-        yield [step for it in several if (step := step_of(it, [it])) is not None]
+        yield [step for run in several if (step := step_of(run, [run])) is not None]
 
 
 def _shown(steps: Sequence[Step]) -> "FoundLoads":
     """Return the findings of complete steps in order of load, with the catalogued figures."""
-    found = findings(steps)
-    figures = catalogued(steps, {"": found})
+    facts = findings(steps)
+    figures = catalogued(steps, {"": facts})
     return FoundLoads(
-        **msgspec.structs.asdict(found), operations=figures.operations, latency=figures.latency
+        **msgspec.structs.asdict(facts), operations=figures.operations, latency=figures.latency
     )
 
 
@@ -199,16 +199,16 @@ def catalogued(steps: Sequence[Step], curves: Mapping[str, "Findings"]) -> Catal
     for its names, and of all steps."""
     operations: dict[str, CataloguedRate] = {}
     latency: dict[str, Latency | CataloguedTime | None] = {}
-    for suffix, found in curves.items():
+    for suffix, curve in curves.items():
         for name, point in (
-            ("knee", found.knee),
-            ("kept up", found.kept_up),
-            ("cut off", found.cut_off),
+            ("knee", curve.knee),
+            ("kept up", curve.kept_up),
+            ("cut off", curve.cut_off),
         ):
             if point is not None:
                 operations[name + suffix] = CataloguedRate(point.requested_per_second)
-        if found.overall_response_s is not None:
-            latency[OVERALL + suffix] = CataloguedTime(found.overall_response_s)
+        if curve.overall_response_s is not None:
+            latency[OVERALL + suffix] = CataloguedTime(curve.overall_response_s)
     for step in steps:
         operations[step.name] = CataloguedRate(step.load.achieved_per_second)
         latency[step.name] = step.response
@@ -236,7 +236,7 @@ class FoundLoads(Findings, frozen=True, kw_only=True):
 
 def findings(steps: Sequence[Step]) -> Findings:
     """Return the findings of steps in order of load."""
-    return findings_of_points([_point(step) for step in steps], [it.keeps_up for it in steps])
+    return findings_of_points([_point(step) for step in steps], [step.keeps_up for step in steps])
 
 
 def findings_of_points(points: Sequence[LoadPoint], keeps_up: Sequence[bool | None]) -> Findings:
@@ -246,14 +246,14 @@ def findings_of_points(points: Sequence[LoadPoint], keeps_up: Sequence[bool | No
         kept += 1
     # The first that stays behind is the curve's end: later ones say only how long they lasted.
     curve = points[: kept + 1] if kept < len(points) else []
-    place = knee([it.requested_per_second for it in curve], [it.response_mean_s for it in curve])
+    place = knee([one.requested_per_second for one in curve], [it.response_mean_s for it in curve])
     return Findings(
         knee=curve[place] if place is not None else None,
         kept_up=points[kept - 1] if kept else None,
         cut_off=points[kept] if kept < len(points) else None,
-        achieved_at_most_per_second=max((it.achieved_per_second for it in points), default=None),
+        achieved_at_most_per_second=max((one.achieved_per_second for one in points), default=None),
         overall_response_s=overall_response(
-            [(it.achieved_per_second, it.response_mean_s) for it in points[:kept]]
+            [(point.achieved_per_second, point.response_mean_s) for point in points[:kept]]
         ),
     )
 

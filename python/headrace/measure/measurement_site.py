@@ -32,6 +32,6 @@ def _type(device: int) -> str:
     """A file system's type by the number of its device."""
     number = f"{os.major(device)}:{os.minor(device)}"
     try:
-        return next((it.kind for it in mounted() if it.device == number), "unknown")
+        return next((mount.kind for mount in mounted() if mount.device == number), "unknown")
     except OSError:
         return "unknown"

@@ -45,7 +45,7 @@ class MixedLoad:
         self._what = _text(workload)
         self._is_preset = workload in _presets()
         self._sets = list(sets)
-        scales = workload == PRESET and not any(it.startswith(FILES) for it in sets)
+        scales = workload == PRESET and not any(name.startswith(FILES) for name in sets)
         self._per_rate = PER_RATE if scales else ()
         self._times = {
             f"run.warm_up={warm_up!r} s": f"--warm-up {warm_up:g}",

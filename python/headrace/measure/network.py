@@ -137,9 +137,9 @@ def _known(
     check_matches(resumed, {"kind": KIND}, here)
     check_checksum(resumed, "messages")
     messages = convert(resumed.get("messages", []), list[MessageTimes])
-    if any(it.seconds != seconds for it in messages):
+    if any(message.seconds != seconds for message in messages):
         raise other_options_error(resumed)
-    return {it.size: it for it in messages}
+    return {message.size: message for message in messages}
 
 
 def _measured(address: str, token: str, size: int, seconds: float) -> MessageTimes:
@@ -156,7 +156,7 @@ def _document(
     stop: str,
 ) -> dict[str, Any]:
     messages = [by_size[size] for size in sorted(by_size)]
-    named = {f"message {binary_size(it.size)}": it for it in messages}
+    named = {f"message {binary_size(message.size)}": message for message in messages}
     report = NetworkReport(
         scenario=PlanText("bench net", f"messages to {address} and back"),
         version=_core.VERSION,
@@ -164,7 +164,7 @@ def _document(
         environment=environment,
         peer=address,
         messages=messages,
-        throughput={name: it.throughput for name, it in named.items()},
+        throughput={name: value.throughput for name, value in named.items()},
         latency={name: Percentiles(it.latency.p50, it.latency.p99) for name, it in named.items()},
         stop=Stop(stop),
     )

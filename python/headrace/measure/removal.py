@@ -47,7 +47,7 @@ def with_note(error: BaseException) -> list[ResultWarning]:
 
 def cleanup_failures(warnings: Iterable[ResultWarning]) -> list[str]:
     """Return the messages of a measurement's warnings about directories that were not removed."""
-    return [it.message for it in warnings if it.condition == CONDITION]
+    return [warning.message for warning in warnings if warning.condition == CONDITION]
 
 
 CONDITION = "not-removed"

@@ -100,7 +100,7 @@ def _replications(loaded: _core.Loaded) -> list[_core.Loaded]:
 
 
 def merge_repetitions(
-    measurements: Sequence[Measurement], wanted: int, early: Stop | None = None
+    measurements: Sequence[Measurement], needed: int, early: Stop | None = None
 ) -> Measurement:
     """Several measurements of one scenario as one.
 
@@ -108,9 +108,9 @@ def merge_repetitions(
     their operations, from the merged histograms. Added are `repetitions`, the figures of each,
     and `intervals`, half the widths of the 95 % confidence intervals of the means.
     """
-    reports = [it.report for it in measurements]
-    histograms = _numbered([it.histograms for it in measurements])
-    warnings = {it.condition: it for one in reports for it in one.warnings}
+    reports = [measurement.report for measurement in measurements]
+    histograms = _numbered([measurement.histograms for measurement in measurements])
+    warnings = {warning.condition: warning for one in reports for warning in one.warnings}
     intervals = half_widths([_of_interest(it) for it in reports]) if len(reports) >= FEWEST else {}
     last = reports[-1]
     merged = msgspec.structs.replace(
@@ -118,13 +118,13 @@ def merge_repetitions(
         # With the start of the first.
         environment=reports[0].environment or last.environment,
         phases=None,
-        measured_seconds=sum(it.measured_seconds for it in reports),
-        prepare_seconds=sum(it.prepare_seconds for it in reports),
-        throughput=means([it.throughput for it in reports]),
-        counters=_means([it.counters for it in reports], CounterMeans),
-        load=None if last.load is None else _means([it.load for it in reports], Load),
-        unfinished=_unfinished([it.unfinished for it in reports if it.unfinished is not None]),
-        cache=cache_of_all([it.cache for it in reports]),
+        measured_seconds=sum(report.measured_seconds for report in reports),
+        prepare_seconds=sum(report.prepare_seconds for report in reports),
+        throughput=means([report.throughput for report in reports]),
+        counters=_means([report.counters for report in reports], CounterMeans),
+        load=None if last.load is None else _means([report.load for report in reports], Load),
+        unfinished=_unfinished([one.unfinished for one in reports if one.unfinished is not None]),
+        cache=cache_of_all([report.cache for report in reports]),
         operations=_operations(reports),
         operation_groups=_operation_groups(reports, histograms),
         latency=_latencies(histograms, "service"),
@@ -133,45 +133,45 @@ def merge_repetitions(
         ),
         left_out=_left_out(reports),
         warnings=list(warnings.values()),
-        wanted_repeats=wanted,
-        repetitions=[_one(it) for it in reports],
+        wanted_repeats=needed,
+        repetitions=[_one(report) for report in reports],
         intervals=intervals,
     )
     if early is not None:
         merged.stop = Stop(early.reason)
         merged.error = early.error or merged.error
     series, counters = (
-        _numbered([getattr(it, name) for it in measurements]) for name in ("series", "counters")
+        _numbered([getattr(run, name) for run in measurements]) for name in ("series", "counters")
     )
     return Measurement(merged, series, counters, histograms)
 
 
-def _means(several: Sequence[msgspec.Struct | None], of: type[Record]) -> Record:
+def _means(several: Sequence[msgspec.Struct | None], type_: type[Record]) -> Record:
     """Means of the figures of several records, over those that have them."""
-    return msgspec.convert(means([to_document(it) for it in several]), of)
+    return msgspec.convert(means([to_document(record) for record in several]), type_)
 
 
 def _unfinished(several: Sequence[Unfinished]) -> Unfinished | None:
     """Requests that were due and never issued in any repetition; None if none counted them."""
     if not several:
         return None
-    found = [it for it in several if it.count]
-    count = sum(it.count for it in found)
-    names = dict.fromkeys(name for it in found for name in it.operations)
+    counted = [value for value in several if value.count]
+    count = sum(part.count for part in counted)
+    names = dict.fromkeys(name for part in counted for name in part.operations)
     return Unfinished(
         count,
-        mean=sum(it.count * it.mean for it in found if it.mean is not None) / count
+        mean=sum(part.count * part.mean for part in counted if part.mean is not None) / count
         if count
         else None,
-        max=max((it.max for it in found if it.max is not None), default=None),
-        operations={name: sum(it.operations.get(name, 0) for it in found) for name in names},
+        max=max((part.max for part in counted if part.max is not None), default=None),
+        operations={name: sum(part.operations.get(name, 0) for part in counted) for name in names},
     )
 
 
 def _left_out(reports: Sequence[Report]) -> list[LeftOut]:
     """Count unsupported operations over all repetitions."""
     counts = Counter[tuple[str, str, str]]()
-    for entry in (entry for it in reports for entry in it.left_out):
+    for entry in (entry for report in reports for entry in report.left_out):
         counts[entry.by, entry.what, entry.reason] += entry.count
     return [LeftOut(*key, count) for key, count in counts.items()]
 
@@ -180,7 +180,7 @@ def _operations(reports: Sequence[Report]) -> dict[str, OperationFigures]:
     """Counts and rates by operation."""
     return {
         name: OperationFigures(group=of_it[0].group, **msgspec.structs.asdict(_Counts.of(of_it)))
-        for name, of_it in _by_name([it.operations for it in reports])
+        for name, of_it in _by_name([report.operations for report in reports])
     }
 
 
@@ -193,20 +193,20 @@ def _operation_groups(
     )
     return {
         name: GroupFigures(
-            operations=list(dict.fromkeys(each for it in of_it for each in it.operations)),
-            throughput=means([it.throughput for it in of_it]),
+            operations=list(dict.fromkeys(each for part in of_it for each in part.operations)),
+            throughput=means([part.throughput for part in of_it]),
             latency=service[name],
             latency_from_intended=response[name] if of_it[0].latency_from_intended else None,
             **msgspec.structs.asdict(_Counts.of(of_it)),
         )
-        for name, of_it in _by_name([it.operation_groups for it in reports])
+        for name, of_it in _by_name([report.operation_groups for report in reports])
     }
 
 
 def _by_name(several: Sequence[Mapping[str, Of]]) -> Iterator[tuple[str, list[Of]]]:
     """Yield each operation or group with its figures in the repetitions that have it."""
-    for name in dict.fromkeys(name for it in several for name in it):
-        yield name, [it[name] for it in several if name in it]
+    for name in dict.fromkeys(name for part in several for name in part):
+        yield name, [part[name] for part in several if name in part]
 
 
 class _Counts(msgspec.Struct, frozen=True):
@@ -222,11 +222,11 @@ class _Counts(msgspec.Struct, frozen=True):
     def of(cls, several: Sequence[OperationFigures | GroupFigures]) -> Self:
         """Return the sums, and the mean rate."""
         return cls(
-            count=sum(it.count for it in several),
-            bytes=sum(it.bytes for it in several),
-            active_seconds=sum(it.active_seconds for it in several),
-            prepare_seconds=sum(it.prepare_seconds for it in several),
-            per_second=means([it.per_second for it in several]),
+            count=sum(part.count for part in several),
+            bytes=sum(part.bytes for part in several),
+            active_seconds=sum(part.active_seconds for part in several),
+            prepare_seconds=sum(part.prepare_seconds for part in several),
+            per_second=means([part.per_second for part in several]),
         )
 
 
@@ -239,34 +239,34 @@ def _of_interest(report: Report) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "throughput": report.throughput,
         "operations": {
-            name: {"per_second": it.per_second} for name, it in report.operations.items()
+            name: {"per_second": entry.per_second} for name, entry in report.operations.items()
         },
         "operation_groups": {
             name: {
-                "per_second": it.per_second,
-                "throughput": it.throughput,
-                "latency": _percentiles(it.latency),
+                "per_second": operation_group.per_second,
+                "throughput": operation_group.throughput,
+                "latency": _percentiles(operation_group.latency),
             }
             | (
                 {}
-                if it.latency_from_intended is None
-                else {"latency_from_intended": _percentiles(it.latency_from_intended)}
+                if operation_group.latency_from_intended is None
+                else {"latency_from_intended": _percentiles(operation_group.latency_from_intended)}
             )
-            for name, it in report.operation_groups.items()
+            for name, operation_group in report.operation_groups.items()
         },
     }
     if report.load is not None:
         parts["load"] = to_document(report.load)
-    parts["latency"] = {name: _percentiles(it) for name, it in report.latency.items()}
+    parts["latency"] = {name: _percentiles(value) for name, value in report.latency.items()}
     if report.latency_from_intended:
         parts["latency_from_intended"] = {
-            name: _percentiles(it) for name, it in report.latency_from_intended.items()
+            name: _percentiles(value) for name, value in report.latency_from_intended.items()
         }
     return parts
 
 
 def _percentiles(latency: Latency) -> dict[str, float | None]:
-    return {of: getattr(latency, of) for of in PERCENTILES}
+    return {rank: getattr(latency, rank) for rank in PERCENTILES}
 
 
 def _one(report: Report) -> dict[str, Any]:

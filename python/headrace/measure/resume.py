@@ -34,27 +34,27 @@ def read_earlier(named: str) -> dict[str, Any]:
     store = open_store()
     record = store.record(named.removeprefix(PREFIX))
     tables = {
-        it.name: store.table(record.id, it.name).to_dict(as_series=False)
-        for it in store.contents(record.id)
+        content.name: store.table(record.id, content.name).to_dict(as_series=False)
+        for content in store.contents(record.id)
     }
-    found = {**record.contents, **tables}
+    contents = {**record.contents, **tables}
     named = f"{PREFIX}{record.id}"
-    check_saved(found, named, {it: it for it in TABLES.values()})
-    return {**found, "named": named}
+    check_saved(contents, named, {table: table for table in TABLES.values()})
+    return {**contents, "named": named}
 
 
 def check_matches(
-    before: Mapping[str, Any], what: Mapping[str, str], place: Mapping[str, str]
+    before: Mapping[str, Any], settings: Mapping[str, str], place: Mapping[str, str]
 ) -> None:
-    """Check that a resumed result belongs to what is to be measured. `what` has the required values
+    """Check that a resumed result belongs to the measurement. `settings` has the required values
     by the document's keys.
 
     Raises ValueError, which gives the difference.
     """
     named = before.get("named", "the resumed result")
-    for key, word in what.items():
-        found = before.get(key)
-        if (current_kind(str(found)) if key == "kind" else found) != word:
+    for key, word in settings.items():
+        was = before.get(key)
+        if (current_kind(str(was)) if key == "kind" else was) != word:
             raise ValueError(
                 f'{named}: its {key} is "{before.get(key)}": expected one that the same command'
                 f' saved, of {key} "{word}"'

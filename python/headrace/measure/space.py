@@ -51,12 +51,12 @@ def parse_space_limit(text: str) -> SpaceLimit:
             raise ValueError(f"{EXAMPLE}: a part is more than 0 %, and at most 100 %")
         return SpaceLimit(share)
     try:
-        found = _core.parse_bytes(text)
+        bytes_ = _core.parse_bytes(text)
     except ValueError as error:
         raise ValueError(f"{EXAMPLE}: {str(error).partition(': ')[2] or text}") from None
-    if found <= 0:
+    if bytes_ <= 0:
         raise ValueError(f"{EXAMPLE}, more than 0")
-    return SpaceLimit(1.0, found)
+    return SpaceLimit(1.0, bytes_)
 
 
 def space_limit() -> SpaceLimit:
@@ -152,13 +152,13 @@ class Need(NamedTuple):
 
 
 def state_need(
-    what: str, scenarios: Iterable[_core.Loaded], below: str | PathLike[str], times: int = 1
+    task: str, scenarios: Iterable[_core.Loaded], below: str | PathLike[str], times: int = 1
 ) -> None:
     """State the space and time of a benchmark before it starts.
 
     Parameters
     ----------
-    what
+    task
         The benchmark: a name, or what each of the scenarios is.
     scenarios
         Its steps.
@@ -169,10 +169,10 @@ def state_need(
     """
     if _state is not None:
         needed = Need.of(scenarios)
-        state(what, needed._replace(seconds=times * needed.seconds), below)
+        state(task, needed._replace(seconds=times * needed.seconds), below)
 
 
-def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -> None:
+def state(task: str, needed: Need, below: str | PathLike[str], more: str = "") -> None:
     """State a need; `more` follows it. A benchmark that is refused states nothing."""
     if _state is None or not ranks.current().first:
         return
@@ -187,7 +187,7 @@ def state(what: str, needed: Need, below: str | PathLike[str], more: str = "") -
         return
     more += "; writes of the trace are not counted" if needed.replays else ""
     _state(
-        f"{what}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
+        f"{task}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
         f" about {duration(needed.seconds)}, with files made at {BYTES_PER_SECOND / 1e6:g} MB/s"
         f" and {whole(int(NAMES_PER_SECOND))} a second{more}",
     )

@@ -121,7 +121,7 @@ class SweepRunner:
         description = tomllib.loads(loaded.toml).get("description", "")
         self.scenario = ScenarioText(loaded.name, description, loaded.toml)
 
-    def step(self, loaded: _core.Loaded, what: str, client_hosts: int | None = None) -> Step | None:
+    def step(self, loaded: _core.Loaded, text: str, client_hosts: int | None = None) -> Step | None:
         """Measure a scenario for the first time, on all hosts or on the first of them, or return
         the step of the earlier run.
 
@@ -133,21 +133,21 @@ class SweepRunner:
         digest = hashlib.sha256(asked_for.encode()).hexdigest()
         if self.scenario is None:
             self.begin(loaded)
-        there = (it for it in self.results if it.digest == digest)
+        there = (entry for entry in self.results if entry.digest == digest)
         result = next(there, None) or StepResult(digest)
-        self.requests.append(StepRequest(result, loaded, what, client_hosts))
+        self.requests.append(StepRequest(result, loaded, text, client_hosts))
         self._run(self.requests[-1], 1)
         # A search goes on by what it saw first, however often it has been measured since.
         return self._step_of(result.measurements[:1]) if result.step else None
 
-    def has_room(self, loaded: _core.Loaded, what: str) -> bool:
+    def has_room(self, loaded: _core.Loaded, label: str) -> bool:
         """Return whether the files of another step fit beside those that exist. A warning names
         those that do not."""
 
         here = ranks.current()
         if here.broadcast(has_room(loaded, self.directory) if here.first else None):
             return True
-        self.without_room.append(what)
+        self.without_room.append(label)
         return False
 
     def repeat_steps(self) -> None:
@@ -183,20 +183,20 @@ class SweepRunner:
     @property
     def repetition_count(self) -> int:
         """Number of repetitions of each step, at least as many as any step already has."""
-        return max([self.repeats, *(len(it.measurements) for it in self.results)])
+        return max([self.repeats, *(len(result.measurements) for result in self.results)])
 
     @property
     def steps(self) -> list[Step]:
         """Steps with any measurement, in the order in which they were tried."""
-        return [copy.copy(it.step) for it in self.results if it.step is not None]
+        return [copy.copy(result.step) for result in self.results if result.step is not None]
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables of all measurements, step by step."""
         each = [
-            step_tables(it.step.name, repetition, measurement)
-            for it in self.results
-            if it.step is not None
-            for repetition, measurement in enumerate(it.measurements, 1)
+            step_tables(result.step.name, repetition, measurement)
+            for result in self.results
+            if result.step is not None
+            for repetition, measurement in enumerate(result.measurements, 1)
         ]
         return {
             name: pl.concat([pl.DataFrame(schema=schema), *(tables[name] for tables in each)])
@@ -205,8 +205,8 @@ class SweepRunner:
 
     def _take_earlier(self) -> None:
         """Take all complete steps of the earlier run."""
-        found = self.earlier.measurements()
-        self.results = [StepResult(digest, several) for digest, several in found.items()]
+        saved = self.earlier.measurements()
+        self.results = [StepResult(digest, several) for digest, several in saved.items()]
         for result in self.results:
             self._show(result, result.measurements)
 
@@ -232,14 +232,14 @@ class SweepRunner:
     def _report(self, step: Step) -> None:
         """Report the figures of a finished step to a program that shows them."""
         latency, load = step.response or step.service, step.report.load
-        found = {
+        settings = {
             "requested": None if load is None else load.requested_per_second,
             "achieved": step.operations_per_second if load is None else load.achieved_per_second,
             "latency": None if latency is None else latency.mean,
             "processes": step.report.processes,
             "client hosts": step.client_hosts,
         }
-        progress_events.finish_step(len(self.requests), step.name, found)
+        progress_events.finish_step(len(self.requests), step.name, settings)
 
     def _add(self, result: StepResult, measured: Measurement, early: bool) -> None:
         """Add a measurement to those of its step."""
@@ -260,7 +260,7 @@ class SweepRunner:
         """Return the step for its measurements; None if no operation was done."""
         count = max(self.repetition_count, len(several))
         whole = several[0] if count == 1 else merge_repetitions(several, count)
-        return self.step_of(whole.report, [it.report for it in several])
+        return self.step_of(whole.report, [measurement.report for measurement in several])
 
     def _check(self, loaded: _core.Loaded) -> None:
         """Raise ValueError if the resumed sweep was of another load."""
@@ -306,7 +306,7 @@ def run_sweep(
     document: Callable[[SweepRunner], dict[str, Any]],
     below: str | PathLike[str],
     *,
-    of: str,
+    command: str,
     step_of: StepOf,
     calls: str,
     repeats: int,
@@ -334,12 +334,12 @@ def run_sweep(
         here = measurement_site(below)
         environment = of_directory(below)
         if resumed is not None:
-            check_matches(resumed, {"kind": KIND, "of": of}, here)
+            check_matches(resumed, {"kind": KIND, "of": command}, here)
             check_calls(resumed, calls)
             check_checksum(resumed)
         sweep = SweepRunner(
             directory,
-            of,
+            command,
             here,
             resumed_environment(environment, resumed),
             step_of,
@@ -424,10 +424,10 @@ def _unwatched(_: str) -> AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 
-def _without_load(toml: str, of: str) -> dict[str, Any]:
+def _without_load(toml: str, command: str) -> dict[str, Any]:
     """Return a scenario without the fields that the sweep varies."""
     scenario = tomllib.loads(toml)
-    if of == "clients":
+    if command == "clients":
         scenario["clients"].pop("processes", None)
     else:
         for workload in scenario["workload"]:

@@ -80,18 +80,18 @@ class Step:
         document = self.report.json()
         load = document.get("load", {})
         intervals = document.get("intervals") or {}
-        figures = {key: it for key, it in document.items() if key not in NOT_FIGURES}
+        figures = {key: value for key, value in document.items() if key not in NOT_FIGURES}
         if "repetitions" in figures:
             figures["repetitions"] = [
-                {key: it for key, it in one.items() if key not in NOT_SAVED}
+                {key: value for key, value in one.items() if key not in NOT_SAVED}
                 for one in figures["repetitions"]
             ]
-        made = {"name": self.name, **load, **_total_latency(document), **figures}
+        row = {"name": self.name, **load, **_total_latency(document), **figures}
         if intervals:
             widths = intervals.pop("load", {})
             widths.pop("requested_per_second", None)
-            made["intervals"] = {**widths, **_total_latency(intervals), **intervals}
-            made["intervals"] |= self.half_widths
+            row["intervals"] = {**widths, **_total_latency(intervals), **intervals}
+            row["intervals"] |= self.half_widths
         own = {
             "oversubscribed": self.oversubscribed,
             "operations_per_second": self.operations_per_second,
@@ -100,11 +100,11 @@ class Step:
             "partial": self.partial or None,
             "keeps_up": self.keeps_up,
         }
-        made |= {key: it for key, it in own.items() if it is not None}
+        row |= {key: value for key, value in own.items() if value is not None}
         if self.operations_per_second is not None:
             # None if the first step did nothing.
-            made |= {"speedup": self.speedup, "efficiency": self.efficiency}
-        return made
+            row |= {"speedup": self.speedup, "efficiency": self.efficiency}
+        return row
 
 
 StepOf: TypeAlias = Callable[[Report, Sequence[Report]], Step | None]
@@ -117,7 +117,7 @@ DIGEST = "scenario_sha256"
 def _total_latency(document: Mapping[str, Any]) -> dict[str, Any]:
     """The latencies of all operations, as a step has them."""
     keys = {"response": "latency_from_intended", "service": "latency"}
-    return {key: document[it].get(ALL) for key, it in keys.items() if it in document}
+    return {key: document[name].get(ALL) for key, name in keys.items() if name in document}
 
 
 def step_tables(name: str, repetition: int, measurement: Measurement) -> dict[str, pl.DataFrame]:
@@ -282,10 +282,10 @@ def _table(resumed: Mapping[str, Any], name: str) -> pl.DataFrame:
         raise _malformed(resumed, saved) from None
 
 
-def _malformed(resumed: Mapping[str, Any], what: str) -> ValueError:
+def _malformed(resumed: Mapping[str, Any], part: str) -> ValueError:
     named = resumed.get("named", "the resumed result")
     return ValueError(
-        f"{named}: its {what} are not as they were saved: start again without --resume"
+        f"{named}: its {part} are not as they were saved: start again without --resume"
     )
 
 

@@ -229,7 +229,7 @@ def owner_of(*values: Any) -> Any:
         if isinstance(value, Expression):
             owner = value._owner
         elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            owner = owner_of(*(getattr(value, it.name) for it in dataclasses.fields(value)))
+            owner = owner_of(*(getattr(value, field.name) for field in dataclasses.fields(value)))
         if owner is not None:
             return owner
     return None

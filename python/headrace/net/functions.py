@@ -23,7 +23,7 @@ class NetFunction:
     colour: str
     """Name of its result's colour."""
     ignored: bool
-    """True if what it returns does not matter."""
+    """True if its result is ignored."""
     generator_at: int | None
     """Position of the random generator among the arguments."""
     path: str
@@ -112,15 +112,15 @@ def call_text(name: str) -> str:
 
 def types_of(colours: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return what values of colours are in Python: members, or class, maker and fields."""
-    found: list[tuple[str, Any]] = []
+    functions: list[tuple[str, Any]] = []
     for name, colour in colours.items():
         if issubclass(colour, Enum):
-            found.append((name, list(colour)))
+            functions.append((name, list(colour)))
         else:
             fields = dataclasses.fields(colour)
             names = [field.name for field in fields]
-            found.append((name, (colour, _maker(colour, fields), names)))
-    return found
+            functions.append((name, (colour, _maker(colour, fields), names)))
+    return functions
 
 
 def _maker(colour: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., Any]:
@@ -136,11 +136,11 @@ def function_error(failure: FunctionFailure, functions: list[NetFunction]) -> Ba
 
     Ctrl-C, and the end of the process that a function asks for, are returned unchanged.
     """
-    number, what, error = failure.args
+    number, reason, error = failure.args
     if error is not None and not isinstance(error, Exception):
         return error  # type: ignore[no-any-return]
     function = functions[number]
-    said = what
+    said = reason
     if error is not None:
         from headrace.simulate.schedulers import type_and_text
 
@@ -160,8 +160,8 @@ def place(function: Callable[..., Any], error: BaseException | None) -> str:
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}: "
 
 
-def refusal(functions: list[NetFunction], what: str) -> str:
+def refusal(functions: list[NetFunction], reason: str) -> str:
     """Return why a net with functions cannot be written or explored."""
-    uses = "; ".join(f"{it}" for it in functions[:3])
+    uses = "; ".join(f"{function}" for function in functions[:3])
     more = f" and {len(functions) - 3} more" if len(functions) > 3 else ""
-    return f"{what} functions in Python: {uses}{more}. Write them as expressions"
+    return f"{reason} functions in Python: {uses}{more}. Write them as expressions"

@@ -84,8 +84,8 @@ class NetModel:
         structure = json.loads(self._core.structure())
         if "outline" in self._text:
             draw_outline(structure["page"], _parsed(self._text))
-        for it in self._functions:
-            _note(structure["page"], it)
+        for function in self._functions:
+            _note(structure["page"], function)
         return {"page": structure["page"]}
 
     def svg(self) -> str:
@@ -113,10 +113,10 @@ class NetModel:
             "sums of tokens": structure["not_computed"],
             "transition invariants": of_transitions["not_computed"],
         }
-        not_computed = {what: why for what, why in reasons.items() if why is not None}
-        functions = {"functions": [str(it) for it in self._functions]} if self._functions else {}
+        not_computed = {label: why for label, why in reasons.items() if why is not None}
+        functions = {"functions": [str(use) for use in self._functions]} if self._functions else {}
         return functions | {
-            "places": {it["sum"]: it["value"] for it in structure["invariants"]},
+            "places": {row["sum"]: row["value"] for row in structure["invariants"]},
             "uncovered": structure["uncovered"],
             "transitions": of_transitions["sums"],
             "alike": of_transitions["alike"],
@@ -126,7 +126,7 @@ class NetModel:
     def monitor(
         self,
         name: str,
-        what: Monitor | OwnFunction,
+        monitor: Monitor | OwnFunction,
         *,
         transition: str | None = None,
         with_marking: bool = False,
@@ -149,13 +149,13 @@ class NetModel:
         """
         if name in self._own or name in dict(self._core.monitors):
             raise ValueError(f"two monitors are called {name!r}; rename one")
-        if not isinstance(what, Monitor):
-            self._own[name] = OwnMonitor(what, transition, with_marking)
+        if not isinstance(monitor, Monitor):
+            self._own[name] = OwnMonitor(monitor, transition, with_marking)
             return
         if transition is not None or with_marking:
             raise TypeError(f"monitor {name!r}: transition and with_marking are for functions")
         document = self.document()
-        monitors = {**document.get("monitors", {}), name: dict(what.table)}
+        monitors = {**document.get("monitors", {}), name: dict(monitor.table)}
         changed = from_document({**document, "monitors": monitors}, self.name)
         self._core, self._text = changed._core, changed.text
 
@@ -229,8 +229,8 @@ class NetModel:
             raise ValueError(f"playback = {playback}: expected from 1 to 100000 frames")
         paths = self._core.node_paths
         own = [
-            (name, it.transition, caller(it.function, paths), it.with_marking)
-            for name, it in self._own.items()
+            (name, monitor.transition, caller(monitor.function, paths), monitor.with_marking)
+            for name, monitor in self._own.items()
         ]
         runs, frames = [], None
         for number in range(replications):
@@ -358,7 +358,7 @@ def _problem(value: Any) -> str:
     if (
         isinstance(value, str)
         and not value.isascii()
-        and any("\ud800" <= it <= "\udfff" for it in value)
+        and any("\ud800" <= character <= "\udfff" for character in value)
     ):
         return "a text without halves of characters"
     if value is not None and not isinstance(value, int | float | str | list | tuple | Mapping):

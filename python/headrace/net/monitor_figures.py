@@ -41,11 +41,11 @@ def figures_of(runs: Sequence[Run], name: str) -> list[Mapping[str, Any]]:
     Raises:
         KeyError: There is no such monitor.
     """
-    found = [it for run in runs for it in run.get("monitors", ()) if it["name"] == name]
-    if not found:
-        known = ", ".join(it["name"] for it in runs[0].get("monitors", ())) or "none"
+    monitors = [row for run in runs for row in run.get("monitors", ()) if row["name"] == name]
+    if not monitors:
+        known = ", ".join(monitor["name"] for monitor in runs[0].get("monitors", ())) or "none"
         raise KeyError(f"no monitor is called {name!r}; the monitors are: {known}")
-    return found
+    return monitors
 
 
 def rows(runs: Sequence[Run]) -> Iterator[dict[str, Any]]:
@@ -83,11 +83,11 @@ def transient(runs: Sequence[Run], name: str) -> "pl.DataFrame":
     series = [_joined(run, name, round(widest / run["interval"])) for run in runs]
     table: dict[str, list[Any]] = {"time_s": [], "mean": [], "half_width": [], "runs": []}
     for at in range(max(map(len, series))):
-        found = [it[at][0] / it[at][1] for it in series if at < len(it) and it[at][1] > 0]
+        ratios = [row[at][0] / row[at][1] for row in series if at < len(row) and row[at][1] > 0]
         table["time_s"].append((at + 1) * widest)
-        table["mean"].append(means(found))
-        table["half_width"].append(half_width(found))
-        table["runs"].append(len(found))
+        table["mean"].append(means(ratios))
+        table["half_width"].append(half_width(ratios))
+        table["runs"].append(len(ratios))
     types = {"time_s": pl.Float64, "mean": pl.Float64, "half_width": pl.Float64, "runs": pl.Int64}
     return pl.DataFrame(table, schema=types)
 
@@ -101,7 +101,7 @@ def _joined(run: Run, name: str, factor: int) -> list[tuple[float, float]]:
     weights = entry.get("numbers") or [1] * len(known)
     pairs = [((mean or 0.0) * weight, weight) for mean, weight in zip(known, weights, strict=True)]
     return [
-        (math.fsum(it[0] for it in group), math.fsum(it[1] for it in group))
+        (math.fsum(pair[0] for pair in group), math.fsum(pair[1] for pair in group))
         for group in (pairs[at : at + factor] for at in range(0, len(pairs), factor))
         if len(group) == factor
     ]
@@ -123,8 +123,8 @@ def steady_state(
         first = math.ceil(start / run["interval"] - 1e-9)
         of_runs.append(_joined(run, name, 1)[first:])
     if len(runs) > 1:
-        found = [_mean(it) for it in of_runs]
-        known = [it for it in found if it is not None]
+        figures = [_mean(values) for values in of_runs]
+        known = [figure for figure in figures if figure is not None]
         if not known:
             return None
         mean = math.fsum(known) / len(known)
@@ -139,22 +139,22 @@ def steady_state(
     # What remains is left out at the start.
     intervals = intervals[len(intervals) - size * BATCHES :]
     batches = [_mean(intervals[at : at + size]) for at in range(0, len(intervals), size)]
-    known = [it for it in batches if it is not None]
+    known = [batch for batch in batches if batch is not None]
     if len(known) < BATCHES:
         return SteadyState(mean_of_all, None, len(known), None)
     return SteadyState(mean_of_all, half_width(known), BATCHES, _correlation(known))
 
 
 def _mean(intervals: Sequence[tuple[float, float]]) -> float | None:
-    weight = math.fsum(it[1] for it in intervals)
-    return math.fsum(it[0] for it in intervals) / weight if weight > 0 else None
+    weight = math.fsum(interval[1] for interval in intervals)
+    return math.fsum(interval[0] for interval in intervals) / weight if weight > 0 else None
 
 
 def _correlation(values: Sequence[float]) -> float | None:
     """Return the correlation of neighbours."""
     mean = math.fsum(values) / len(values)
     off = [value - mean for value in values]
-    squares = math.fsum(it * it for it in off)
+    squares = math.fsum(difference * difference for difference in off)
     if squares == 0:
         return None
     return math.fsum(a * b for a, b in pairwise(off)) / squares
@@ -173,12 +173,12 @@ def collected(runs: Sequence[Run], name: str) -> "pl.DataFrame":
     for number, entry in enumerate(figures_of(runs, name)):
         if entry["kind"] != "collector":
             raise ValueError(f"{name!r} is a {entry['kind']}: expected a collector")
-        columns = {it["name"]: _series(it["colour"], it["values"]) for it in entry["columns"]}
+        columns = {one["name"]: _series(one["colour"], one["values"]) for one in entry["columns"]}
         frame = pl.DataFrame(columns)
-        nested = [it for it, type_ in frame.schema.items() if isinstance(type_, pl.Struct)]
+        nested = [field for field, type_ in frame.schema.items() if isinstance(type_, pl.Struct)]
         for column in nested:
             fields = frame[column].struct.unnest()
-            parts = [fields[it].alias(f"{column}.{it}") for it in fields.columns]
+            parts = [fields[field].alias(f"{column}.{field}") for field in fields.columns]
             at = frame.columns.index(column)
             frame = pl.DataFrame([*frame[:, :at], *parts, *frame[:, at + 1 :]])
         if len(runs) > 1:

@@ -43,7 +43,7 @@ def tokens(node: "str | Node", pattern: Any = None) -> Expression:
 
 
 def _table(kind: str, **keys: Any) -> Monitor:
-    return Monitor({"kind": kind} | {name: it for name, it in keys.items() if it is not None})
+    return Monitor({"kind": kind} | {name: v for name, v in keys.items() if v is not None})
 
 
 def _text(value: Any) -> str | None:
@@ -159,7 +159,7 @@ class Firing:
 
         if self._marking is None:
             raise ValueError("the marking is not known: add the monitor with with_marking=True")
-        return [Tokens(**it) for it in json.loads(self._marking)]
+        return [Tokens(**entry) for entry in json.loads(self._marking)]
 
     def stop(self) -> None:
         """End the run."""

@@ -32,7 +32,7 @@ class Skeleton:
 
     def sentence(self) -> str:
         """Return what was left out, in one sentence."""
-        parts = [f"{number:,} {what}" for what, number in sorted(self.left_out.items())]
+        parts = [f"{number:,} {label}" for label, number in sorted(self.left_out.items())]
         if not parts:
             return "nothing was left out"
         return f"left out, and noted in descriptions: {', '.join(parts)}"
@@ -115,12 +115,12 @@ class _Writer:
                 page.table.setdefault("transitions", {})[transition["name"]] = table
             page.table["outline"] = self._order(page)
         head: dict[str, Any] = {"name": self.top.name}
-        what = self.left_out
-        noted = Skeleton({}, what).sentence()
+        left_out = self.left_out
+        noted = Skeleton({}, left_out).sentence()
         head["description"] = f"{description}{': ' if description else ''}{noted}"
         if self.colours:
             head["colours"] = self.colours
-        return Skeleton(head | _ordered(self.top.table), what)
+        return Skeleton(head | _ordered(self.top.table), left_out)
 
     def _page(self, structure: Mapping[str, Any], parent: "_Page | None") -> _Page:
         folded = structure.get("folded")
@@ -222,10 +222,10 @@ class _Writer:
 
     def _down(self, page: _Page, node: int) -> str:
         """Return the path of a node within a page, through ports."""
-        of, structure = self.nodes[node]
-        if of is page:
+        group, structure = self.nodes[node]
+        if group is page:
             return escaped(structure["name"])
-        (inner,) = [inner for inner in page.pages if of in inner.within()]
+        (inner,) = [inner for inner in page.pages if group in inner.within()]
         ports = inner.structure.get("ports", ())
         for port in ports:
             if port["direction"] == "in" and port["nodes"] == [node]:
@@ -234,14 +234,14 @@ class _Writer:
 
     def _name(self, page: _Page, node: int) -> str:
         """Return what transitions of a page call a node."""
-        of = self.nodes[node][0]
-        if of in page.within():
+        group = self.nodes[node][0]
+        if group in page.within():
             return self._down(page, node)
         for port in page.structure.get("ports", ()):
             if port["direction"] == "out" and port["nodes"] == [node]:
                 return escaped(port["name"])
         around = list(page.around())
-        (shared,) = [at for at in around if of in at.within()][:1]
+        (shared,) = [at for at in around if group in at.within()][:1]
         path = self._down(shared, node)
         first = path.replace("//", "\0").split("/")[0].replace("\0", "/")
         if not any(first in inner.names for inner in around[: around.index(shared)]):
@@ -347,7 +347,7 @@ def _has_repeated(outputs: list[dict[str, Any]]) -> bool:
     groups: dict[int, list[int | None]] = {}
     for arc in outputs:
         groups.setdefault(arc["node"], []).append(arc.get("group"))
-    return any(len(of) > 1 and (None in of or len(set(of)) > 1) for of in groups.values())
+    return any(len(set_) > 1 and (None in set_ or len(set(set_)) > 1) for set_ in groups.values())
 
 
 def _noted(table: dict[str, Any], outline: dict[str, Any], notes: list[str]) -> dict[str, Any]:
@@ -363,10 +363,10 @@ KEYS = ("copies", "outline", "connect", "ports", "places", "stations", "transiti
 
 def _ordered(table: dict[str, Any]) -> dict[str, Any]:
     """Return the table of a page with its keys in the usual order."""
-    found = {key: table[key] for key in KEYS if table.get(key)}
-    if "pages" in found:
-        found["pages"] = {name: _ordered(page) for name, page in found["pages"].items()}
-    return found
+    settings = {key: table[key] for key in KEYS if table.get(key)}
+    if "pages" in settings:
+        settings["pages"] = {name: _ordered(page) for name, page in settings["pages"].items()}
+    return settings
 
 
 def draw_outline(page: dict[str, Any], document: Mapping[str, Any]) -> None:
@@ -413,8 +413,8 @@ class _Drawer:
     def _elements(self, page: dict[str, Any], table: Mapping[str, Any]) -> None:
         path = page["path"]
         for node in page["nodes"]:
-            of = table.get("stations" if node["kind"] == "station" else "places", {})
-            shown = _outline(of[node["name"]], f"{path}/{node['name']}")
+            stations = table.get("stations" if node["kind"] == "station" else "places", {})
+            shown = _outline(stations[node["name"]], f"{path}/{node['name']}")
             node.update(
                 {key: shown[key] for key in ("colour", "discipline", "sink") if key in shown}
             )

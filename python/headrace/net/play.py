@@ -136,7 +136,7 @@ class Play:
     @property
     def marking(self) -> list[Tokens]:
         """The tokens in each place and station, those on their way included."""
-        return [Tokens(**it) for it in json.loads(self._core.marking())]
+        return [Tokens(**entry) for entry in json.loads(self._core.marking())]
 
     @property
     def marking_frame(self) -> "pl.DataFrame":
@@ -145,14 +145,14 @@ class Play:
 
         rows = [
             {
-                "place": it.place,
-                "copy": it.copy,
-                "token": it.text,
-                "count": it.count,
-                "ready": it.ready,
-                "arrives_s": it.arrives,
+                "place": entry.place,
+                "copy": entry.copy,
+                "token": entry.text,
+                "count": entry.count,
+                "ready": entry.ready,
+                "arrives_s": entry.arrives,
             }
-            for it in self.marking
+            for entry in self.marking
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -178,7 +178,7 @@ class Play:
         return self._took(document)
 
     def _took(self, document: Mapping[str, Any]) -> Fired:
-        sides = {key: tuple(Tokens(**it) for it in document[key]) for key in ("taken", "put")}
+        sides = {key: tuple(Tokens(**entry) for entry in document[key]) for key in ("taken", "put")}
         self.last = Fired(**{**document, **sides})
         self.stop = None
         return self.last
@@ -233,8 +233,8 @@ class Play:
 
         None can if an event is next, see `pending`.
         """
-        found = json.loads(self._ask(self._core.enabled))
-        return [Enabled(**{**it, "bindings": tuple(it["bindings"])}) for it in found]
+        entries = json.loads(self._ask(self._core.enabled))
+        return [Enabled(**{**entry, "bindings": tuple(entry["bindings"])}) for entry in entries]
 
     def fire(
         self,
@@ -261,14 +261,14 @@ class Play:
         number = binding
         return self._took(json.loads(self._ask(lambda: self._core.fire(transition, copy, number))))
 
-    def _number_of(self, transition: str, copy: int, wanted: Mapping[str, Any]) -> int:
-        for it in self.enabled():
-            path = it.transition
-            here = transition in (path, path.partition("/")[2]) and copy == (it.copy or 0)
-            for number, known in enumerate(it.bindings) if here else ():
-                if all(known.get(name) == value for name, value in wanted.items()):
+    def _number_of(self, transition: str, copy: int, bindings: Mapping[str, Any]) -> int:
+        for enabled in self.enabled():
+            path = enabled.transition
+            here = transition in (path, path.partition("/")[2]) and copy == (enabled.copy or 0)
+            for number, known in enumerate(enabled.bindings) if here else ():
+                if all(known.get(name) == value for name, value in bindings.items()):
                     return number
-        values = ", ".join(f"{name} = {_shown(value)}" for name, value in wanted.items())
+        values = ", ".join(f"{name} = {_shown(value)}" for name, value in bindings.items())
         raise ValueError(f"{transition} cannot fire now with {values}: see enabled()")
 
     def reset(self) -> None:
@@ -315,7 +315,7 @@ class Play:
             if progress is not None:
                 progress(firing.time)
             taken, put = (
-                [(it.place, it.text, it.count) for it in side]
+                [(tokens.place, tokens.text, tokens.count) for tokens in side]
                 for side in (firing.taken, firing.put)
             )
             recorder.add_step(firing.transition, str(firing), taken, put)
@@ -340,7 +340,7 @@ def _words(tokens: Tokens) -> tuple[str, str]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "(" + ", ".join(f"{name} = {_shown(it)}" for name, it in value.items()) + ")"
+        return "(" + ", ".join(f"{name} = {_shown(part)}" for name, part in value.items()) + ")"
     if value is None:
         return "()"
     if isinstance(value, bool):

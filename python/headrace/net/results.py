@@ -153,7 +153,7 @@ class NetResult:
     @property
     def over_time(self) -> list[str]:
         """Names of the monitors that have values over time."""
-        return [it["name"] for it in self.runs[0].get("monitors", ()) if it.get("means")]
+        return [one["name"] for one in self.runs[0].get("monitors", ()) if one.get("means")]
 
     @property
     def stores(self) -> "pl.DataFrame":
@@ -184,15 +184,15 @@ class NetResult:
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         """Return the figures of a place, station, transition, probe or monitor by its name."""
-        found = [
+        rows = [
             row
             for key in ("nodes", "transitions", "probes", "monitors")
             for row in self.rows(key)
             if row["path"] in (name, f"{self.name}/{name}")
         ]
-        if not found:
+        if not rows:
             raise KeyError(f"{self.name} has no element {name!r}")
-        return found[0]
+        return rows[0]
 
     def __repr__(self) -> str:
         first = self.runs[0]
@@ -227,13 +227,13 @@ class StateSpace:
             raise AttributeError(name) from None
 
     def __repr__(self) -> str:
-        what = "complete" if self.complete else "incomplete"
-        return f"<{self.name}: {self.states} markings, {self.arcs} arcs, {what}>"
+        state = "complete" if self.complete else "incomplete"
+        return f"<{self.name}: {self.states} markings, {self.arcs} arcs, {state}>"
 
     @property
     def bound_of(self) -> dict[str, tuple[int, int]]:
         """Fewest and most tokens of each place and station."""
-        return {it["path"]: (it["least"], it["most"]) for it in self.bounds}
+        return {bound["path"]: (bound["least"], bound["most"]) for bound in self.bounds}
 
     def sentences(self) -> Iterator[str]:
         """Yield what follows from the state space, a sentence each."""
@@ -260,11 +260,11 @@ class StateSpace:
                 f" {_number(self.home_markings, 'home marking')}, the initial one"
                 f" {'is' if self.initial_is_home else 'is not'} among them"
             )
-        for it in self.transitions:
-            if it["dead"] and self.complete:
-                yield f"{it['path']} never fires"
-            elif it["live"] is not None:
-                yield f"{it['path']} is {'live' if it['live'] else 'not live'}"
+        for transition in self.transitions:
+            if transition["dead"] and self.complete:
+                yield f"{transition['path']} never fires"
+            elif transition["live"] is not None:
+                yield f"{transition['path']} is {'live' if transition['live'] else 'not live'}"
         if self.deadlock is not None:
             yield from _path("nearest dead marking", self.deadlock)
         if self.reached is not None:

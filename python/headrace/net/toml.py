@@ -33,7 +33,7 @@ def _page(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
             for name, page in value.items():
                 yield from _page(page, (*path, key, name))
         elif key in NAMED:
-            plain = {name: it for name, it in value.items() if not isinstance(it, Mapping)}
+            plain = {name: part for name, part in value.items() if not isinstance(part, Mapping)}
             if plain:
                 yield _header((*path, key))
                 yield from _values(plain)

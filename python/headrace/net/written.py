@@ -68,8 +68,8 @@ class Transition:
         self.page, self.name, self._table = page, name, table
         self._variables: set[str] = set()
 
-    def _variable(self, wanted: str) -> str:
-        base = re.sub(r"\W", "_", wanted)
+    def _variable(self, preferred: str) -> str:
+        base = re.sub(r"\W", "_", preferred)
         base = base if base[:1].isalpha() else f"_{base}"
         name, number = base, 1
         taken = self._variables | RESERVED | self.page.net.reserved() | self.page.store_names()
@@ -448,8 +448,8 @@ class Page:
         def add() -> None:
             self.table.setdefault(f"{kind}s", {})[name] = table
 
-        of = "net" if self.parent is None else "page"
-        block = Block(element, f"{of}.{kind}({name!r})", kind, add)
+        room = "net" if self.parent is None else "page"
+        block = Block(element, f"{room}.{kind}({name!r})", kind, add)
         self.net.blocks.append(block)
         return block
 
@@ -567,7 +567,7 @@ class Net(Page):
             elif isinstance(colour, type) and dataclasses.is_dataclass(colour):
                 self._colours[name] = {}
                 fields = field_types(colour) or {}
-                self._colours[name] = {field: self.colour(it) for field, it in fields.items()}
+                self._colours[name] = {field: self.colour(kind) for field, kind in fields.items()}
             else:
                 raise TypeError(
                     f"{colour!r} is no colour: expected int, float, bool, str, Time, an"
@@ -633,7 +633,7 @@ class Net(Page):
     def monitor(
         self,
         name: str,
-        what: Monitor | OwnFunction,
+        monitor: Monitor | OwnFunction,
         *,
         transition: str | Transition | None = None,
         with_marking: bool = False,
@@ -648,11 +648,11 @@ class Net(Page):
         """
         if name in self._monitors or name in self._own:
             raise ValueError(f"two monitors are called {name!r}; rename one")
-        if not isinstance(what, Monitor):
+        if not isinstance(monitor, Monitor):
             path = None if transition is None else path_of(transition)
-            self._own[name] = OwnMonitor(what, path, with_marking)
+            self._own[name] = OwnMonitor(monitor, path, with_marking)
         elif transition is None and not with_marking:
-            self._monitors[name] = dict(what.table)
+            self._monitors[name] = dict(monitor.table)
         else:
             raise TypeError(f"monitor {name!r}: transition and with_marking are for functions")
 

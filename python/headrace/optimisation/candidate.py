@@ -29,14 +29,14 @@ class Candidate:
     @property
     def is_compared(self) -> bool:
         """True if it has replications beyond those of the search."""
-        return any(it >= self.search_replications for it in self.by_replication)
+        return any(number >= self.search_replications for number in self.by_replication)
 
     @property
     def replications(self) -> list[int]:
         """Replications that its figures come from."""
         from_comparison = self.is_compared
         return sorted(
-            it for it in self.by_replication if (it >= self.search_replications) == from_comparison
+            n for n in self.by_replication if (n >= self.search_replications) == from_comparison
         )
 
     @property
@@ -47,9 +47,9 @@ class Candidate:
 
     def sample(self, name: str) -> list[float]:
         """Return a figure of each replication; empty if a run has no such figure."""
-        found = [self.by_replication[it].get(name) for it in self.replications]
-        present = [value for value in found if value is not None]
-        return present if len(present) == len(found) else []
+        values = [self.by_replication[replication].get(name) for replication in self.replications]
+        present = [value for value in values if value is not None]
+        return present if len(present) == len(values) else []
 
     def mean(self, name: str) -> float | None:
         """Return the mean of a figure."""
@@ -72,23 +72,23 @@ def rank(candidates: Sequence[Candidate], goals: Goals) -> list[list[Candidate]]
     several is a front: no point of it betters another in all objectives (Deb et al. 2002). The
     others follow, each a rank, the least violation first.
     """
-    means = {it: it.means(goals.figures) for it in candidates}
-    violations = {it: goals.violation(means[it]) for it in candidates}
-    left = [it for it in candidates if violations[it] == 0]
-    scores = {it: goals.score(means[it]) for it in left}
+    means = {candidate: candidate.means(goals.figures) for candidate in candidates}
+    violations = {candidate: goals.violation(means[candidate]) for candidate in candidates}
+    left = [candidate for candidate in candidates if violations[candidate] == 0]
+    scores = {candidate: goals.score(means[candidate]) for candidate in left}
     ranks = []
     if len(goals.objectives) == 1:
-        left.sort(key=lambda it: scores[it], reverse=True)
-        grouped = itertools.groupby(left, key=lambda it: scores[it])
+        left.sort(key=lambda each: scores[each], reverse=True)
+        grouped = itertools.groupby(left, key=lambda each: scores[each])
         ranks, left = [list(group) for _, group in grouped], []
     while left:
         front = [
-            it for it in left if not any(dominates(scores[other], scores[it]) for other in left)
+            one for one in left if not any(dominates(scores[other], scores[one]) for other in left)
         ]
         ranks.append(front)
-        left = [it for it in left if it not in front]
-    missed = [it for it in candidates if violations[it] > 0]
-    return ranks + [[it] for it in sorted(missed, key=lambda it: violations[it])]
+        left = [each for each in left if each not in front]
+    missed = [candidate for candidate in candidates if violations[candidate] > 0]
+    return ranks + [[each] for each in sorted(missed, key=lambda one: violations[one])]
 
 
 def dominates(one: Sequence[float], other: Sequence[float]) -> bool:

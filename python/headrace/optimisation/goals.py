@@ -69,7 +69,7 @@ class Goals:
     @property
     def figures(self) -> list[str]:
         """Figures that goals name, objectives first."""
-        names = [it.figure for it in self.objectives] + [it.figure for it in self.constraints]
+        names = [goal.figure for goal in self.objectives] + [one.figure for one in self.constraints]
         return list(dict.fromkeys(names))
 
     def violation(self, means: Mapping[str, float]) -> float:
@@ -79,16 +79,16 @@ class Goals:
     def largest_violation(self, means: Mapping[str, float]) -> float:
         """Return the violation of the constraint that is nearest to its limit; negative if all are
         met."""
-        return max((it.violation(means[it.figure]) for it in self.constraints), default=0.0)
+        return max((one.violation(means[one.figure]) for one in self.constraints), default=0.0)
 
     def score(self, means: Mapping[str, float]) -> tuple[float, ...]:
         """Return the objectives as numbers of which more is better."""
-        return tuple(it.sign * means[it.figure] for it in self.objectives)
+        return tuple(objective.sign * means[objective.figure] for objective in self.objectives)
 
     def __str__(self) -> str:
-        what = ", ".join(map(str, self.objectives))
+        aim = ", ".join(map(str, self.objectives))
         limits = " and ".join(map(str, self.constraints))
-        return f"{what} subject to {limits}" if limits else what
+        return f"{aim} subject to {limits}" if limits else aim
 
 
 def goals(
@@ -114,7 +114,7 @@ def goals(
     )
     if not objectives:
         raise WrongGoal("nothing is maximised or minimised: name a figure, such as throughput")
-    constraints = tuple(_constraint(it, has_prices) for it in subject_to)
+    constraints = tuple(_constraint(limit, has_prices) for limit in subject_to)
     for lower in constraints:
         for upper in constraints:
             if lower.figure != upper.figure or lower.is_upper or not upper.is_upper:
@@ -137,21 +137,21 @@ def text(name: str, value: float | None, half_width: float | None = None) -> str
 
 
 def _constraint(given: str, has_prices: bool) -> Constraint:
-    found = CONSTRAINT.match(given)
-    if found is None:
+    match = CONSTRAINT.match(given)
+    if match is None:
         raise WrongGoal(
             f"constraint {given!r}: expected FIGURE <= LIMIT or FIGURE >= LIMIT, such as"
             " 'latency_p99 <= 20 ms'"
         )
-    name = _checked(found["figure"], has_prices)
+    name = _checked(match["figure"], has_prices)
     unit = UNITS.get(name, "s")
-    read = amounts([_number(found["limit"])])
+    read = amounts([_number(match["limit"])])
     if read is None or read[1] != unit:
         raise WrongGoal(
             f"constraint {given!r}: expected a limit such as '{EXAMPLES[unit]}', not"
-            f" {found['limit']!r}"
+            f" {match['limit']!r}"
         )
-    return Constraint(name, read[0][0], found["relation"] == "<=", found["limit"])
+    return Constraint(name, read[0][0], match["relation"] == "<=", match["limit"])
 
 
 def _number(given: str) -> str | float:

@@ -67,12 +67,12 @@ class Optimum:
     @property
     def paths(self) -> list[str]:
         """The fields that vary."""
-        return list(dict.fromkeys(path for it in self.candidates for path in it.point))
+        return list(dict.fromkeys(path for one in self.candidates for path in one.point))
 
     @property
     def failed(self) -> list[Candidate]:
         """Points that failed."""
-        return [it for it in self.candidates if it.error]
+        return [candidate for candidate in self.candidates if candidate.error]
 
     def verdict(self, candidate: Candidate) -> str:
         """Return `best` (or `front`), `equal`, `worse`, `infeasible`, `failed` or, for points that
@@ -99,12 +99,12 @@ class Optimum:
         Half the width of the 95 % interval of a mean is in the column `..._half_width`.
         """
         columns = {
-            path: column([it.point.get(path) for it in self.candidates]) for path in self.paths
+            path: column([one.point.get(path) for one in self.candidates]) for path in self.paths
         }
-        rows = [self._row(it) for it in self.candidates]
-        return pl.DataFrame({"trial": [it.number for it in self.candidates], **columns}).hstack(
-            pl.DataFrame(rows, schema=TRIAL)
-        )
+        rows = [self._row(candidate) for candidate in self.candidates]
+        return pl.DataFrame(
+            {"trial": [candidate.number for candidate in self.candidates], **columns}
+        ).hstack(pl.DataFrame(rows, schema=TRIAL))
 
     def difference(self, candidate: Candidate) -> tuple[float, float | None] | None:
         """Return how much better the best is than another point, as a part of its first objective.
@@ -116,12 +116,12 @@ class Optimum:
         """
         if self.best is None or self.comparisons is None or candidate.error:
             return None
-        found = self.comparisons.difference(self.best, candidate)
+        gap = self.comparisons.difference(self.best, candidate)
         mean = self.best.mean(self.goals.objectives[0].figure)
-        if found is None or not mean or not candidate.is_compared:
+        if gap is None or not mean or not candidate.is_compared:
             return None
-        width = found[1] / abs(mean)
-        return found[0] / abs(mean), width if math.isfinite(width) else None
+        width = gap[1] / abs(mean)
+        return gap[0] / abs(mean), width if math.isfinite(width) else None
 
     def plot(self, kind: str | None = None) -> "Figure":
         """Return a plot.
@@ -142,8 +142,8 @@ class Optimum:
             "version": self.version,
             "scenario": {"name": self.name, "toml": self.scenario},
             "objectives": [
-                {"figure": it.figure, "direction": str(it).split()[0]}
-                for it in self.goals.objectives
+                {"figure": objective.figure, "direction": str(objective).split()[0]}
+                for objective in self.goals.objectives
             ],
             "constraints": [
                 {"figure": it.figure, "relation": "<=" if it.is_upper else ">=", "limit": it.limit}
@@ -151,12 +151,12 @@ class Optimum:
             ],
             "sampler": self.sampler,
             "best": None if self.best is None else self._entry(self.best),
-            "front": [self._entry(it) for it in self.front],
-            "equal": [self._entry(it) for it in self.equals],
+            "front": [self._entry(candidate) for candidate in self.front],
+            "equal": [self._entry(equal) for equal in self.equals],
             "given": None if self.given is None else self._entry(self.given),
-            "points": [self._entry(it) for it in self.candidates if not it.error],
+            "points": [self._entry(one) for one in self.candidates if not one.error],
             "failed": [
-                {"trial": it.number, "set": it.point, "error": it.error} for it in self.failed
+                {"trial": one.number, "set": one.point, "error": one.error} for one in self.failed
             ],
             "importance": self.importances,
             "trials": len(self.candidate_of_trial),
@@ -206,13 +206,13 @@ class Optimum:
         }
 
     def __repr__(self) -> str:
-        found = "nothing yet"
+        state = "nothing yet"
         if self.best is not None:
             figures = " ".join(
                 f"{name}={text(name, self.best.mean(name))}" for name in self.goals.figures
             )
-            found = f"{values_text(self.best.point)}: {figures}"
-        return f"<Optimum of {self.name!r}: {found}>"
+            state = f"{values_text(self.best.point)}: {figures}"
+        return f"<Optimum of {self.name!r}: {state}>"
 
     def _repr_html_(self) -> str:
         shown = self.trials.filter(pl.col("verdict").is_in(["best", "front", "equal"]))
@@ -226,11 +226,11 @@ def _figures(candidate: Candidate, columns: Mapping[str, str]) -> dict[str, floa
         candidate: The point.
         columns: Names in the result by the names of figures.
     """
-    found = {}
+    values = {}
     for name, column_name in columns.items():
-        found[column_name] = candidate.mean(name)
-        found[f"{column_name}_half_width"] = candidate.half_width(name)
-    return found
+        values[column_name] = candidate.mean(name)
+        values[f"{column_name}_half_width"] = candidate.half_width(name)
+    return values
 
 
 TRIAL = pl.Schema(

@@ -39,13 +39,13 @@ class Factor:
         """
         if self.value is not None:
             return float(_value(scenario, self.path) == self.value), ""
-        found = quantity(scenario, self.path)
-        if found is None:
+        amount = quantity(scenario, self.path)
+        if amount is None:
             raise WrongPrice(
                 f"price of {self.path}: expected a field with an amount; for a choice write"
                 f" {self.path}:VALUE"
             )
-        return found.amount, UNITS.get(found.quantity, "")
+        return amount.amount, UNITS.get(amount.quantity, "")
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def parse(given: str, entries: Mapping[str, float | None] | None = None) -> Pric
     amount, _, unit = (each.strip() for each in right.partition("/"))
     if entries is not None and amount and not _is_number(amount):
         amount = repr(_of_entries(amount, entries, given))
-    factors = [re.fullmatch(r"\s*([\w.-]+)\s*(?::\s*(.+?)\s*)?", it) for it in left.split("*")]
-    known = [it for it in factors if it is not None]
+    factors = [re.fullmatch(r"\s*([\w.-]+)\s*(?::\s*(.+?)\s*)?", part) for part in left.split("*")]
+    known = [factor for factor in factors if factor is not None]
     try:
         price = float(amount)
     except ValueError:
@@ -116,7 +116,7 @@ def parse(given: str, entries: Mapping[str, float | None] | None = None) -> Pric
             f"price {given!r}: expected PATH=PRICE, such as {EXAMPLE}, 'servers.memory.cache=4/GiB'"
             " or 'servers.count*servers.targets=300'"
         )
-    return Price(tuple(Factor(it[1], it[2]) for it in known), price, unit, given)
+    return Price(tuple(Factor(match[1], match[2]) for match in known), price, unit, given)
 
 
 def _is_number(text: str) -> bool:
@@ -193,14 +193,14 @@ def cost(prices: Sequence[Price], scenario: Scenario) -> float:
 
 def _value(scenario: Scenario, path: str) -> str:
     """Return a value of a scenario as text."""
-    found: Any = tomllib.loads(scenario.toml)
+    document: Any = tomllib.loads(scenario.toml)
     for name in path.split("."):
-        if isinstance(found, list) and len(found) == 1 and not name.isdecimal():
-            found = found[0]
-        if isinstance(found, dict) and name in found:
-            found = found[name]
-        elif isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-            found = found[int(name)]
+        if isinstance(document, list) and len(document) == 1 and not name.isdecimal():
+            document = document[0]
+        if isinstance(document, dict) and name in document:
+            document = document[name]
+        elif isinstance(document, list) and name.isdecimal() and int(name) < len(document):
+            document = document[int(name)]
         else:
             raise WrongPrice(f"price of {path}: the scenario has no such field")
-    return str(found).lower() if isinstance(found, bool) else str(found)
+    return str(document).lower() if isinstance(document, bool) else str(document)

@@ -87,7 +87,7 @@ class _Search:
                 for number, (_, point) in enumerate(asked)
             ]
             before = self.done
-            self.replicate([(it, each) for it in those for each in range(self.replications)])
+            self.replicate([(one, each) for one in those for each in range(self.replications)])
             for (trial, _), candidate in zip(asked, those, strict=True):
                 self.study.tell(trial, candidate)
                 self.tried.append(candidate)
@@ -125,39 +125,39 @@ class _Search:
 
     def leaders(self, count: int) -> list[Candidate]:
         """Return the best candidates that were not compared, by the runs of the search."""
-        known = [it for it in self.succeeded if not it.is_compared]
+        known = [candidate for candidate in self.succeeded if not candidate.is_compared]
         near = [
             it for it in known if self.goals.violation(it.means(self.goals.figures)) <= LARGEST_MISS
         ]
-        found: list[Candidate] = []
+        chosen: list[Candidate] = []
         for each in rank(near, self.goals):
-            if len(found) >= count:
+            if len(chosen) >= count:
                 break
-            room = (MOST_FRONT if len(self.goals.objectives) > 1 else 1) * count - len(found)
+            room = (MOST_FRONT if len(self.goals.objectives) > 1 else 1) * count - len(chosen)
             if len(each) > room:
                 figure = self.goals.objectives[0].figure
-                each = _spread(sorted(each, key=lambda it: it.mean(figure) or 0.0), room)
-            found += each
-        return found
+                each = _spread(sorted(each, key=lambda one: one.mean(figure) or 0.0), room)
+            chosen += each
+        return chosen
 
     @property
     def succeeded(self) -> list[Candidate]:
         """Candidates with all of their runs so far."""
         return [
-            it
-            for it in self.runs.candidates
-            if not it.error and set(range(self.replications)) <= set(it.by_replication)
+            one
+            for one in self.runs.candidates
+            if not one.error and set(range(self.replications)) <= set(one.by_replication)
         ]
 
     def given(self, replications: int) -> Candidate | None:
         """Run the scenario as it was given, with the seeds of the comparison."""
         if self.is_over():
             return None
-        found = Candidate(-1, {}, self.replications)
-        self.runs.price(found)
+        candidate = Candidate(-1, {}, self.replications)
+        self.runs.price(candidate)
         count = min(replications, MOST_GIVEN)
-        self.replicate([(found, self.replications + number) for number in range(count)])
-        return None if found.error else found
+        self.replicate([(candidate, self.replications + number) for number in range(count)])
+        return None if candidate.error else candidate
 
     def is_over(self, part: float = 1.0) -> bool:
         """Return whether a part of the time is over."""
@@ -183,18 +183,18 @@ class _Search:
 
     def best_so_far(self) -> Candidate | None:
         """Return the best point by all runs so far, even if it misses constraints."""
-        compared = [it for it in self.succeeded if it.is_compared]
+        compared = [candidate for candidate in self.succeeded if candidate.is_compared]
         ranks = rank(compared or self.succeeded, self.goals)
         return _compromise(ranks[0], self.goals) if ranks else None
 
     def _update_best(self) -> None:
-        found = self.best_so_far()
-        if found is None:
+        best = self.best_so_far()
+        if best is None:
             return
         name = self.goals.objectives[0].figure
-        misses = self.goals.violation(found.means(self.goals.figures)) > 0
-        value = text(name, found.mean(name)) + (" (misses a constraint)" if misses else "")
-        self.best_text = f"best {name} {value}: {values_text(found.point)}"
+        misses = self.goals.violation(best.means(self.goals.figures)) > 0
+        value = text(name, best.mean(name)) + (" (misses a constraint)" if misses else "")
+        self.best_text = f"best {name} {value}: {values_text(best.point)}"
 
 
 def optimise(
@@ -336,7 +336,7 @@ def _optimum(
         equals=selected.equals if selected is not None else [],
         comparisons=selected.comparisons if selected is not None else None,
         given=given,
-        candidate_of_trial=[it.number for it in search.tried],
+        candidate_of_trial=[candidate.number for candidate in search.tried],
         importances=search.study.importances(),
         sampler=sampler,
         runs=search.runs.made,
@@ -350,7 +350,7 @@ def _compromise(front: Sequence[Candidate], goals: Goals) -> Candidate:
     """Return the point that is nearest to the best of every objective, each scaled to the front."""
     if len(front) == 1 or len(goals.objectives) == 1:
         return front[0]
-    scores = {it: goals.score(it.means(goals.figures)) for it in front}
+    scores = {candidate: goals.score(candidate.means(goals.figures)) for candidate in front}
     columns = list(zip(*scores.values(), strict=True))
 
     def distance(candidate: Candidate) -> float:
@@ -378,7 +378,7 @@ def _all_failed(search: _Search) -> Exception:
         return RunError("the time was over before the first trial: give more")
     first = candidates[0]
     refused = search.runs.refused
-    if refused is not None and not any(it.by_replication for it in candidates):
+    if refused is not None and not any(candidate.by_replication for candidate in candidates):
         return refused
     return RunError(
         f"all {len(candidates):,} points failed; the first, {values_text(first.point)}:"
@@ -387,8 +387,8 @@ def _all_failed(search: _Search) -> Exception:
 
 
 def _infeasible(search: _Search, sampler: str) -> Exception:
-    known = [it for it in search.succeeded if not it.error]
-    nearest = min(known, key=lambda it: search.goals.violation(it.means(search.goals.figures)))
+    known = [candidate for candidate in search.succeeded if not candidate.error]
+    nearest = min(known, key=lambda one: search.goals.violation(one.means(search.goals.figures)))
     missed = [
         f"{limit.figure} {text(limit.figure, mean)}"
         for limit in search.goals.constraints
@@ -423,12 +423,12 @@ def _check_limits(
         raise WrongGoal(f"{trials:,} trials: expected 1 to {MOST_TRIALS:,}")
     if seconds is not None and not 0 < seconds < math.inf:
         raise WrongGoal(f"a time of {seconds:g} s: expected more than 0")
-    for what, number, least, limit in (
+    for name, number, least, limit in (
         ("leaders", leaders, 1, 1000),
         ("replications of a leader", most_replications, 4, 10_000),
         ("trials in a batch", batch, 1, 10_000),
     ):
         if not least <= number <= limit:
-            raise WrongGoal(f"{number:,} {what}: expected {least} to {limit:,}")
+            raise WrongGoal(f"{number:,} {name}: expected {least} to {limit:,}")
     if not 0 <= indifference < 1:
         raise WrongGoal(f"indifference {indifference:g}: expected a part of 0 or more, below 1")

@@ -55,10 +55,10 @@ class Comparisons:
 
     def beats(self, one: Candidate, other: Candidate) -> bool:
         """Return whether one is better with confidence: nowhere worse, and somewhere better."""
-        if not all(self.is_met(one, it) for it in self.goals.constraints):
+        if not all(self.is_met(one, constraint) for constraint in self.goals.constraints):
             return False
-        least = [self._least_difference(one, other, it) for it in self.goals.objectives]
-        return all(it >= 0 for it in least) and any(it > 0 for it in least)
+        least = [self._least_difference(one, other, goal) for goal in self.goals.objectives]
+        return all(value >= 0 for value in least) and any(value > 0 for value in least)
 
     def is_met(self, candidate: Candidate, constraint: Constraint) -> bool:
         """Return whether a constraint is met with confidence."""
@@ -132,7 +132,7 @@ class Comparisons:
 def paired_differences(one: Candidate, other: Candidate, name: str) -> list[float]:
     """Return the differences of a figure, seed by seed."""
     common = sorted(set(one.replications) & set(other.replications))
-    return [_value(one, name, it) - _value(other, name, it) for it in common]
+    return [_value(one, name, number) - _value(other, name, number) for number in common]
 
 
 def schedule(most: int) -> list[int]:
@@ -173,31 +173,31 @@ def select(
         if before and is_over():
             break
         more = [
-            it for it in going if not before or not _is_known_well(it, comparisons, indifference)
+            one for one in going if not before or not _is_known_well(one, comparisons, indifference)
         ]
-        replicate([(it, first + number) for it in more for number in range(before, count)])
+        replicate([(each, first + number) for each in more for number in range(before, count)])
         before = count
-        going = [it for it in going if not it.error]
+        going = [candidate for candidate in going if not candidate.error]
         lost = _beaten(going, going, comparisons)
         beaten += lost
-        going = [it for it in going if it not in lost]
-        is_enough = count >= FEWEST or all(it.is_exact for it in going)
+        going = [candidate for candidate in going if candidate not in lost]
+        is_enough = count >= FEWEST or all(candidate.is_exact for candidate in going)
         if is_enough and _is_settled(going, comparisons, indifference):
             break
         if count > BEGIN and count < most:
             going, dropped = _halves(going, goals)
             aside += dropped
     best = _best(going, goals) or _best(aside, goals)
-    left = [it for it in (*going, *aside) if it not in best]
+    left = [candidate for candidate in (*going, *aside) if candidate not in best]
     lost = _beaten(left, best, comparisons)
-    left = [it for it in left if it not in lost]
+    left = [candidate for candidate in left if candidate not in lost]
     if best and not is_over():
         # Those that were set aside early had few replications.
         last = min(before, FEWEST_EQUAL)
-        replicate([(it, first + number) for it in left for number in range(last)])
-        left = [it for it in left if not it.error]
+        replicate([(candidate, first + number) for candidate in left for number in range(last)])
+        left = [candidate for candidate in left if not candidate.error]
         lost += _beaten(left, best, comparisons)
-    equals = [it for it in left if it not in lost]
+    equals = [candidate for candidate in left if candidate not in lost]
     return Selected(best, equals, beaten + lost, comparisons)
 
 
@@ -205,22 +205,22 @@ def _beaten(
     those: Sequence[Candidate], by: Sequence[Candidate], comparisons: Comparisons
 ) -> list[Candidate]:
     return [
-        it
-        for it in those
-        if any(comparisons.is_missed(it, limit) for limit in comparisons.goals.constraints)
-        or any(other is not it and comparisons.beats(other, it) for other in by)
+        candidate
+        for candidate in those
+        if any(comparisons.is_missed(candidate, limit) for limit in comparisons.goals.constraints)
+        or any(other is not candidate and comparisons.beats(other, candidate) for other in by)
     ]
 
 
 def _is_settled(going: Sequence[Candidate], comparisons: Comparisons, indifference: float) -> bool:
     """Return whether more replications would tell nothing that matters."""
-    if all(it.is_exact for it in going):
+    if all(candidate.is_exact for candidate in going):
         return True
     limits = comparisons.goals.constraints
-    if not all(comparisons.is_met(it, limit) for it in going for limit in limits):
+    if not all(comparisons.is_met(candidate, limit) for candidate in going for limit in limits):
         return False
     if len(comparisons.goals.objectives) > 1:
-        return all(comparisons.is_precise(it, indifference) for it in going)
+        return all(comparisons.is_precise(candidate, indifference) for candidate in going)
     return all(
         comparisons.is_close(one, other, indifference)
         for one, other in itertools.combinations(going, 2)
@@ -246,14 +246,14 @@ def _halves(going: Sequence[Candidate], goals: Goals) -> tuple[list[Candidate], 
 
 
 def _best(going: Sequence[Candidate], goals: Goals) -> list[Candidate]:
-    feasible = [it for it in going if goals.violation(it.means(goals.figures)) == 0]
+    feasible = [each for each in going if goals.violation(each.means(goals.figures)) == 0]
     ranks = rank(feasible, goals)
     if not ranks:
         return []
     if len(goals.objectives) > 1:
         return ranks[0]
     # Of equal means, the one that is farthest from the limits.
-    return [min(ranks[0], key=lambda it: goals.largest_violation(it.means(goals.figures)))]
+    return [min(ranks[0], key=lambda each: goals.largest_violation(each.means(goals.figures)))]
 
 
 def _value(candidate: Candidate, name: str, replication: int) -> float:

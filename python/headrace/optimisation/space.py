@@ -70,27 +70,27 @@ class Space:
     @property
     def size(self) -> int | None:
         """Number of points; None if there is no end of them."""
-        sizes = [it.size for it in self.dimensions]
+        sizes = [dimension.size for dimension in self.dimensions]
         known = [size for size in sizes if size is not None]
         return math.prod(known) if len(known) == len(sizes) else None
 
     @property
     def distributions(self) -> dict[str, BaseDistribution]:
         """Optuna's distributions by the names of axes."""
-        return {it.axis.name: it.distribution for it in self.dimensions}
+        return {dimension.axis.name: dimension.distribution for dimension in self.dimensions}
 
     def point(self, parameters: Parameters) -> Point:
         """Return the fields at values of the parameters."""
-        return merged(it.point(parameters[it.axis.name]) for it in self.dimensions)
+        return merged(axis.point(parameters[axis.axis.name]) for axis in self.dimensions)
 
     def draw(self, generator: Random) -> dict[str, Any]:
         """Return a random point."""
-        return {it.axis.name: it.draw(generator) for it in self.dimensions}
+        return {dimension.axis.name: dimension.draw(generator) for dimension in self.dimensions}
 
     def every(self) -> Iterator[Parameters]:
         """All points of a finite space; the last axis changes fastest."""
-        names = [it.axis.name for it in self.dimensions]
-        for values in itertools.product(*(it.values for it in self.dimensions)):
+        names = [dimension.axis.name for dimension in self.dimensions]
+        for values in itertools.product(*(dimension.values for dimension in self.dimensions)):
             yield dict(zip(names, values, strict=True))
 
 

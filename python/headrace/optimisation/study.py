@@ -47,7 +47,7 @@ class Study:
             self._study = optuna.create_study(
                 sampler=SAMPLERS[sampler](seed, most_trials),
                 directions=[
-                    "maximize" if it.is_maximised else "minimize" for it in goals.objectives
+                    "maximize" if goal.is_maximised else "minimize" for goal in goals.objectives
                 ],
             )
 
@@ -66,7 +66,7 @@ class Study:
         with _quiet():
             while len(asked) < count:
                 new = self._ask_new(
-                    lambda point: is_known(point) or any(point == it for _, it in asked)
+                    lambda point: is_known(point) or any(point == other for _, other in asked)
                 )
                 if new is None:
                     break
@@ -94,27 +94,27 @@ class Study:
             means = candidate.means(self._goals.figures)
             for number, limit in enumerate(self._goals.constraints):
                 trial.set_constraint(str(number), limit.violation(means[limit.figure]))
-            self._study.tell(trial, [means[it.figure] for it in self._goals.objectives])
+            self._study.tell(trial, [means[goal.figure] for goal in self._goals.objectives])
 
     def importances(self) -> Mapping[str, Mapping[str, float]]:
         """Return the importance of each axis by objective; none of few trials."""
         complete = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-        names = [it.axis.name for it in self._space.dimensions if it.size != 1]
+        names = [dimension.axis.name for dimension in self._space.dimensions if dimension.size != 1]
         if len(complete) < FEWEST_FOR_IMPORTANCE or len(names) < 2:
             return {}
-        found = {}
+        values = {}
         with _quiet():
             for number, objective in enumerate(self._goals.objectives):
-                if len({it.values[number] for it in complete}) == 1:
+                if len({trial.values[number] for trial in complete}) == 1:
                     continue
-                found[objective.figure] = get_param_importances(
+                values[objective.figure] = get_param_importances(
                     self._study,
                     evaluator=PedAnovaImportanceEvaluator(),
                     params=names,
                     # The lower, the better.
                     target=partial(_loss, number, objective.sign),
                 )
-        return found
+        return values
 
 
 def _loss(number: int, sign: int, trial: FrozenTrial) -> float:

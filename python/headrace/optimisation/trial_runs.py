@@ -103,12 +103,12 @@ class TrialRuns:
             WrongPrice: A field of the point cannot be priced.
         """
         key = _key(point)
-        found = self._candidates.get(key)
-        if found is None:
-            found = Candidate(number, point, self._search_replications)
-            self.price(found)
-            self._candidates[key] = found
-        return found
+        candidate = self._candidates.get(key)
+        if candidate is None:
+            candidate = Candidate(number, point, self._search_replications)
+            self.price(candidate)
+            self._candidates[key] = candidate
+        return candidate
 
     def price(self, candidate: Candidate) -> None:
         """Check a candidate, and find its cost."""

@@ -117,7 +117,7 @@ class Access:
                 has_step & (step == before_step) & (step != 0),
                 start > before_end,
             ],
-            [np.int64(it) for it in range(5)],
+            [np.int64(number) for number in range(5)],
             np.int64(5),
         )
         lasts = np.concatenate((firsts[1:] - 1, [len(rows) - 1]))
@@ -152,7 +152,7 @@ class Access:
         return [
             CommonSize(operation=("read", "write")[direction], bytes=size, count=count)
             for (direction, size), count in sorted(
-                self._exact.items(), key=lambda it: (-it[1], it[0])
+                self._exact.items(), key=lambda pair: (-pair[1], pair[0])
             )[:SHOWN_SIZES]
         ]
 
@@ -162,11 +162,11 @@ class Access:
 
     def patterns(self) -> dict[str, int]:
         """Return the requests in files of each pattern."""
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         used = self._requests.sum(axis=1)
         for number in np.flatnonzero(used).tolist():
-            found[pattern(_steps(self._steps[number]))] += int(used[number])
-        return dict(found.most_common())
+            counts[pattern(_steps(self._steps[number]))] += int(used[number])
+        return dict(counts.most_common())
 
     def lengths(self) -> list[LengthClass]:
         """Return the numbers of files by length."""

@@ -99,7 +99,7 @@ def analyse(
         phases = judge(frame, known, applied, disks=disks, trace=records)
         profile.host_verdicts.append(HostVerdict(host=host, verdict=overall(phases), phases=phases))
     # Of hosts that are limited equally long, but for an interval, the first one counts.
-    longest_s = max(limited_s(it.phases) for it in profile.host_verdicts)
+    longest_s = max(limited_s(one.phases) for one in profile.host_verdicts)
     chosen = next(
         it for it in profile.host_verdicts if limited_s(it.phases) >= longest_s - header.interval_s
     )
@@ -132,23 +132,23 @@ def _baseline(profile: Profile, directory: str | Path | None) -> Baseline | None
     if directory is None:
         return None
     try:
-        found = Baseline.find(directory)
+        latest = Baseline.find(directory)
     except (OSError, ValueError, StoreFailure) as error:
         profile.notes.append(f"no baseline can be read: {error}")
         return None
-    if found is None:
+    if latest is None:
         return None
-    changed = found.outdated(directory)
+    changed = latest.outdated(directory)
     profile.baseline = {
-        "id": found.id,
-        "started": found.environment.get("started"),
-        "figures": msgspec.to_builtins(found.figures),
+        "id": latest.id,
+        "started": latest.environment.get("started"),
+        "figures": msgspec.to_builtins(latest.figures),
         "changed_since": changed,
     }
-    profile.notes.extend(f"the baseline is out of date: {it}" for it in changed)
-    if (age := found.age_note()) is not None:
+    profile.notes.extend(f"the baseline is out of date: {reason}" for reason in changed)
+    if (age := latest.age_note()) is not None:
         profile.notes.append(age)
-    return found
+    return latest
 
 
 def _baseline_of(host: str, directory: str | Path | None) -> Baseline | None:
@@ -242,7 +242,7 @@ def _add_advice(
             return
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture.method].wrap)
-    figures = {} if baseline is None else {n: it.value for n, it in baseline.figures.items()}
+    figures = {} if baseline is None else {n: one.value for n, one in baseline.figures.items()}
     application = Application(
         records, rates, machine, cores_of(rates), figures, cost or 0.0, directory
     )
@@ -251,8 +251,8 @@ def _add_advice(
     for number, phase in enumerate(profile.phases):
         report(STEPS - 1, STEPS, f"advice for phase {number + 1} of {len(profile.phases)}")
         phases.append(advise_phase(phase, application, number=number + 1))
-    recorded = sum(it.without_tracer_s for it in phases)
-    simulated = [it.simulated_s for it in phases if it.simulated_s is not None]
+    recorded = sum(each.without_tracer_s for each in phases)
+    simulated = [each.simulated_s for each in phases if each.simulated_s is not None]
     known = len(simulated) == len(phases) and recorded > 0
     profile.prediction = msgspec.to_builtins(
         Prediction(

@@ -53,8 +53,8 @@ def characterise(
     read, ValueError if it is none.
     """
     reader = open_trace(trace, format)
-    found = read_characteristics(reader, burst_gap_s=burst_gap_s, on_progress=on_progress)
-    document: dict[str, Any] = msgspec.to_builtins(found)
+    result = read_characteristics(reader, burst_gap_s=burst_gap_s, on_progress=on_progress)
+    document: dict[str, Any] = msgspec.to_builtins(result)
     return document
 
 
@@ -160,8 +160,8 @@ class Characteriser:
         skipped = skipped_kinds(reader.skipped())
         records = int(self._counts.sum())
         span_s = self._timing.span_s()
-        read, written = (float(self._bytes[it]) for it in MOVES)
-        reads, writes = (int(self._counts[it]) for it in MOVES)
+        read, written = (float(self._bytes[way]) for way in MOVES)
+        reads, writes = (int(self._counts[way]) for way in MOVES)
         files = self._access.files(reader, BUSIEST_FILES)
         syncs = int(self._counts[SYNC])
         return Characteristics(
@@ -204,7 +204,7 @@ class Characteriser:
             ),
             direct_opens=self._direct_opens,
             synchronous_opens=self._synchronous_opens,
-            mapped=sum(it.count for it in skipped if it.name in MAPS),
+            mapped=sum(kind.count for kind in skipped if kind.name in MAPS),
             skipped=skipped,
         )
 

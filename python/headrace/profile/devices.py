@@ -9,7 +9,7 @@ import polars as pl
 
 def columns(rates: pl.DataFrame, pattern: str) -> list[str]:
     """Return the columns that match a pattern such as `disk.*.read_bytes_per_s`."""
-    return [it for it in rates.columns if fnmatchcase(it, pattern)]
+    return [column for column in rates.columns if fnmatchcase(column, pattern)]
 
 
 def names(rates: pl.DataFrame, kind: str) -> list[str]:
@@ -17,8 +17,8 @@ def names(rates: pl.DataFrame, kind: str) -> list[str]:
 
     A name may contain dots, as mount points and VLAN interfaces do.
     """
-    found = (it.removeprefix(f"{kind}.").rpartition(".")[0] for it in columns(rates, f"{kind}.*.*"))
-    return list(dict.fromkeys(found))
+    parts = (it.removeprefix(f"{kind}.").rpartition(".")[0] for it in columns(rates, f"{kind}.*.*"))
+    return list(dict.fromkeys(parts))
 
 
 def sum_of(rates: pl.DataFrame, *patterns: str) -> pl.Series | None:
@@ -26,8 +26,8 @@ def sum_of(rates: pl.DataFrame, *patterns: str) -> pl.Series | None:
 
     A value that is unknown counts as 0 in a row in which another one is known.
     """
-    found = [rates[it] for pattern in patterns for it in columns(rates, pattern)]
-    known = [it for it in found if it.null_count() < rates.height]
+    present = [rates[column] for pattern in patterns for column in columns(rates, pattern)]
+    known = [series for series in present if series.null_count() < rates.height]
     if not known:
         return None
-    return reduce(add, (it.fill_null(0.0).fill_nan(0.0) for it in known))
+    return reduce(add, (series.fill_null(0.0).fill_nan(0.0) for series in known))

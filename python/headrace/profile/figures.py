@@ -109,7 +109,7 @@ def _number(value: object) -> float | None:
 
 def cores_of(rates: pl.DataFrame) -> int:
     """Return the number of cores that a frame of rates has; 1 if it has none."""
-    return max(len([it for it in rates.columns if _is_core(it)]), 1)
+    return max(len([column for column in rates.columns if _is_core(column)]), 1)
 
 
 def _is_core(column: str) -> bool:
@@ -125,12 +125,12 @@ def _ratio(above: float | None, below: float | None) -> float | None:
 
 
 def _total(*values: float | None) -> float | None:
-    known = [it for it in values if it is not None]
+    known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def _median(*patterns: str) -> Callable[[PhaseSamples], float | None]:
-    return lambda it: it.median(*patterns)
+    return lambda samples: samples.median(*patterns)
 
 
 def _disk(*names: str, mean: bool = False) -> Callable[[PhaseSamples], float | None]:
@@ -139,8 +139,8 @@ def _disk(*names: str, mean: bool = False) -> Callable[[PhaseSamples], float | N
     def value(samples: PhaseSamples) -> float | None:
         if samples.disk is None:
             return None
-        wanted = [f"disk.{samples.disk}.{it}" for it in names]
-        return samples.mean(*wanted) if mean else samples.median(*wanted)
+        chosen = [f"disk.{samples.disk}.{name}" for name in names]
+        return samples.mean(*chosen) if mean else samples.median(*chosen)
 
     return value
 
@@ -149,18 +149,18 @@ def _interface(*names: str, mean: bool = False) -> Callable[[PhaseSamples], floa
     def value(samples: PhaseSamples) -> float | None:
         if samples.interface is None:
             return None
-        wanted = [f"net.{samples.interface}.{it}" for it in names]
-        return samples.mean(*wanted) if mean else samples.median(*wanted)
+        chosen = [f"net.{samples.interface}.{name}" for name in names]
+        return samples.mean(*chosen) if mean else samples.median(*chosen)
 
     return value
 
 
-def _cores_share(it: PhaseSamples) -> float | None:
-    return _ratio(it.median("tree.user", "tree.system"), float(it.cores))
+def _cores_share(samples: PhaseSamples) -> float | None:
+    return _ratio(samples.median("tree.user", "tree.system"), float(samples.cores))
 
 
-def _system_share(it: PhaseSamples) -> float | None:
-    return _ratio(it.median("tree.system"), it.median("tree.user", "tree.system"))
+def _system_share(samples: PhaseSamples) -> float | None:
+    return _ratio(samples.median("tree.system"), samples.median("tree.user", "tree.system"))
 
 
 def _own_share(it: PhaseSamples) -> float:
@@ -173,108 +173,108 @@ def _own_share(it: PhaseSamples) -> float:
     return max(1.0 - stopped, LEAST_OWN_SHARE)
 
 
-def _busiest_thread(it: PhaseSamples) -> float | None:
-    busy = it.median("tree.busiest_thread")
-    return None if busy is None else min(busy / _own_share(it), max(busy, 1.0))
+def _busiest_thread(samples: PhaseSamples) -> float | None:
+    busy = samples.median("tree.busiest_thread")
+    return None if busy is None else min(busy / _own_share(samples), max(busy, 1.0))
 
 
-def _disk_wait(it: PhaseSamples) -> float | None:
+def _disk_wait(samples: PhaseSamples) -> float | None:
     """Return the time that the busiest thread at most waits for storage.
 
     It is the larger of two estimates. The kernel's delay accounting is off by default since Linux
     5.14, and does not count waits for a journal. The other is the share of samples in which a
     thread is in state D. While the busiest thread runs, waits of other threads cost no time.
     """
-    accounted = it.median("tree.io_wait")
-    seen = it.present("tree.disk_wait")
+    accounted = samples.median("tree.io_wait")
+    seen = samples.present("tree.disk_wait")
     known = [value for value in (accounted, seen) if value is not None]
     if not known:
         return None
-    busy = _busiest_thread(it) or 0.0
-    return min(max(known) / _own_share(it), max(1.0 - busy, 0.0))
+    busy = _busiest_thread(samples) or 0.0
+    return min(max(known) / _own_share(samples), max(1.0 - busy, 0.0))
 
 
-def _asleep(it: PhaseSamples) -> float | None:
+def _asleep(phase: PhaseSamples) -> float | None:
     """Return the share of samples without a thread in states R and D. Samples in which a tracer
     stops the program do not count.
 
     Without states it is the rest of the time: a wait for a core then counts as sleep.
     """
-    if it.alive.is_empty():
+    if phase.alive.is_empty():
         return None
-    if it.present("tree.running") is not None and it.present("tree.disk_wait") is not None:
-        active = sum_of(it.alive, "tree.running", "tree.disk_wait", "tree.traced")
-        own = max(1.0 - (it.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
+    if phase.present("tree.running") is not None and phase.present("tree.disk_wait") is not None:
+        active = sum_of(phase.alive, "tree.running", "tree.disk_wait", "tree.traced")
+        own = max(1.0 - (phase.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
         return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
-    busy = _total(_busiest_thread(it), _disk_wait(it))
+    busy = _total(_busiest_thread(phase), _disk_wait(phase))
     return None if busy is None else max(1.0 - busy, 0.0)
 
 
-def _other_calls(it: PhaseSamples) -> float | None:
+def _other_calls(samples: PhaseSamples) -> float | None:
     """Return the system time that reads, writes, copies, disk requests and page faults do not
     explain."""
-    system = it.median("tree.system")
-    calls = it.median("tree.read_calls_per_s", "tree.write_calls_per_s")
+    system = samples.median("tree.system")
+    calls = samples.median("tree.read_calls_per_s", "tree.write_calls_per_s")
     if system is None or calls is None:
         return None
-    rate = it.reference("small-call")
+    rate = samples.reference("small-call")
     cost = SMALL_CALL_S if rate is None else 1.0 / rate
-    copied = it.median("tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s") or 0.0
-    copies = it.reference("cached-read") or COPY_RATE
-    faults = it.median("tree.minor_faults_per_s") or 0.0
-    requests = _disk("reads_per_s", "writes_per_s")(it) or 0.0
+    copied = samples.median("tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s") or 0.0
+    copies = samples.reference("cached-read") or COPY_RATE
+    faults = samples.median("tree.minor_faults_per_s") or 0.0
+    requests = _disk("reads_per_s", "writes_per_s")(samples) or 0.0
     explained = calls * cost + copied / copies + requests * REQUEST_S + faults * FAULT_S
     return max(system - explained, 0.0)
 
 
-def _character_share(it: PhaseSamples) -> float | None:
+def _character_share(phase: PhaseSamples) -> float | None:
     """Return the time per second that the baseline's character loops need for the same bytes."""
     shares = [
-        _ratio(it.median(f"tree.{way}_call_bytes_per_s"), it.reference(f"character-{way}"))
+        _ratio(phase.median(f"tree.{way}_call_bytes_per_s"), phase.reference(f"character-{way}"))
         for way in ("read", "write")
     ]
     return _total(*shares)
 
 
-def _smaller_direction(it: PhaseSamples) -> float | None:
-    read, write = _disk("read_bytes_per_s")(it), _disk("write_bytes_per_s")(it)
+def _smaller_direction(samples: PhaseSamples) -> float | None:
+    read, write = _disk("read_bytes_per_s")(samples), _disk("write_bytes_per_s")(samples)
     return None if read is None or write is None else min(read, write)
 
 
-def _balance(it: PhaseSamples) -> float | None:
-    read, write = _disk("read_bytes_per_s")(it), _disk("write_bytes_per_s")(it)
+def _balance(samples: PhaseSamples) -> float | None:
+    read, write = _disk("read_bytes_per_s")(samples), _disk("write_bytes_per_s")(samples)
     if read is None or write is None or max(read, write) == 0.0:
         return None
     return min(read, write) / max(read, write)
 
 
-def _read_share(it: PhaseSamples) -> float | None:
-    read, write = (_disk(f"{way}_bytes_per_s", mean=True)(it) for way in ("read", "write"))
+def _read_share(samples: PhaseSamples) -> float | None:
+    read, write = (_disk(f"{way}_bytes_per_s", mean=True)(samples) for way in ("read", "write"))
     return _ratio(read, _total(read, write))
 
 
-def _request_size(it: PhaseSamples) -> float | None:
-    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(it)
-    return _ratio(moved, _disk("reads_per_s", "writes_per_s", mean=True)(it))
+def _request_size(samples: PhaseSamples) -> float | None:
+    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(samples)
+    return _ratio(moved, _disk("reads_per_s", "writes_per_s", mean=True)(samples))
 
 
-def _journal(it: PhaseSamples) -> float | None:
-    rows = it.rates if it.until_commit is None else it.until_commit
-    return _disk("writes_per_s", mean=True)(replace(it, rates=rows))
+def _journal(samples: PhaseSamples) -> float | None:
+    rows = samples.rates if samples.until_commit is None else samples.until_commit
+    return _disk("writes_per_s", mean=True)(replace(samples, rates=rows))
 
 
-def _queue_per_disk(it: PhaseSamples) -> float | None:
-    return _ratio(_disk("queue")(it), float(it.device_disks))
+def _queue_per_disk(samples: PhaseSamples) -> float | None:
+    return _ratio(_disk("queue")(samples), float(samples.device_disks))
 
 
-def _service_column(it: PhaseSamples) -> pl.Series | None:
+def _service_column(samples: PhaseSamples) -> pl.Series | None:
     """Return the mean service time of all requests in each sample."""
-    if it.disk is None:
+    if samples.disk is None:
         return None
     total, requests = None, None
     for way in ("read", "write"):
-        count = sum_of(it.rates, f"disk.{it.disk}.{way}s_per_s")
-        time = sum_of(it.rates, f"disk.{it.disk}.{way}_service_s")
+        count = sum_of(samples.rates, f"disk.{samples.disk}.{way}s_per_s")
+        time = sum_of(samples.rates, f"disk.{samples.disk}.{way}_service_s")
         if count is None or time is None:
             continue
         total = count * time if total is None else total + count * time
@@ -285,79 +285,79 @@ def _service_column(it: PhaseSamples) -> pl.Series | None:
     return (total.filter(busy) / requests.filter(busy)).drop_nans()
 
 
-def _service(it: PhaseSamples) -> float | None:
-    times = _service_column(it)
+def _service(samples: PhaseSamples) -> float | None:
+    times = _service_column(samples)
     return None if times is None else _number(times.median())
 
 
-def _service_growth(it: PhaseSamples) -> float | None:
+def _service_growth(samples: PhaseSamples) -> float | None:
     # Takes a second to import, and monitors use these rules as well.
     from scipy.stats import kendalltau
 
-    times = _service_column(it)
+    times = _service_column(samples)
     if times is None or len(times) < 5:
         return None
     return _number(float(kendalltau(np.arange(len(times)), times.to_numpy()).statistic))
 
 
-def _of_program(it: PhaseSamples) -> float | None:
+def _of_program(samples: PhaseSamples) -> float | None:
     """Return the share of the disk's traffic that the program reads or writes itself."""
-    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(it)
-    own = it.mean("tree.read_bytes_per_s", "tree.write_bytes_per_s")
+    moved = _disk("read_bytes_per_s", "write_bytes_per_s", mean=True)(samples)
+    own = samples.mean("tree.read_bytes_per_s", "tree.write_bytes_per_s")
     share = _ratio(own, moved)
     return None if share is None else min(share, 1.0)
 
 
-def _network_rate(it: PhaseSamples) -> float | None:
-    rates = [_interface(f"{way}_bytes_per_s")(it) for way in ("receive", "send")]
+def _network_rate(samples: PhaseSamples) -> float | None:
+    rates = [_interface(f"{way}_bytes_per_s")(samples) for way in ("receive", "send")]
     known = [rate for rate in rates if rate is not None]
     return max(known) if known else None
 
 
-def _packet_size(it: PhaseSamples) -> float | None:
+def _packet_size(samples: PhaseSamples) -> float | None:
     sizes = []
     for way in ("receive", "send"):
-        moved = _interface(f"{way}_bytes_per_s", mean=True)(it)
-        size = _ratio(moved, _interface(f"{way}_packets_per_s", mean=True)(it))
+        moved = _interface(f"{way}_bytes_per_s", mean=True)(samples)
+        size = _ratio(moved, _interface(f"{way}_packets_per_s", mean=True)(samples))
         if moved is not None and size is not None:
             sizes.append((moved, size))
     return max(sizes)[1] if sizes else None
 
 
-def _packets(it: PhaseSamples) -> float | None:
-    rates = [_interface(f"{way}_packets_per_s")(it) for way in ("receive", "send")]
+def _packets(samples: PhaseSamples) -> float | None:
+    rates = [_interface(f"{way}_packets_per_s")(samples) for way in ("receive", "send")]
     known = [rate for rate in rates if rate is not None]
     return min(known) if known else None
 
 
-def _losses(it: PhaseSamples) -> float | None:
-    lost = _interface("errors_per_s", "drops_per_s", "collisions_per_s", mean=True)(it)
-    return _ratio(lost, _interface("receive_packets_per_s", "send_packets_per_s", mean=True)(it))
+def _losses(phase: PhaseSamples) -> float | None:
+    lost = _interface("errors_per_s", "drops_per_s", "collisions_per_s", mean=True)(phase)
+    return _ratio(lost, _interface("receive_packets_per_s", "send_packets_per_s", mean=True)(phase))
 
 
-def _available(it: PhaseSamples) -> float | None:
-    return _ratio(it.median("memory.available_bytes"), it.median("memory.total_bytes"))
+def _available(samples: PhaseSamples) -> float | None:
+    return _ratio(samples.median("memory.available_bytes"), samples.median("memory.total_bytes"))
 
 
-def _metadata_time(it: PhaseSamples) -> float | None:
-    return None if it.calls is None else it.calls.metadata_share
+def _metadata_time(samples: PhaseSamples) -> float | None:
+    return None if samples.calls is None else samples.calls.metadata_share
 
 
-def _metadata_at_baseline(it: PhaseSamples) -> float | None:
+def _metadata_at_baseline(samples: PhaseSamples) -> float | None:
     """Return the time per second that the baseline needs for the same operations."""
-    if it.calls is None:
+    if samples.calls is None:
         return None
     return _total(
         *(
-            _ratio(it.calls.per_s(kind), it.reference(name))
+            _ratio(samples.calls.per_s(kind), samples.reference(name))
             for kind, name in (("create", "create"), ("stat", "stat"), ("unlink", "remove"))
         )
     )
 
 
 FIGURES = {
-    it.name: it
-    for it in (
+    figure.name: figure
+    for figure in (
         PhaseFigure(
             "program.busiest_thread",
             "cores",
@@ -378,7 +378,7 @@ FIGURES = {
             "program.running",
             "",
             "share of samples in which a thread runs or waits for a core",
-            lambda it: it.present("tree.running"),
+            lambda samples: samples.present("tree.running"),
         ),
         PhaseFigure(
             "program.disk_wait",
@@ -498,7 +498,7 @@ FIGURES = {
             "network.link_share",
             "",
             "throughput as a share of the nominal rate",
-            lambda it: _ratio(_network_rate(it), it.link_rate),
+            lambda samples: _ratio(_network_rate(samples), samples.link_rate),
         ),
         PhaseFigure(
             "network.packet_size", "B", "mean packet of the faster direction", _packet_size
@@ -535,9 +535,9 @@ FIGURES = {
             "remote.bytes_per_call",
             "B",
             "bytes moved for each call to a file server",
-            lambda it: _ratio(
-                it.mean("nfs.*.read_bytes_per_s", "nfs.*.write_bytes_per_s"),
-                it.mean("nfs.*.calls_per_s"),
+            lambda samples: _ratio(
+                samples.mean("nfs.*.read_bytes_per_s", "nfs.*.write_bytes_per_s"),
+                samples.mean("nfs.*.calls_per_s"),
             ),
         ),
         PhaseFigure(
@@ -547,7 +547,7 @@ FIGURES = {
             "trace.metadata_calls",
             "1/s",
             "metadata operations",
-            lambda it: None if it.calls is None else it.calls.metadata_per_s,
+            lambda samples: None if samples.calls is None else samples.calls.metadata_per_s,
         ),
         PhaseFigure(
             "trace.metadata_baseline",
@@ -559,7 +559,7 @@ FIGURES = {
             "trace.sync_time",
             "",
             "share of time in syncs",
-            lambda it: None if it.calls is None else it.calls.sync_share,
+            lambda samples: None if samples.calls is None else samples.calls.sync_share,
         ),
     )
 }
@@ -582,8 +582,8 @@ def busiest_disk(
     block_read, block_write = known.get("block-read"), known.get("block-write")
     weight = block_write / block_read if block_read and block_write else 1.0
     candidates = names(rates, "disk") if disks is None else list(disks)
-    loads = {it: _load(rates, f"disk.{it}", weight) for it in candidates}
-    return max(loads, key=lambda it: loads[it], default=None) if any(loads.values()) else None
+    loads = {disk: _load(rates, f"disk.{disk}", weight) for disk in candidates}
+    return max(loads, key=lambda name: loads[name], default=None) if any(loads.values()) else None
 
 
 def _load(rates: pl.DataFrame, prefix: str, weight_of_reads: float) -> float:
@@ -613,4 +613,4 @@ def busiest_interface(rates: pl.DataFrame) -> str | None:
         is not None
     }
     known = {it: value for name, load in loads.items() if (value := _number(load)) for it in [name]}
-    return max(known, key=lambda it: known[it], default=None)
+    return max(known, key=lambda name: known[name], default=None)

@@ -80,7 +80,7 @@ def _as_unicode(content: Any) -> Any:
         return os.fsencode(content).decode(errors="backslashreplace")
     if isinstance(content, dict):
         return {key: _as_unicode(value) for key, value in content.items()}
-    return [_as_unicode(it) for it in content] if isinstance(content, list) else content
+    return [_as_unicode(item) for item in content] if isinstance(content, list) else content
 
 
 def read_header(directory: Path) -> Header:

@@ -31,8 +31,8 @@ def shared_begin() -> Begin:
         return Begin(time.monotonic(), 0.0)
     here.begin([])
     now = time.monotonic() + AHEAD_S
-    begin, clocks = here.broadcast((now, [tuple(it) for it in here.clocks()]))
-    return Begin(begin + clocks[here.number][0], max(it[1] for it in clocks))
+    begin, clocks = here.broadcast((now, [tuple(pair) for pair in here.clocks()]))
+    return Begin(begin + clocks[here.number][0], max(pair[1] for pair in clocks))
 
 
 def merge_hosts(directory: Path, part: Path | None) -> None:

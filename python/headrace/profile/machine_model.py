@@ -62,7 +62,7 @@ def second_volume(machine: str) -> str:
     """Return the machine's file system and device once more, as a volume of its own."""
     lines = ["", "[[machine.volume]]", f'name = "{OUTPUT_VOLUME}"']
     for path, line in _lines(machine_scenario(machine).toml):
-        if any(path == it or path.startswith(f"{it}.") for it in DISK):
+        if any(path == section or path.startswith(f"{section}.") for section in DISK):
             is_header = line.startswith("[")
             lines.append(line.replace("machine.", "machine.volume.", 1) if is_header else line)
     return "\n".join(lines) + "\n"

@@ -47,10 +47,10 @@ def _with_open_flags(records: pl.DataFrame) -> pl.DataFrame:
     given = pl.when(opens).then(flags).forward_fill().over("file").fill_null("")
     added = pl.concat_str(
         [
-            pl.when(given.str.split("|").list.contains(it))
-            .then(pl.lit(f"|{it}"))
+            pl.when(given.str.split("|").list.contains(open_flag))
+            .then(pl.lit(f"|{open_flag}"))
             .otherwise(pl.lit(""))
-            for it in OPEN_FLAGS
+            for open_flag in OPEN_FLAGS
         ]
     )
     is_data = operation.is_in(["read", "write"])
@@ -145,7 +145,7 @@ def merge(records: pl.DataFrame, size: int) -> pl.DataFrame:
 
 def write_paced(records: pl.DataFrame, path: Path) -> None:
     """Write operations and gaps as a trace in CSV for a paced replay."""
-    gaps, spent = (pl.col(it).cum_sum().over("process") for it in ("gap_ns", "duration_ns"))
+    gaps, spent = (pl.col(name).cum_sum().over("process") for name in ("gap_ns", "duration_ns"))
     times = records.with_columns(time_ns=gaps + spent - pl.col("duration_ns")).sort(
         "time_ns", maintain_order=True
     )

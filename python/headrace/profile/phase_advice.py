@@ -70,7 +70,7 @@ def advise_phase(
     )
     advice, outcome, failed = advise(case, context, on_progress)
     phase.advice.extend(advice)
-    phase.notes.extend(f"not simulated: {it}" for it in failed)
+    phase.notes.extend(f"not simulated: {reason}" for reason in failed)
     if outcome.error is not None:
         phase.notes.append(f"no prediction: {outcome.error}")
     removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
@@ -124,7 +124,7 @@ def phase_case(
         scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
         records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
     left_s = _gaps_s(records) + tail_s
-    read, asked = (_mean(rows, f"tree.read_{it}bytes_per_s") for it in ("", "call_"))
+    read, asked = (_mean(rows, f"tree.read_{kind}bytes_per_s") for kind in ("", "call_"))
     return Case(
         machine=application.machine,
         records=records,
@@ -146,7 +146,7 @@ def _own_share(rows: pl.DataFrame) -> float:
     waits = _mean(rows, "tree.disk_wait")
     if threads <= 0 or waits >= STORAGE_SHARE * threads:
         return 1.0
-    others = sum(_mean(rows, f"tree.{it}") for it in ("user", "system", "sleeping"))
+    others = sum(_mean(rows, f"tree.{state}") for state in ("user", "system", "sleeping"))
     return min((waits + others) / threads, 1.0)
 
 

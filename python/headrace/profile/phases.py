@@ -148,10 +148,10 @@ def _scaled(
     """
     columns, noises = [], []
     for signal in SIGNALS:
-        found = sum_of(rates, *_of_disks(signal.columns, disks))
-        if found is None:
+        activity = sum_of(rates, *_of_disks(signal.columns, disks))
+        if activity is None:
             continue
-        values = _reduced(found.to_numpy(), every)
+        values = _reduced(activity.to_numpy(), every)
         smooth = _smoothed(values, shortest)
         span = max(float(np.ptp(smooth)), signal.smallest_range)
         if np.ptp(smooth) >= SMALLEST_CHANGE * span:
@@ -165,9 +165,9 @@ def _of_disks(patterns: Sequence[str], disks: Sequence[str] | None) -> list[str]
     if disks is None:
         return list(patterns)
     return [
-        it.replace("*", disk, 1)
-        for it in patterns
-        for disk in (disks if it.startswith("disk.") else ["*"])
+        pattern.replace("*", disk, 1)
+        for pattern in patterns
+        for disk in (disks if pattern.startswith("disk.") else ["*"])
     ]
 
 

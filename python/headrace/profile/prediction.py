@@ -59,8 +59,8 @@ class Case:
 
     def quantities(self, prefix: str) -> list[Quantified]:
         """Return the machine's fields of rates, sizes, times and counts below a path."""
-        found = machine_scenario(self.machine).quantities
-        return [it for it in found if it.path.startswith(prefix) and it.amount]
+        quantities = machine_scenario(self.machine).quantities
+        return [size for size in quantities if size.path.startswith(prefix) and size.amount]
 
     def scenario(self, trace: Path) -> str:
         """Return the scenario that replays a trace of these operations."""
@@ -106,7 +106,7 @@ def simulate(
         loaded = [_loaded(case, trace) for case, trace in zip(cases, traces, strict=True)]
         if loaded and isinstance(loaded[0], hr.ScenarioError):
             raise loaded[0]
-        simulated = [it for it in loaded if isinstance(it, hr.Scenario)]
+        simulated = [entry for entry in loaded if isinstance(entry, hr.Scenario)]
         with ParallelRuns("prediction", progress=on_progress or False) as runs:
             ended = iter(runs.results_or_errors(simulated))
         for at, (case, scenario) in enumerate(zip(cases, loaded, strict=True)):

@@ -36,16 +36,16 @@ class CannotStart(Exception):
 
 def cannot_start(name: str, error: OSError) -> CannotStart:
     """Return the error of a program whose execution failed."""
-    found = error.errno not in (errno.ENOENT, errno.ENOTDIR)
+    present = error.errno not in (errno.ENOENT, errno.ENOTDIR)
     reason = error.strerror or str(error)
-    hint = "" if found else ": expected a program in PATH, or its path"
+    hint = "" if present else ": expected a program in PATH, or its path"
     if error.errno == errno.ENOEXEC:
         hint = ": expected a program, or a script with #! and its interpreter in the first line"
-    elif not found and os.path.exists(name):
+    elif not present and os.path.exists(name):
         hint = ": expected the interpreter in its first line, or the libraries that it needs"
     return CannotStart(
         f"{name}: cannot start: {reason[:1].lower()}{reason[1:]}{hint}",
-        NOT_EXECUTABLE if found else NOT_FOUND,
+        NOT_EXECUTABLE if present else NOT_FOUND,
     )
 
 

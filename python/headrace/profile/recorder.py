@@ -67,8 +67,8 @@ class Request:
 
     def check(self) -> None:
         """Raise ValueError if options contradict each other."""
-        watched = [it for it in ("pid", "pid_name", "cgroup") if getattr(self, it) is not None]
-        options = ["--" + it.replace("_", "-") for it in watched]
+        watched = [key for key in ("pid", "pid_name", "cgroup") if getattr(self, key) is not None]
+        options = ["--" + name.replace("_", "-") for name in watched]
         if self.command and (options or self.seconds is not None):
             raise ValueError(
                 f"{(options or ['--time'])[0]} watches running processes, and {self.command[0]}"
@@ -110,8 +110,8 @@ class Request:
     def attached(self) -> Attached | None:
         """Return what is watched, as the header has it; None for a command."""
         cgroup = None if self.cgroup is None else str(self.cgroup)
-        found = Attached(self.pid, self.pid_name, cgroup, self.seconds)
-        return None if found == Attached() else found
+        attached = Attached(self.pid, self.pid_name, cgroup, self.seconds)
+        return None if attached == Attached() else attached
 
     def profile_name(self) -> str:
         """Return the name of the application."""

@@ -84,7 +84,7 @@ def samples(directory: str | Path, host: str | None = None) -> Iterator[Sample]:
                     yield Sample(time_s, of_host, content, where)
 
 
-def _spread(found: Iterator[Sample]) -> Iterator[Sample]:
+def _spread(values: Iterator[Sample]) -> Iterator[Sample]:
     """Return the samples that bound the intervals.
 
     These are the regular ones. A short recording has early ones too, without those that are closer
@@ -92,7 +92,7 @@ def _spread(found: Iterator[Sample]) -> Iterator[Sample]:
     """
     head: list[Sample] = []
     regular = 0
-    for sample in found:
+    for sample in values:
         head.append(sample)
         regular += not sample.counters.get("early")
         if regular > FEWEST_INTERVALS:
@@ -114,7 +114,7 @@ def _spread(found: Iterator[Sample]) -> Iterator[Sample]:
             continue
         last_s, dropped = sample.time_s, {}
         yield sample
-    yield from found
+    yield from values
 
 
 def hosts(directory: str | Path) -> list[str]:
@@ -176,7 +176,7 @@ def rates(
 def _column(name: str, values: list[float | None]) -> list[float | None]:
     """Fill in the zeros of devices before their first request."""
     if name.startswith(KNOWN_FROM_START) and not name.endswith(MEANS):
-        first = next((at for at, it in enumerate(values) if it is not None), 0)
+        first = next((at for at, value in enumerate(values) if value is not None), 0)
         values[:first] = [0.0] * first
     return values
 

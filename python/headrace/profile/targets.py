@@ -26,15 +26,15 @@ def by_cgroup(directory: Path) -> Roots:
         )
 
     def roots() -> list[int]:
-        found: list[int] = []
+        numbers: list[int] = []
         for path, _, names in os.walk(directory):
             if "cgroup.procs" in names:
                 try:
                     with open(f"{path}/cgroup.procs", "rb") as file:
-                        found += map(int, file.read().split())
+                        numbers += map(int, file.read().split())
                 except OSError:
                     continue  # The group was removed, or its processes are those of a thread group.
-        return found
+        return numbers
 
     return roots
 
@@ -49,16 +49,16 @@ class ByName:
         self._were_there = False
 
     def __call__(self) -> list[int]:
-        there = [int(it) for it in os.listdir("/proc") if it.isdigit()]
+        there = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         known = {number: self._known[number] for number in there if number in self._known}
         for number in there:
             # A process has another name before it executes its program: ask again later.
             if not known.get(number):
                 known[number] = self._has_name(number)
         self._known = known
-        found = [number for number, is_named in known.items() if is_named]
-        self._were_there = self._were_there or bool(found)
-        return found
+        matches = [number for number, is_named in known.items() if is_named]
+        self._were_there = self._were_there or bool(matches)
+        return matches
 
     def have_come(self) -> bool:
         """Return whether there have been such processes."""

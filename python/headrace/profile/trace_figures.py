@@ -30,25 +30,25 @@ class TraceFigure(msgspec.Struct, frozen=True, kw_only=True):
 Figures = dict[str, TraceFigure]
 
 
-def figures(found: Accesses) -> Figures:
+def figures(accesses: Accesses) -> Figures:
     """All figures of the accesses."""
-    rows = [row for row in found.rows if not is_stream(row)]
+    rows = [row for row in accesses.rows if not is_stream(row)]
     posix = [row for row in rows if row.is_lowest and row.interface != "stdio"]
-    made: Figures = {"processes": _number(found.processes)}
+    result: Figures = {"processes": _number(accesses.processes)}
     for name in ("unread_modules", "incomplete_modules"):
-        modules = getattr(found, name)
-        made[f"log.{name}"] = _number(len(modules), "", [f"module {it}" for it in modules])
+        modules = getattr(accesses, name)
+        result[f"log.{name}"] = _number(len(modules), "", [f"module {one}" for one in modules])
     for direction in DIRECTIONS:
-        made |= _direction(posix, direction, found.processes)
-    _shares(made)
-    made |= _alignment(posix)
-    made |= _metadata(rows, posix, found)
-    if found.source == "counters":
+        result |= _direction(posix, direction, accesses.processes)
+    _shares(result)
+    result |= _alignment(posix)
+    result |= _metadata(rows, posix, accesses)
+    if accesses.source == "counters":
         # Processes of other traces need not be ranks that do the same.
-        made |= _balance(posix, found.processes)
-    made |= _interfaces(found, rows)
-    made |= _stripes(posix, found.processes)
-    return made
+        result |= _balance(posix, accesses.processes)
+    result |= _interfaces(accesses, rows)
+    result |= _stripes(posix, accesses.processes)
+    return result
 
 
 def _number(value: float, unit: str = "", files: Iterable[str] = ()) -> TraceFigure:
@@ -77,17 +77,17 @@ def _direction(rows: list[Access], direction: str, processes: int) -> Figures:
     used = [row for row in rows if row.requests.get(direction)]
     requests = sum(row.requests[direction] for row in used)
     moved = sum(row.bytes[direction] for row in used)
-    made = {
+    result = {
         f"{direction}.requests": _number(requests),
         f"{direction}.bytes": _number(moved, "B"),
     }
     if not requests:
-        return made
+        return result
     small = sum(row.small[direction] for row in used)
     files = _top(used, lambda row: row.small[direction])
-    made[f"{direction}.mean_size"] = _number(moved / requests, "B")
-    made[f"{direction}.small_requests"] = _number(small, "", files)
-    made[f"{direction}.small_share"] = _number(small / requests, "", files)
+    result[f"{direction}.mean_size"] = _number(moved / requests, "B")
+    result[f"{direction}.small_requests"] = _number(small, "", files)
+    result[f"{direction}.small_share"] = _number(small / requests, "", files)
     steps = sum(max(row.requests[direction] - row.first[direction], 0) for row in used)
     if steps:
 
@@ -97,19 +97,19 @@ def _direction(rows: list[Access], direction: str, processes: int) -> Figures:
 
         jumps = sum(map(out_of_order, used))
         files = _top(used, out_of_order)
-        made[f"{direction}.random_requests"] = _number(jumps, "", files)
-        made[f"{direction}.random_share"] = _number(jumps / steps, "", files)
-        made[f"{direction}.ordered_share"] = _number(1 - jumps / steps)
+        result[f"{direction}.random_requests"] = _number(jumps, "", files)
+        result[f"{direction}.random_share"] = _number(jumps / steps, "", files)
+        result[f"{direction}.ordered_share"] = _number(1 - jumps / steps)
     shared = _shared(rows, processes)
     together = [row for row in used if row.file in shared]
     if together:
         count = sum(row.requests[direction] for row in together)
         small = sum(row.small[direction] for row in together)
         files = _top(together, lambda row: row.small[direction])
-        made[f"{direction}.shared_small_requests"] = _number(small, "", files)
-        made[f"{direction}.shared_small_share"] = _number(small / count, "", files)
-    made |= _repeated(used, direction, moved)
-    return made
+        result[f"{direction}.shared_small_requests"] = _number(small, "", files)
+        result[f"{direction}.shared_small_share"] = _number(small / count, "", files)
+    result |= _repeated(used, direction, moved)
+    return result
 
 
 def _repeated(used: list[Access], direction: str, moved: int) -> Figures:
@@ -123,23 +123,23 @@ def _repeated(used: list[Access], direction: str, moved: int) -> Figures:
     again = {name: max(total - extent, 0) for name, (total, extent) in by_file.items()}
     files = sorted((name for name in again if again[name]), key=lambda name: -again[name])
     repeated = sum(again.values())
-    made = {f"{direction}.repeated_bytes": _number(repeated, "B", files[:MOST_FILES])}
+    result = {f"{direction}.repeated_bytes": _number(repeated, "B", files[:MOST_FILES])}
     if moved:
         share = repeated / moved
-        made[f"{direction}.repeated_share"] = _number(share, "", files[:MOST_FILES])
-    return made
+        result[f"{direction}.repeated_share"] = _number(share, "", files[:MOST_FILES])
+    return result
 
 
-def _shares(made: Figures) -> None:
+def _shares(result: Figures) -> None:
     for name, figure in (("request_share", "requests"), ("byte_share", "bytes")):
-        read, write = made[f"read.{figure}"].value, made[f"write.{figure}"].value
+        read, write = result[f"read.{figure}"].value, result[f"write.{figure}"].value
         if read + write:
-            made[f"read.{name}"] = _number(read / (read + write))
-            made[f"write.{name}"] = _number(write / (read + write))
+            result[f"read.{name}"] = _number(read / (read + write))
+            result[f"write.{name}"] = _number(write / (read + write))
 
 
 def _alignment(rows: list[Access]) -> Figures:
-    made: Figures = {}
+    result: Figures = {}
     for name, attribute in (("file", "misaligned"), ("memory", "memory_misaligned")):
         known = [row for row in rows if getattr(row, attribute) is not None]
         requests = sum(sum(row.requests.values()) for row in known)
@@ -151,12 +151,12 @@ def _alignment(rows: list[Access]) -> Figures:
 
         total = sum(map(count, known))
         files = _top(known, count)
-        made[f"misaligned.{name}_requests"] = _number(total, "", files)
-        made[f"misaligned.{name}_share"] = _number(total / requests, "", files)
-    return made
+        result[f"misaligned.{name}_requests"] = _number(total, "", files)
+        result[f"misaligned.{name}_share"] = _number(total / requests, "", files)
+    return result
 
 
-def _metadata(rows: list[Access], posix: list[Access], found: Accesses) -> Figures:
+def _metadata(rows: list[Access], posix: list[Access], accesses: Accesses) -> Figures:
     # Calls of MPI-IO are carried out by POSIX calls, which are counted.
     rows = [row for row in rows if row.is_lowest]
     operations = sum(row.metadata for row in rows)
@@ -166,26 +166,26 @@ def _metadata(rows: list[Access], posix: list[Access], found: Accesses) -> Figur
     by_process: dict[str | None, float] = defaultdict(float)
     for row in rows:
         by_process[row.process] += row.metadata_s
-    together_s = by_process.pop(None, 0.0) / max(found.processes, 1)
+    together_s = by_process.pop(None, 0.0) / max(accesses.processes, 1)
     files = _top(rows, lambda row: row.metadata)
-    made = {
+    result = {
         "metadata.operations": _number(operations, "", files),
         "metadata.most_s": _number(max(by_process.values(), default=0.0) + together_s, "s"),
     }
     if operations + data:
         share = operations / (operations + data)
-        made["metadata.operation_share"] = _number(share, "", files)
+        result["metadata.operation_share"] = _number(share, "", files)
     if total_s:
         slow = _top(rows, lambda row: row.metadata_s)
-        made["metadata.time_share"] = _number(seconds / total_s, "", slow)
-    made |= _opens(rows, found.processes)
+        result["metadata.time_share"] = _number(seconds / total_s, "", slow)
+    result |= _opens(rows, accesses.processes)
     writes = sum(row.requests.get("write", 0) for row in posix)
     syncs = sum(row.syncs for row in posix)
     if writes:
         syncing = _top(posix, lambda row: row.syncs)
-        made["sync.per_write"] = _number(syncs / writes, "", syncing)
-        made["sync.count"] = _number(syncs, "", syncing)
-    return made
+        result["sync.per_write"] = _number(syncs / writes, "", syncing)
+        result["sync.count"] = _number(syncs, "", syncing)
+    return result
 
 
 def _opens(rows: list[Access], processes: int) -> Figures:
@@ -208,7 +208,7 @@ def _opens(rows: list[Access], processes: int) -> Figures:
 
 def _balance(rows: list[Access], processes: int) -> Figures:
     """Differences between processes, as a share of the larger value."""
-    made: Figures = {}
+    result: Figures = {}
     together = [row for row in rows if row.process is None and processes > 1]
     if together:
         time = {row.file: _difference(row.slowest_s or 0, row.fastest_s or 0) for row in together}
@@ -216,10 +216,10 @@ def _balance(rows: list[Access], processes: int) -> Figures:
             row.file: _difference(row.slowest_bytes or 0, row.fastest_bytes or 0)
             for row in together
         }
-        made["shared.time_imbalance"] = _worst(time)
-        made["shared.byte_imbalance"] = _worst(moved)
+        result["shared.time_imbalance"] = _worst(time)
+        result["shared.byte_imbalance"] = _worst(moved)
         slowest = max((row.slowest_s or 0 for row in together), default=0)
-        made["shared.slowest_s"] = _number(slowest, "s")
+        result["shared.slowest_s"] = _number(slowest, "s")
     for direction in DIRECTIONS:
         by_file: dict[str, list[int]] = defaultdict(list)
         for row in rows:
@@ -231,7 +231,7 @@ def _balance(rows: list[Access], processes: int) -> Figures:
             if len(each) > 1
         }
         if imbalances:
-            made[f"{direction}.file_imbalance"] = _worst(imbalances)
+            result[f"{direction}.file_imbalance"] = _worst(imbalances)
     if processes > 1 and not together:
         by_process: dict[str, int] = defaultdict(int)
         for row in rows:
@@ -239,9 +239,9 @@ def _balance(rows: list[Access], processes: int) -> Figures:
         total = sum(by_process.values())
         if total:
             most = max(by_process.values())
-            made["process.largest_byte_share"] = _number(most / total)
-            made["process.byte_imbalance"] = _number(1 - total / processes / most)
-    return made
+            result["process.largest_byte_share"] = _number(most / total)
+            result["process.byte_imbalance"] = _number(1 - total / processes / most)
+    return result
 
 
 def _difference(one: float, other: float) -> float:
@@ -255,26 +255,26 @@ def _worst(values: dict[str, float]) -> TraceFigure:
     return _number(values[order[0]], "", files)
 
 
-def _interfaces(found: Accesses, rows: list[Access]) -> Figures:
-    if found.source != "counters":
+def _interfaces(accesses: Accesses, rows: list[Access]) -> Figures:
+    if accesses.source != "counters":
         return {}
     moved: dict[str, int] = defaultdict(int)
-    for row in found.rows:
+    for row in accesses.rows:
         if row.is_lowest:
             kind = "stream" if is_stream(row) else row.interface
             moved[kind] += sum(row.bytes.values())
     total = sum(moved.values())
-    made: Figures = {"mpi_io.used": _number(bool(found.has_mpi_io))}
+    result: Figures = {"mpi_io.used": _number(bool(accesses.has_mpi_io))}
     if total:
         stdio = [row for row in rows if row.interface == "stdio"]
         files = _top(stdio, lambda row: sum(row.bytes.values()))
-        made["stdio.byte_share"] = _number(moved["stdio"] / total, "", files)
-        made["stream.byte_share"] = _number(moved["stream"] / total)
-        made["job.bytes"] = _number(total, "B")
+        result["stdio.byte_share"] = _number(moved["stdio"] / total, "", files)
+        result["stream.byte_share"] = _number(moved["stream"] / total)
+        result["job.bytes"] = _number(total, "B")
     mpi_io = [row for row in rows if row.interface == "mpi-io"]
     for direction in DIRECTIONS:
         calls = sum(row.requests.get(direction, 0) for row in mpi_io)
-        made[f"mpi_io.{direction}_calls"] = _number(calls)
+        result[f"mpi_io.{direction}_calls"] = _number(calls)
         if not calls:
             continue
         collective = sum(row.collective[direction] for row in mpi_io)
@@ -283,24 +283,24 @@ def _interfaces(found: Accesses, rows: list[Access]) -> Figures:
             return row.requests[direction] - row.collective[direction]
 
         files = _top(mpi_io, independent)
-        made[f"mpi_io.{direction}_independent"] = _number(calls - collective, "", files)
-        made[f"mpi_io.{direction}_independent_share"] = _number(1 - collective / calls, "", files)
-        made[f"mpi_io.{direction}_collective_share"] = _number(collective / calls)
+        result[f"mpi_io.{direction}_independent"] = _number(calls - collective, "", files)
+        result[f"mpi_io.{direction}_independent_share"] = _number(1 - collective / calls, "", files)
+        result[f"mpi_io.{direction}_collective_share"] = _number(collective / calls)
         asynchronous = sum(row.non_blocking[direction] for row in mpi_io)
-        made[f"mpi_io.{direction}_blocking_share"] = _number(1 - asynchronous / calls)
-    return made
+        result[f"mpi_io.{direction}_blocking_share"] = _number(1 - asynchronous / calls)
+    return result
 
 
 def _stripes(rows: list[Access], processes: int) -> Figures:
     """Lustre layouts: large shared files on one target, and targets slower than the others."""
-    made: Figures = {}
+    result: Figures = {}
     shared = _shared(rows, processes)
     narrow = {
         row.file: sum(row.bytes.values()) for row in rows if row.stripes == 1 and row.file in shared
     }
     if narrow:
         files = sorted(narrow, key=lambda name: -narrow[name])[:MOST_FILES]
-        made["stripes.narrow_bytes"] = _number(narrow[files[0]], "B", files)
+        result["stripes.narrow_bytes"] = _number(narrow[files[0]], "B", files)
     times: dict[int, float] = defaultdict(float)
     moved: dict[int, int] = defaultdict(int)
     for row in rows:
@@ -310,7 +310,7 @@ def _stripes(rows: list[Access], processes: int) -> Figures:
     each = {target: times[target] / moved[target] for target in times if moved[target]}
     if len(each) >= LEAST_TARGETS and (middle := median(each.values())):
         worst = max(each, key=lambda target: each[target])
-        made["target.slowest_ratio"] = _number(
+        result["target.slowest_ratio"] = _number(
             each[worst] / middle, "", [f"object storage target {worst}"]
         )
-    return made
+    return result

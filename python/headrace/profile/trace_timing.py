@@ -135,10 +135,10 @@ class TimeHistogram:
         sums = np.cumsum(self._counts)
         if not sums[-1]:
             return None
-        found = int(np.searchsorted(sums, max(np.ceil(share * sums[-1]), 1)))
-        if found == 0:
+        place = int(np.searchsorted(sums, max(np.ceil(share * sums[-1]), 1)))
+        if place == 0:
             return 0.0
-        centre: float = 2 ** ((found - 0.5) / CLASSES)
+        centre: float = 2 ** ((place - 0.5) / CLASSES)
         return float(min(centre, self._max)) * 1e-9
 
 

@@ -108,7 +108,7 @@ def judge(
         samples.until_commit = rates[first:].filter(committed)
         # A disk without traffic in the phase may still write its journal later.
         samples.disk = samples.disk or busiest_disk(samples.until_commit, disks)
-        decisive = next((it for it in applied if it.verdict and it.holds(samples.value)), None)
+        decisive = next((row for row in applied if row.verdict and row.holds(samples.value)), None)
         return _Decided(first, end, samples, decisive)
 
     decided: list[_Decided] = []
@@ -120,22 +120,22 @@ def judge(
                 decided[-1] = both
                 continue
         decided.append(last)
-    return [_phase(it, applied) for it in decided]
+    return [_phase(phase, applied) for phase in decided]
 
 
 def overall(judged: Iterable[Phase]) -> Verdict | None:
     """Return the verdict of the phases that take the longest together; None if no rule holds in
     them, and without a phase."""
     totals: dict[Verdict | None, float] = defaultdict(float)
-    for it in judged:
-        totals[it.verdict] += it.to_s - it.from_s
-    return max(totals, key=lambda it: totals[it], default=None)
+    for phase in judged:
+        totals[phase.verdict] += phase.to_s - phase.from_s
+    return max(totals, key=lambda name: totals[name], default=None)
 
 
 def limited_s(judged: Iterable[Phase]) -> float:
     """Return the time in which a resource limits the program, in seconds: not that of waits for
     something else, and not that of unknown limits."""
-    return sum(it.to_s - it.from_s for it in judged if it.verdict not in (None, "waiting"))
+    return sum(one.to_s - one.from_s for one in judged if one.verdict not in (None, "waiting"))
 
 
 def _samples(
@@ -163,7 +163,7 @@ def _samples(
 
 
 def _values(baseline: BaselineFigures | None) -> Mapping[str, float] | None:
-    return None if baseline is None else {name: it.value for name, it in baseline.figures.items()}
+    return None if baseline is None else {name: one.value for name, one in baseline.figures.items()}
 
 
 def _span(rates: pl.DataFrame) -> tuple[float, float]:

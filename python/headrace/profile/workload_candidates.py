@@ -53,7 +53,7 @@ def ior(trace: Characteristics) -> Workload | None:
     own = files >= processes
     each = round(files / processes) if own else files
     parts = each * processes
-    length = sum(it.files * it.mean_bytes for it in trace.file_lengths)
+    length = sum(entry.files * entry.mean_bytes for entry in trace.file_lengths)
     if order == "sequential":
         length = max(length, (trace.bytes_read + trace.bytes_written) / len(phases))
     block = max(round(length / parts / transfer), 1) * transfer
@@ -88,8 +88,8 @@ def pipeline(trace: Characteristics) -> Workload | None:
     sequential = trace.access_patterns.get("sequential", 0)
     if sequential < MOST_SEQUENTIAL * (_count(trace, "read") + _count(trace, "write")):
         return None
-    source = max(trace.busiest_files, key=lambda it: it.bytes_read)
-    target = max(trace.busiest_files, key=lambda it: it.bytes_written)
+    source = max(trace.busiest_files, key=lambda file: file.bytes_read)
+    target = max(trace.busiest_files, key=lambda file: file.bytes_written)
     if source.bytes_read < MOST_SEQUENTIAL * trace.bytes_read:
         return None
     if target.bytes_written < MOST_SEQUENTIAL * trace.bytes_written:
@@ -122,8 +122,8 @@ def operation_mix(trace: Characteristics) -> Workload | None:
     amount = sum(weights.values())
     alive = trace.concurrency.alive or trace.moving_processes or 1
     lengths = {
-        max(round(it.mean_bytes), 1): it.files
-        for it in sorted(trace.file_lengths, key=lambda it: it.to_bytes)
+        max(round(length.mean_bytes), 1): length.files
+        for length in sorted(trace.file_lengths, key=lambda entry: entry.to_bytes)
     }
     fields: dict[str, object] = {
         "kind": "operation-mix",
@@ -135,7 +135,7 @@ def operation_mix(trace: Characteristics) -> Workload | None:
         fields["file_sizes"] = {binary_size(size): files for size, files in lengths.items()}
     for operation in ("read", "write"):
         if sizes := _sizes(trace, operation):
-            fields[f"{operation}_sizes"] = {binary_size(it): count for it, count in sizes.items()}
+            fields[f"{operation}_sizes"] = {binary_size(n): count for n, count in sizes.items()}
     if _order(trace) == "sequential":
         fields["random_from"] = "1 PiB"
     hot = trace.heat.top_tenth_requests
@@ -161,15 +161,15 @@ def tree_copy(trace: Characteristics) -> Workload | None:
         return None
     directories = min(max(_count(trace, "mkdir"), 1), creates)
     lengths = {
-        binary_size(max(round(it.mean_bytes), 1)): it.files
-        for it in sorted(trace.file_lengths, key=lambda it: it.to_bytes)
+        binary_size(max(round(length.mean_bytes), 1)): length.files
+        for length in sorted(trace.file_lengths, key=lambda entry: entry.to_bytes)
     }
     fields = {
         "kind": "tree-copy",
         "directories": directories,
         "files": max(round(creates / directories), 1),
         "file_sizes": lengths,
-        "request": binary_size(max(it.bytes for it in trace.common_sizes)),
+        "request": binary_size(max(size.bytes for size in trace.common_sizes)),
     }
     lacks = ("think times", "operations that are not part of a copy")
     return Workload(_toml(fields), 1, trace.records, lacks)
@@ -184,7 +184,7 @@ CANDIDATES: Mapping[str, Candidate] = {
 
 
 def _count(trace: Characteristics, operation: str) -> int:
-    return sum(it.count for it in trace.operations if it.operation == operation)
+    return sum(each.count for each in trace.operations if each.operation == operation)
 
 
 def _processes(number: int) -> int:
@@ -211,21 +211,21 @@ def _phases(trace: Characteristics, reads: int, writes: int) -> tuple[list[str],
 
 def _common_size(trace: Characteristics, operation: str) -> int:
     """Return the size that moves most bytes."""
-    sizes = [it for it in trace.common_sizes if it.operation == operation and it.bytes]
-    sizes = sizes or [it for it in trace.common_sizes if it.bytes]
-    return max(sizes, key=lambda it: it.bytes * it.count).bytes
+    sizes = [size for size in trace.common_sizes if size.operation == operation and size.bytes]
+    sizes = sizes or [size for size in trace.common_sizes if size.bytes]
+    return max(sizes, key=lambda entry: entry.bytes * entry.count).bytes
 
 
 def _sizes(trace: Characteristics, operation: str) -> dict[int, int]:
     """Return the most common sizes with their counts, and one for each class of the others."""
-    exact = [it for it in trace.common_sizes if it.operation == operation][:SIZES]
-    sizes = {max(it.bytes, 1): 0 for it in exact}
-    for it in exact:
-        sizes[max(it.bytes, 1)] += it.count
+    exact = [entry for entry in trace.common_sizes if entry.operation == operation][:SIZES]
+    sizes = {max(entry.bytes, 1): 0 for entry in exact}
+    for one in exact:
+        sizes[max(one.bytes, 1)] += one.count
     for kind in trace.request_sizes:
         all_of_class = kind.reads if operation == "read" else kind.writes
-        known = [it for it in exact if kind.from_bytes <= it.bytes <= kind.to_bytes]
-        rest = all_of_class - sum(it.count for it in known)
+        known = [entry for entry in exact if kind.from_bytes <= entry.bytes <= kind.to_bytes]
+        rest = all_of_class - sum(entry.count for entry in known)
         if rest > 0:
             size = max((kind.from_bytes + kind.to_bytes) // 2, 1)
             sizes[size] = sizes.get(size, 0) + rest

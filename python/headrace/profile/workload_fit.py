@@ -98,15 +98,15 @@ def fit(
     recorded = convert(document, Characteristics)
     if recorded.bytes_read + recorded.bytes_written > MOST_BYTES:
         raise ValueError(f"{trace}: it moves more than 1 PiB: expected the trace of a program")
-    made = [
+    fits = [
         (kind, workload)
         for kind, candidate in CANDIDATES.items()
         if (workload := candidate(recorded)) is not None
     ]
     fitted: dict[str, tuple[Workload, Goodness]] = {}
-    for number, (kind, workload) in enumerate(made):
+    for number, (kind, workload) in enumerate(fits):
         if on_progress is not None:
-            on_progress(number, len(made), kind)
+            on_progress(number, len(fits), kind)
         try:
             fitted[kind] = workload, goodness(workload, recorded)
         except ScenarioError:
@@ -125,7 +125,7 @@ def fit(
         processes=workload.processes,
         goodness=quality,
         not_reproduced=[*workload.not_reproduced, *_differences(recorded, quality)],
-        others={kind: it.score for kind, (_, it) in fitted.items() if kind != best},
+        others={kind: file.score for kind, (_, file) in fitted.items() if kind != best},
     )
 
 
@@ -135,22 +135,22 @@ def goodness(workload: Workload, recorded: Characteristics) -> Goodness:
     scenario = simulate.load(SYSTEM + stop + workload.scenario())
     requests = _Requests()
     simulate.run(scenario, requests=requests, server_series=False)
-    made = requests.finish()
+    played = requests.finish()
     # A workload that was cut off would have gone on in the same way.
-    longer = workload.requests / made.records if made.records >= MOST_REQUESTS else 1.0
+    longer = workload.requests / played.records if played.records >= MOST_REQUESTS else 1.0
     sizes = [
-        _distance(_of_sizes(made.request_sizes, it), _of_sizes(recorded.request_sizes, it))
-        for it in ("reads", "writes")
+        _distance(_of_sizes(played.request_sizes, way), _of_sizes(recorded.request_sizes, way))
+        for way in ("reads", "writes")
     ]
-    sequential = [_sequential_share(it.access) for it in (made, recorded)]
+    sequential = [_sequential_share(side.access) for side in (played, recorded)]
     ratios = [
-        longer * made.records / recorded.records,
-        _ratio(longer * made.bytes_read, recorded.bytes_read),
-        _ratio(longer * made.bytes_written, recorded.bytes_written),
+        longer * played.records / recorded.records,
+        _ratio(longer * played.bytes_read, recorded.bytes_read),
+        _ratio(longer * played.bytes_written, recorded.bytes_written),
     ]
-    operations = _distance(_of_operations(made), _of_operations(recorded)) or 0.0
-    misses = [operations, *(it for it in sizes if it is not None)]
-    misses += [_miss(it) for it in ratios if it is not None]
+    operations = _distance(_of_operations(played), _of_operations(recorded)) or 0.0
+    misses = [operations, *(size for size in sizes if size is not None)]
+    misses += [_miss(ratio) for ratio in ratios if ratio is not None]
     if sequential[0] is not None and sequential[1] is not None:
         misses.append(abs(sequential[0] - sequential[1]))
     return Goodness(
@@ -236,14 +236,14 @@ def _distance(one: Mapping[Any, float], other: Mapping[Any, float]) -> float | N
 
 def _of_sizes(classes: Sequence[SizeClass], direction: str) -> Mapping[int, float]:
     # A workload has no requests of 0 bytes, such as reads at the end of a file: it makes them 1.
-    found: Counter[int] = Counter()
-    for it in classes:
-        found[max(it.to_bytes, 1)] += getattr(it, direction)
-    return found
+    counts: Counter[int] = Counter()
+    for entry in classes:
+        counts[max(entry.to_bytes, 1)] += getattr(entry, direction)
+    return counts
 
 
 def _of_operations(characteristics: Characteristics) -> dict[str, float]:
-    return {it.operation: it.count for it in characteristics.operations}
+    return {operation.operation: operation.count for operation in characteristics.operations}
 
 
 def _sequential_share(steps: Steps) -> float | None:
@@ -251,8 +251,8 @@ def _sequential_share(steps: Steps) -> float | None:
     return steps.consecutive / following if following else None
 
 
-def _ratio(made: float, recorded: float) -> float | None:
-    return made / recorded if recorded else None
+def _ratio(replayed: float, recorded: float) -> float | None:
+    return replayed / recorded if recorded else None
 
 
 def _miss(ratio: float) -> float:
@@ -263,10 +263,10 @@ def _differences(recorded: Characteristics, quality: Goodness) -> Iterator[str]:
     """Statements of what any workload lacks, as far as the trace has it."""
     if recorded.mapped:
         yield f"accesses to mapped memory: {recorded.mapped:,} calls of mmap or msync"
-    failed = sum(it.failed for it in recorded.operations)
+    failed = sum(operation.failed for operation in recorded.operations)
     if failed:
         yield f"calls that failed: {failed:,}"
-    empty = sum(it.reads + it.writes for it in recorded.request_sizes if not it.to_bytes)
+    empty = sum(one.reads + one.writes for one in recorded.request_sizes if not one.to_bytes)
     if empty:
         yield f"requests that moved 0 bytes: {empty:,}"
     if recorded.bursts.count > 1:

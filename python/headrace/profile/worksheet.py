@@ -148,16 +148,16 @@ MEMBER = re.compile(r"^(\S+?)\[\d+\]((?:\([A-Z]\))*)$")
 
 def arrays(mdstat: str) -> list[Array]:
     """Return the arrays in the text of /proc/mdstat (md(4)), by name."""
-    found = []
+    entries = []
     for block in re.split(r"^(?=\S+ : )", mdstat, flags=re.MULTILINE):
         head = re.match(r"^(\S+) : (active|inactive)((?: \([a-z-]+\))*)(.*)$", block, re.MULTILINE)
         if head is None:
             continue
         words = head[4].split()
-        members = [(it[1], it[2]) for it in map(MEMBER.match, words) if it]
+        members = [(match[1], match[2]) for match in map(MEMBER.match, words) if match]
         level = words[0] if words and MEMBER.match(words[0]) is None else None
         chunk = re.search(r"(\d+)k chunk", block)
-        found.append(
+        entries.append(
             Array(
                 name=head[1],
                 state=head[2] + head[3],
@@ -168,32 +168,32 @@ def arrays(mdstat: str) -> list[Array]:
                 spare=sorted(name for name, flags in members if "(S)" in flags),
             )
         )
-    return sorted(found, key=lambda it: it.name)
+    return sorted(entries, key=lambda entry: entry.name)
 
 
 def block_devices(block: Path) -> list[Disk]:
     """Return the disks and the devices made of them in /sys/block, by name."""
-    found = []
+    members = []
     for path in _entries(block):
         size = _number(path / "size")
         if path.name.startswith(NOT_PHYSICAL) or not size:
             continue
         rotational = _line(path / "queue/rotational")
-        found.append(
+        members.append(
             Disk(
                 name=path.name,
                 model=_line(path / "device/model") or _line(path / "dm/name"),
                 bytes=size * SECTOR,
                 rotational={"0": False, "1": True}.get(rotational or ""),
-                made_of=[it.name for it in _entries(path / "slaves")],
+                made_of=[entry.name for entry in _entries(path / "slaves")],
             )
         )
-    return found
+    return members
 
 
 def interfaces(net: Path) -> list[Interface]:
     """Return the network interfaces in /sys/class/net, without the loopback, by name."""
-    found = []
+    disks_ = []
     for path in _entries(net):
         if not path.is_dir() or _line(path / "type") == LOOPBACK:
             continue
@@ -201,7 +201,7 @@ def interfaces(net: Path) -> list[Interface]:
         speed = _number(path / "speed")
         duplex = _line(path / "duplex")
         driver = path / "device/driver"
-        found.append(
+        disks_.append(
             Interface(
                 name=path.name,
                 bits_per_s=speed * 1e6 if speed and speed > 0 else None,
@@ -211,23 +211,23 @@ def interfaces(net: Path) -> list[Interface]:
                 state=_line(path / "operstate"),
             )
         )
-    return found
+    return disks_
 
 
 def devices_below(name: str, disks: Sequence[Disk]) -> list[str]:
     """Return a device and all devices that it is made of, each once; a partition counts as its
     disk."""
-    by_name = {it.name: it for it in disks}
-    found: list[str] = []
+    by_name = {disk.name: disk for disk in disks}
+    names: list[str] = []
     pending = [name]
     while pending:
         device = _whole_disk(pending.pop(0), by_name.keys())
-        if device in found:
+        if device in names:
             continue
-        found.append(device)
+        names.append(device)
         if device in by_name:
             pending += by_name[device].made_of
-    return found
+    return names
 
 
 def _whole_disk(name: str, disks: Collection[str]) -> str:

@@ -60,8 +60,8 @@ def communicator(size: int) -> "MPI.Intracomm | None":
     except RuntimeError as error:
         # There is mpi4py, and no library of MPI's that it could load.
         raise ValueError(f"mpi4py finds no MPI: {error}") from None
-    found: int = MPI.COMM_WORLD.Get_size()
-    if size not in (0, found):
+    ranks: int = MPI.COMM_WORLD.Get_size()
+    if size not in (0, ranks):
         by_srun = TASKS in os.environ and not any(name in os.environ for name in SIZES)
         expected = (
             "srun --mpi=pmi2 (MPICH, Intel MPI) or --mpi=pmix (Open MPI), for"
@@ -69,7 +69,7 @@ def communicator(size: int) -> "MPI.Intracomm | None":
             else "an mpirun of"
         )
         raise ValueError(
-            f"{size} ranks were started, and mpi4py sees {found}: expected {expected} the MPI "
+            f"{size} ranks were started, and mpi4py sees {ranks}: expected {expected} the MPI "
             f"that mpi4py uses, which is {MPI.Get_library_version().splitlines()[0]}"
         )
-    return MPI.COMM_WORLD.Dup() if found > 1 else None
+    return MPI.COMM_WORLD.Dup() if ranks > 1 else None

@@ -82,26 +82,26 @@ class MpiComm(SerialComm):
 
     # Methods for commands.
 
-    def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
+    def gather(self, value: Any, *, early: bool = False) -> list[Any] | None:
         if not self.first:
-            self._send(0, "part", (early, what))
+            self._send(0, "part", (early, value))
             return None
-        self._parts[0].append(what)
+        self._parts[0].append(value)
         if early:
             self._stop_all()
-        self._wait(lambda: all(self._parts[it] for it in self._members), relay=True)
+        self._wait(lambda: all(self._parts[member] for member in self._members), relay=True)
         # All barrier messages arrived before the parts, and no rank continues before this
         # returns: the state of the measurement can be reset.
         self._here.clear()
         self._forget()
         self._stopped = self._stop_sent = False
-        return [self._parts[it].popleft() for it in self._members]
+        return [self._parts[member].popleft() for member in self._members]
 
-    def broadcast(self, what: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         if self.first:
             for rank in self._members[1:]:
-                self._send(rank, "all", what)
-            return what
+                self._send(rank, "all", value)
+            return value
         self._wait(lambda: bool(self._all))
         return self._all.popleft()
 
@@ -120,10 +120,10 @@ class MpiComm(SerialComm):
 
     def hosts(self) -> dict[str, list[int]]:
         if not self._hosts:
-            found: dict[str, list[int]] = {}
+            ranks: dict[str, list[int]] = {}
             for rank, host in enumerate(self.broadcast(self.gather(self.host))):
-                found.setdefault(host, []).append(rank)
-            self._hosts = found
+                ranks.setdefault(host, []).append(rank)
+            self._hosts = ranks
         return self._hosts
 
     def on_hosts(self, count: int, work: Callable[[], T]) -> T:
@@ -232,9 +232,9 @@ class MpiComm(SerialComm):
 
     # Messages.
 
-    def _send(self, rank: int, kind: str, what: Any) -> None:
+    def _send(self, rank: int, kind: str, value: Any) -> None:
         self._sent = [request for request in self._sent if not request.Test()]
-        self._sent.append(self._communicator.isend((kind, what), dest=rank))
+        self._sent.append(self._communicator.isend((kind, value), dest=rank))
 
     def _receive(self) -> bool:
         """Receive all pending messages; return whether there were any."""
@@ -248,30 +248,30 @@ class MpiComm(SerialComm):
         # The first probe may only take in what the second one finds (MPICH 4 and 5).
         while there() or there():
             source = status.Get_source()
-            kind, what = self._communicator.recv(source=source)
-            self._on(source, kind, what)
+            kind, value = self._communicator.recv(source=source)
+            self._on(source, kind, value)
             any_came = True
         return any_came
 
-    def _on(self, source: int, kind: str, what: Any) -> None:
+    def _on(self, source: int, kind: str, value: Any) -> None:
         match kind:
             case "part":
-                early, part = what
+                early, part = value
                 self._parts[source].append(part)
                 self._stopped = self._stopped or early
             case "come":
-                self._here[what] += 1
+                self._here[value] += 1
             case "open":
-                self._opened.append(what)
+                self._opened.append(value)
             case "say":
-                self._keep(source, *what)
+                self._keep(source, *value)
             case "told":
-                self._heard.append(what)
+                self._heard.append(value)
             case "all":
                 # Messages about the earlier measurement are obsolete.
                 self._stopped = False
                 self._forget()
-                self._all.append(what)
+                self._all.append(value)
             case "stop":
                 self._stopped = True
             case "interrupt":
@@ -280,11 +280,11 @@ class MpiComm(SerialComm):
             case "ping":
                 self._send(0, "pong", time.monotonic())
             case "pong":
-                self._pong = what
+                self._pong = value
             case "compared":
                 self._compared = True
             case "left":
-                self._left[source] = what
+                self._left[source] = value
                 self._stopped = True
 
     def _keep(self, source: int, workload: int, message: RoundMessage) -> None:
@@ -368,11 +368,11 @@ def first_error(wrong: list[tuple[str, BaseException]], size: int) -> BaseExcept
     if not wrong:
         return None
     # Some are interrupted because others have failed.
-    wrong.sort(key=lambda it: isinstance(it[1], KeyboardInterrupt))
+    wrong.sort(key=lambda pair: isinstance(pair[1], KeyboardInterrupt))
     name, error = wrong[0]
     if (
         isinstance(error, KeyboardInterrupt)
-        or sum(str(it) == str(error) for _, it in wrong) == size
+        or sum(str(other) == str(error) for _, other in wrong) == size
     ):
         return error
     text = str(error)

@@ -38,14 +38,14 @@ class SerialComm:
         """Return the name of this rank in messages."""
         return f"rank {self.number} on {self.host}"
 
-    def gather(self, what: Any, *, early: bool = False) -> list[Any] | None:
+    def gather(self, value: Any, *, early: bool = False) -> list[Any] | None:
         """Return the values of all ranks, in their order, on the first rank; None on the others.
         `early` stops the measurements of the others."""
-        return [what]
+        return [value]
 
-    def broadcast(self, what: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """Return the first rank's value on all ranks."""
-        return what
+        return value
 
     def run_on_all(self, work: Callable[[], T]) -> T:
         """Run work on all ranks. If it raises on any rank, all ranks raise."""

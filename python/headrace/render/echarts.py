@@ -128,7 +128,7 @@ class Plot(msgspec.Struct, frozen=True):
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         several = len(series) > 1
-        names = [it.name for it in series]
+        names = [one.name for one in series]
         legend = {"top": 28, "left": 0, "type": "scroll", "data": names}
         letters = LETTER * _longest_number(series, self.y_kind, self.y_max)
         x, y = self._x_axis(series), self._y_axis(series, letters)
@@ -149,7 +149,7 @@ class Plot(msgspec.Struct, frozen=True):
             "aria": {
                 "enabled": True,
                 "label": {"enabled": False},
-                "decal": {"show": any(it.kind == "bar" for it in series)},
+                "decal": {"show": any(one.kind == "bar" for one in series)},
             },
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": legend if several else {"show": False},
@@ -163,7 +163,7 @@ class Plot(msgspec.Struct, frozen=True):
             "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
             "xAxis": y if self.horizontal else x,
             "yAxis": x if self.horizontal else y,
-            "series": [one for at, it in enumerate(series) for one in self._drawn(at, it)],
+            "series": [one for at, curve in enumerate(series) for one in self._drawn(at, curve)],
             "animation": False,
             "media": [NARROW_BARS if self.horizontal else NARROW],
             **self.more,
@@ -253,8 +253,8 @@ class Plot(msgspec.Struct, frozen=True):
             "itemStyle": {"color": "rgba(230, 159, 0, 0.18)"},
             "label": {"position": "insideTop", "overflow": "truncate", "width": 160},
             "data": [
-                [{"name": it.name, "xAxis": self._at(it.begin)}, {"xAxis": self._at(it.end)}]
-                for it in spans
+                [{"name": span.name, "xAxis": self._at(span.begin)}, {"xAxis": self._at(span.end)}]
+                for span in spans
             ],
         }
 
@@ -278,7 +278,7 @@ def _vertical_lines(values: Mapping[str, float]) -> dict[str, Any]:
 
 def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> int:
     """Return the letters of the longest label of an axis of numbers, about."""
-    values = [abs(y) for it in series for y in it.y if y]
+    values = [abs(y) for curve in series for y in curve.y if y]
     largest = max([*values, most or 0.0, 1.0])
     # An axis ends above the largest value.
     whole = len(f"{10 ** math.ceil(math.log10(largest)) if kind == 'log' else 1.2 * largest:,.0f}")
@@ -288,12 +288,12 @@ def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> 
 
 
 def _names(series: Sequence[Series]) -> list[str]:
-    return list(dict.fromkeys(str(x) for it in series for x in it.x))
+    return list(dict.fromkeys(str(x) for one in series for x in one.x))
 
 
 def _slant(names: Sequence[str]) -> int:
     """Return the height of slanted names in pixels; 0 if they stand beside each other."""
-    letters = sum(len(it) + 2 for it in names)
+    letters = sum(len(name) + 2 for name in names)
     if letters <= LETTERS_ABREAST or len(names) > MOST_NAMES:
         return 0
     return round(4.2 * min(max(map(len, names)), LONGEST_NAME))
@@ -310,7 +310,7 @@ def _labels(names: Sequence[str]) -> dict[str, Any]:
 
 def _from_least(series: Sequence[Series]) -> dict[str, Any]:
     """Return the lower end of a logarithmic axis: the power of ten below the least value."""
-    least = min((y for it in series for y in it.y if y is not None and y > 0), default=1.0)
+    least = min((y for one in series for y in one.y if y is not None and y > 0), default=1.0)
     lower = 10.0 ** math.floor(math.log10(least))
     # Bars begin at 1 otherwise.
     return {"min": lower, "startValue": lower}

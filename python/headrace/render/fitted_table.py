@@ -77,7 +77,7 @@ class FittedTable:
         shown = list(range(len(self.columns)))
         left_out = []
         spare = [self.columns.index(name) for name in self._spare if name in self.columns]
-        if self._least([it for it in shown if it not in spare]) > options.max_width:
+        if self._least([name for name in shown if name not in spare]) > options.max_width:
             spare = []
         for number in spare:
             if self._least(shown) <= options.max_width:
@@ -131,7 +131,7 @@ class FittedTable:
     def _table(
         self, shown: Sequence[int], widths: Sequence[int], title: str, caption: str, width: int
     ) -> Table:
-        made = Table(
+        drawn = Table(
             title=Text(f"\n{title}"),
             title_justify="left",
             title_style="bold",
@@ -149,23 +149,23 @@ class FittedTable:
         )
         for number in shown:
             if number < self.names:
-                made.add_column(self.columns[number], overflow="fold", width=fitted[number])
+                drawn.add_column(self.columns[number], overflow="fold", width=fitted[number])
             elif self._widths[number] < widths[number]:
                 folded = self._widths[number]
-                made.add_column(self.columns[number], overflow="fold", width=folded)
+                drawn.add_column(self.columns[number], overflow="fold", width=folded)
             else:
-                made.add_column(
+                drawn.add_column(
                     self.columns[number],
                     justify="right",
                     no_wrap=True,
                     min_width=widths[number],
                 )
         for rows, end_section in self._blocks(shown, widths, width):
-            made.add_row(
+            drawn.add_row(
                 *(Text("\n".join(row[number] for row in rows)) for number in shown),
                 end_section=end_section,
             )
-        return made
+        return drawn
 
     def _blocks(
         self, shown: Sequence[int], widths: Sequence[int], width: int

@@ -77,7 +77,7 @@ def _by_picture(view: View) -> dict[str, list[Chart | HeatMap]]:
 
 
 def _title(view: View) -> str:
-    heading = next((it for it in view if isinstance(it, Note) and it.name), Note(""))
+    heading = next((note for note in view if isinstance(note, Note) and note.name), Note(""))
     return f"{heading.name}{heading.text}".split("\n")[0]
 
 
@@ -173,7 +173,7 @@ class _Layout:
         named = panels[0].x.scale == "names"
         columns = len(panels) if named else min(len(panels), 2)
         rows = math.ceil(len(panels) / columns)
-        names = [_names(it) for it in panels if isinstance(it, Chart)]
+        names = [_names(panel) for panel in panels if isinstance(panel, Chart)]
         height = PANEL * rows if columns > 1 else HEIGHT
         if named:
             lines = [sum(1 + ("\n" in name) for name in each) for each in names]
@@ -181,7 +181,7 @@ class _Layout:
         if isinstance(panels[0], HeatMap) and columns == 1:
             height = min(NAMED + ROW * len(panels[0].rows), TALLEST)
         size = (WIDTH if columns == 1 else TWO_WIDE, height)
-        return cls(rows, columns, size, named and all(it == names[0] for it in names))
+        return cls(rows, columns, size, named and all(name == names[0] for name in names))
 
 
 def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> NotebookFigure:
@@ -194,7 +194,7 @@ def _picture(panels: Sequence[Chart | HeatMap], heading: str) -> NotebookFigure:
 def _draw(picture: Figure | SubFigure, panels: Sequence[Chart | HeatMap], heading: str) -> None:
     """Draw panels below a heading."""
     layout = _Layout.of(panels)
-    statistic = next((it.statistic for it in panels if isinstance(it, Chart)), "")
+    statistic = next((panel.statistic for panel in panels if isinstance(panel, Chart)), "")
     lines = [short(line, LONGEST_HEADING) for line in (heading, statistic) if line]
     picture.suptitle("\n".join(lines), x=0.01, ha="left", fontsize="medium", color="#444444")
     share: Any = "row" if layout.is_shared else False
@@ -348,7 +348,7 @@ def _draw_lines(axes: Axes, chart: Chart) -> None:
         )
     names = list(dict.fromkeys(span.name for span in chart.spans))
     for number, span in enumerate(chart.spans):
-        begin, end = (chart.x.unit.scale * it for it in (span.begin, span.end))
+        begin, end = (chart.x.unit.scale * edge for edge in (span.begin, span.end))
         colour = SPANS[names.index(span.name) % len(SPANS)]
         # One entry in the legend for those of one name.
         is_new = all(span.name != before.name for before in chart.spans[:number])
@@ -471,4 +471,4 @@ def _distances(
     below = [value - end for value, end in zip(y, low, strict=True)]
     above = [end - value for value, end in zip(y, high, strict=True)]
     # A prediction may lie outside of its interval.
-    return [[0.0 if math.isnan(it) else max(it, 0.0) for it in ends] for ends in (below, above)]
+    return [[0.0 if math.isnan(end) else max(end, 0.0) for end in ends] for ends in (below, above)]

@@ -51,17 +51,17 @@ def _plain_table(table: Table) -> RichTable:
 
 
 def _table(table: Table) -> FittedTable:
-    spare = sorted((it for it in table.columns if it.spare), key=lambda it: -it.spare)
+    spare = sorted((column for column in table.columns if column.spare), key=lambda one: -one.spare)
     fitted = FittedTable(
         plain(table.title),
         table.names,
-        [plain(it.name) for it in table.columns],
-        [plain(it.name) for it in spare],
+        [plain(column.name) for column in table.columns],
+        [plain(column.name) for column in spare],
         table.redirected_width,
     )
     fitted.caption = table.caption
     fitted.left_out_caption = table.narrow_caption
-    for number, row in enumerate(zip(*(it.cells() for it in table.columns), strict=True)):
+    for number, row in enumerate(zip(*(column.cells() for column in table.columns), strict=True)):
         if number in table.sections:
             fitted.add_section()
         fitted.add_row(*row)

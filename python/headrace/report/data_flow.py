@@ -82,12 +82,12 @@ class _Entity:
 
     @property
     def width(self) -> float:
-        return max(60.0, *(it.width for it in self.lines)) + 2 * PADDING
+        return max(60.0, *(line.width for line in self.lines)) + 2 * PADDING
 
     @property
     def height(self) -> float:
         rim = 2 * CAP if self.kind == "zone" else 0.0
-        return sum(it.height for it in self.lines) + 2 * PADDING + rim
+        return sum(line.height for line in self.lines) + 2 * PADDING + rim
 
 
 @dataclass(frozen=True)
@@ -119,13 +119,13 @@ def data_flow_svg(worksheet: Worksheet) -> str:
     paper = add(svg, "rect", x=0, y=0, width=width, fill=PAPER)
     drawing = add(svg, "g", transform=f"translate({number(shift)} {number(shift)})")
     routes = iter(placed.routes)
-    for it, label in zip(movements, boxes[len(entities) :], strict=True):
-        _draw_movement(drawing, entities, it, label, (next(routes), next(routes)), boxes)
+    for movement, label in zip(movements, boxes[len(entities) :], strict=True):
+        _draw_movement(drawing, entities, movement, label, (next(routes), next(routes)), boxes)
     for entity, box in zip(entities, boxes, strict=False):
         _draw_entity(drawing, entity, box)
     below = placed.height + 2 * shift
-    kinds = {it.kind for it in entities} | {it.kind for it in movements}
-    below += _draw_legend(svg, [it for it in EXPLAINED if it in kinds], below, width)
+    kinds = {entry.kind for entry in entities} | {one.kind for one in movements}
+    below += _draw_legend(svg, [kind for kind in EXPLAINED if kind in kinds], below, width)
     height = below + shift / 2
     paper.set("height", number(height))
     svg.set("width", number(width))
@@ -143,8 +143,8 @@ def _dark_style() -> str:
 
 
 def _graph(worksheet: Worksheet) -> tuple[list[_Entity], list[_Movement]]:
-    zones = {it.name: it for it in worksheet.zones}
-    clients = {it.name: it for it in worksheet.clients}
+    zones = {zone.name: zone for zone in worksheet.zones}
+    clients = {client.name: client for client in worksheet.clients}
     numbers: dict[str, int] = {}
     entities: list[_Entity] = []
 
@@ -161,19 +161,19 @@ def _graph(worksheet: Worksheet) -> tuple[list[_Entity], list[_Movement]]:
 
     movements = [
         _Movement(
-            of(it.source),
-            of(it.target),
-            _label(it.what, it.rate),
-            "removal" if it.removes else "flow",
+            of(flow.source),
+            of(flow.target),
+            _label(flow.what, flow.rate),
+            "removal" if flow.removes else "flow",
         )
-        for it in worksheet.flows
+        for flow in worksheet.flows
     ]
     if not worksheet.flows:
         movements = [
-            _Movement(of(group), of(zone), _label(it.name, it.throughput), "access")
-            for it in worksheet.applications
-            for group in it.clients
-            for zone in it.zones
+            _Movement(of(group), of(zone), _label(one.name, one.throughput), "access")
+            for one in worksheet.applications
+            for group in one.clients
+            for zone in one.zones
         ]
     for name in (*zones, *clients):
         of(name)
@@ -188,7 +188,7 @@ def _line(text: str, small: bool = False, bold: bool = False) -> Line:
 def _wrapped(text: str, small: bool = False) -> list[Line]:
     """Return the lines of a text in a zone, two at most."""
     first, *rest = textwrap.wrap(printable(text), ZONE_COLUMNS + 8 * small) or [""]
-    return [_line(it, small) for it in (first, " ".join(rest)) if it]
+    return [_line(words, small) for words in (first, " ".join(rest)) if words]
 
 
 def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
@@ -201,14 +201,14 @@ def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
     if zone.lifetime is not None:
         texts.append(f"removed after {duration(zone.lifetime)}")
     contents = [
-        f"{it.name}: {data_classes()[it.data_class].title}"
-        for it in worksheet.data
-        if it.zone == zone.name
+        f"{entry.name}: {data_classes()[entry.data_class].title}"
+        for entry in worksheet.data
+        if entry.zone == zone.name
     ]
     more = [f"and {len(contents) - 3} more kinds of data"] if len(contents) > 3 else []
     lines = [_line(f"zone {zone.name}", bold=True)]
-    lines += [line for it in texts for line in _wrapped(it)]
-    lines += [line for it in contents[:3] + more for line in _wrapped(it, small=True)]
+    lines += [line for text in texts for line in _wrapped(text)]
+    lines += [line for content in contents[:3] + more for line in _wrapped(content, small=True)]
     return _Entity("zone", zone.name, tuple(lines))
 
 
@@ -217,16 +217,16 @@ def _clients(group: ClientGroup) -> _Entity:
     texts = [f"{group.count} x {system[group.system]}"]
     texts += ["high throughput"] if group.high_throughput else []
     texts += [] if group.source_rate is None else [f"source: {size(group.source_rate)}/s"]
-    lines = (_line(group.name, bold=True), *(_line(it) for it in texts))
+    lines = (_line(group.name, bold=True), *(_line(text) for text in texts))
     return _Entity("clients", group.name, lines)
 
 
-def _label(what: str, rate: float | None) -> tuple[Line, ...]:
-    texts = textwrap.wrap(printable(what), LABEL_COLUMNS)
+def _label(label: str, rate: float | None) -> tuple[Line, ...]:
+    texts = textwrap.wrap(printable(label), LABEL_COLUMNS)
     if len(texts) > LABEL_LINES:
         rest = " ".join(texts[LABEL_LINES - 1 :])
         texts = [*texts[: LABEL_LINES - 1], textwrap.shorten(rest, LABEL_COLUMNS, placeholder="…")]
-    lines = [_line(it) for it in texts]
+    lines = [_line(text) for text in texts]
     return (*lines, *([] if rate is None else [_line(f"{size(rate)}/s", small=True)]))
 
 
@@ -237,24 +237,24 @@ def _boxes(
 
     Entities stand in even layers, and texts in the odd ones between them.
     """
-    flows = [LayerFlow(it.source, it.target) for it in movements if it.source != it.target]
+    flows = [LayerFlow(one.source, one.target) for one in movements if one.source != one.target]
     layers = assign_layers(len(entities), flows)
     boxes = [
-        _box(it.width, it.height, 2 * (layer - 1))
-        for it, layer in zip(entities, layers, strict=True)
+        _box(entity.width, entity.height, 2 * (layer - 1))
+        for entity, layer in zip(entities, layers, strict=True)
     ]
     links = []
-    for it in movements:
-        ends = sorted((it.source, it.target), key=lambda at: boxes[at].layer)
-        width = max((line.width for line in it.lines), default=0.0) + 8
-        height = max(sum(line.height for line in it.lines), 12.0)
+    for move in movements:
+        ends = sorted((move.source, move.target), key=lambda at: boxes[at].layer)
+        width = max((line.width for line in move.lines), default=0.0) + 8
+        height = max(sum(line.height for line in move.lines), 12.0)
         # The text stands beside the source, where the reader begins.
-        at = boxes[it.source].layer
-        is_eastward = it.source == ends[0]
+        at = boxes[move.source].layer
+        is_eastward = move.source == ends[0]
         label = len(boxes)
         boxes.append(_box(width, height, at + 1 if is_eastward else at - 1))
         links.append(Link(ends[0], label))
-        links.append(Link(label, ends[1]) if it.source != it.target else Link(ends[0], label))
+        links.append(Link(label, ends[1]) if move.source != move.target else Link(ends[0], label))
     return boxes, links
 
 
@@ -286,7 +286,7 @@ def _draw_movement(
         style["stroke_dasharray"] = "5 3"
     _draw_route(group, first[::-1], ink, style, has_head=movement.kind == "access")
     _draw_route(group, second, ink, style, has_head=True)
-    y = label.y + label.height / 2 - sum(it.height for it in movement.lines) / 2
+    y = label.y + label.height / 2 - sum(row.height for row in movement.lines) / 2
     for line in movement.lines:
         y += line.height
         fill = INK if line.size > SMALL_SIZE else SOFT_INK

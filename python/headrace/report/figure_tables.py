@@ -38,23 +38,23 @@ def figure_rows(figures: Iterable[Figure], currency: str = "") -> list[FigureRow
     """
     return [
         FigureRow(
-            plain_line(it.title),
-            plain_line(value_text(it, currency)),
-            plain_line(arithmetic(it)),
-            plain_line(it.source),
+            plain_line(figure.title),
+            plain_line(value_text(figure, currency)),
+            plain_line(arithmetic(figure)),
+            plain_line(figure.source),
         )
-        for it in figures
+        for figure in figures
     ]
 
 
 def arithmetic(figure: Figure) -> str:
     """Return the formula of a figure with the text of each input in place of its name."""
-    texts = {it.name: it.text for it in figure.inputs if it.name}
+    texts = {entry.name: entry.text for entry in figure.inputs if entry.name}
     if not texts:
         return figure.formula
     # The longest name first: "disks" is also a part of "spare disks".
     names = "|".join(re.escape(name) for name in sorted(texts, key=len, reverse=True))
-    return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda it: texts[it[0]], figure.formula)
+    return re.sub(rf"(?<![\w-])(?:{names})(?![\w-])", lambda pair: texts[pair[0]], figure.formula)
 
 
 def value_text(figure: Figure, currency: str = "") -> str:
@@ -109,9 +109,9 @@ def _abridged(arithmetic: str) -> str:
 def _notes(figures: Sequence[Figure]) -> list[Text]:
     """Return each note once, with the titles of the figures that have it."""
     titles: dict[str, list[str]] = {}
-    for it in figures:
-        if it.note:
-            titles.setdefault(it.note, []).append(it.title)
+    for figure in figures:
+        if figure.note:
+            titles.setdefault(figure.note, []).append(figure.title)
     return [
         Text(plain_line(f"{', '.join(named)}: {note}"), style="yellow")
         for note, named in titles.items()
@@ -123,7 +123,7 @@ def figures_document(figures: Iterable[Figure]) -> dict[str, dict[str, Any]]:
 
     A value that is infinite or unknown is null, as JSON has no other.
     """
-    return {key: _document(it) for key, it in by_key(figures).items()}
+    return {key: _document(value) for key, value in by_key(figures).items()}
 
 
 def _document(figure: Figure) -> dict[str, Any]:

@@ -23,21 +23,21 @@ class Example(msgspec.Struct, frozen=True):
 
 def examples() -> list[Example]:
     """Return all examples, `FIRST` first."""
-    found = []
-    for it in files("headrace").joinpath("demo").iterdir():
-        if it.name.endswith(".toml"):
-            text = it.read_text(encoding="utf-8")
+    entries = []
+    for file in files("headrace").joinpath("demo").iterdir():
+        if file.name.endswith(".toml"):
+            text = file.read_text(encoding="utf-8")
             document = tomllib.loads(text)
-            name = it.name.removesuffix(".toml")
+            name = file.name.removesuffix(".toml")
             title = document.get("name", name)
-            found.append(Example(name, title, document.get("description", ""), text))
+            entries.append(Example(name, title, document.get("description", ""), text))
     order = {name: at for at, name in enumerate(FIRST)}
-    return sorted(found, key=lambda it: (order.get(it.name, len(FIRST)), it.title.lower()))
+    return sorted(entries, key=lambda one: (order.get(one.name, len(FIRST)), one.title.lower()))
 
 
 def example(name: str) -> Example | None:
     """Return an example by its name."""
-    return next((it for it in examples() if it.name == name), None)
+    return next((each for each in examples() if each.name == name), None)
 
 
 HEAD = """\
@@ -99,7 +99,7 @@ def scenario_of_presets(system: str, workload: str) -> str:
         if name not in dict(known):
             raise ValueError(f"there is no preset {name}: headrace presets lists them")
     servers = 1 if system in ONE_SERVER else 4
-    texts = [it.format(system=system, workload=workload, servers=servers) for it in FORMS]
+    texts = [form.format(system=system, workload=workload, servers=servers) for form in FORMS]
     lines = {}
     for text in texts:
         try:
@@ -109,4 +109,4 @@ def scenario_of_presets(system: str, workload: str) -> str:
             lines[text] = error.line or 0
         else:
             return text
-    return max(texts, key=lambda it: lines[it])
+    return max(texts, key=lambda key: lines[key])

@@ -108,7 +108,7 @@ def mean_rates(
     if end > edges[-1]:
         edges = np.append(edges, end)
     # A run covers only the part of a window before its own end.
-    spent = sum((np.diff(np.minimum(edges, max(it, start))) for it in ends_s), np.zeros(1))
+    spent = sum((np.diff(np.minimum(edges, max(ends, start))) for ends in ends_s), np.zeros(1))
     edges[-1] = min(edges[-1], end)
     rates = {}
     for (group, operation), part in table.group_by("group", "operation", maintain_order=True):
@@ -123,8 +123,8 @@ def _window(table: pl.DataFrame, requests: float) -> float:
     """Return the length of windows that hold enough requests: a multiple of the series' own."""
     longest, time = float(table["window_s"].to_numpy().max()), table["time_s"].to_numpy()
     windows = (time.max() - time.min()) / longest + 1
-    wanted = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
-    return float(longest * max(1, math.ceil(windows / wanted)))
+    number = max(requests / REQUESTS_IN_WINDOW, FEWEST_WINDOWS)
+    return float(longest * max(1, math.ceil(windows / number)))
 
 
 def merged_windows(table: pl.DataFrame, windows: int) -> pl.DataFrame:
@@ -135,7 +135,7 @@ def merged_windows(table: pl.DataFrame, windows: int) -> pl.DataFrame:
         return table
     length = pl.col("window_s").sum()
     mean = [
-        (pl.col(it) * pl.col("window_s")).sum() / length for it in ("utilisation", "in_progress")
+        (pl.col(key) * pl.col("window_s")).sum() / length for key in ("utilisation", "in_progress")
     ]
     merged = (
         table.with_columns(number=number // each)
@@ -173,15 +173,15 @@ def busy_servers(
     return [float(name) for name in names], servers
 
 
-def series(of: RunTables) -> pl.DataFrame:
+def series(tables: RunTables) -> pl.DataFrame:
     """Return the bytes that a run moved over time."""
-    names = pl.Series(of.groups, dtype=pl.String)
-    seed = pl.lit(of.seed, dtype=pl.UInt64).alias("seed")
-    window = pl.lit(of.window_s, dtype=pl.Float64)
+    names = pl.Series(tables.groups, dtype=pl.String)
+    seed = pl.lit(tables.seed, dtype=pl.UInt64).alias("seed")
+    window = pl.lit(tables.window_s, dtype=pl.Float64)
     # The run may have ended within the last window.
-    spent = pl.min_horizontal(window, of.simulated_s - pl.col("time_s"))
+    spent = pl.min_horizontal(window, tables.simulated_s - pl.col("time_s"))
     length = pl.when(spent > 0).then(spent).otherwise(window)
-    table = named(of.series_columns, names).with_columns(
+    table = named(tables.series_columns, names).with_columns(
         seed,
         window_s=length,
         throughput_bytes_per_s=pl.col("bytes") / length,
@@ -322,7 +322,7 @@ def over_time(document: Document) -> pl.DataFrame:
         for name, figures in recorded[kind].items()
         for figure, values in figures.items()
     ]
-    tables = [pl.DataFrame(it, schema=OVER_TIME) for it in parts]
+    tables = [pl.DataFrame(part, schema=OVER_TIME) for part in parts]
     return pl.concat([pl.DataFrame(schema=OVER_TIME), *tables])
 
 

@@ -91,21 +91,21 @@ class MergedTables:
         """The rows of all runs."""
         from headrace.simulate import frames
 
-        return frames.concatenated([it.series for it in self.runs])
+        return frames.concatenated([run.series for run in self.runs])
 
     @cached_property
     def latency_distribution(self) -> "pl.DataFrame":
         """The mean of the shares."""
         from headrace.simulate import frames
 
-        return frames.mean_distribution([it.latency_distribution for it in self.runs])
+        return frames.mean_distribution([run.latency_distribution for run in self.runs])
 
     @cached_property
     def server_series(self) -> "pl.DataFrame":
         """The rows of all runs."""
         from headrace.simulate import frames
 
-        return frames.concatenated([it.server_series for it in self.runs])
+        return frames.concatenated([run.server_series for run in self.runs])
 
 
 def outcome(loaded: Loaded, ended: Mapping[str, Any]) -> Outcome:

@@ -55,7 +55,7 @@ def _caches(columns: Mapping[str, Any], frames: int, kept: NDArray[np.bool_]) ->
             figures["dirty_bytes"] = dirty[1:].tolist()
         if (path, "hits") in gauges:
             counts = ("hits", "read ahead", "misses")
-            hits, ahead, misses = (np.diff(gauges[path, it]) for it in counts)
+            hits, ahead, misses = (np.diff(gauges[path, count]) for count in counts)
             asked = hits + ahead + misses
             figures["hit_ratio"] = [
                 float(hit) / float(both) if both else None

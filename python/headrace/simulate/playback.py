@@ -37,7 +37,7 @@ TABLE = pl.Schema(
         "kind": pl.Enum(["node", "transition"]),
         "id": pl.UInt32(),
         "path": pl.String(),
-        **{it: pl.Float64() if it == "busy_mean" else pl.UInt64() for it in NODE_COLUMNS},
+        **{name: pl.Float64() if name == "busy_mean" else pl.UInt64() for name in NODE_COLUMNS},
         "firings": pl.UInt64(),
     }
 )
@@ -85,7 +85,7 @@ class Playback:
     def table(self) -> pl.DataFrame:
         """Return the frames as a table: a row for each frame and node, or frame and transition."""
         nodes, transitions = self.nodes, self.transitions
-        figures = {it: getattr(self, it).ravel() for it in NODE_COLUMNS}
+        figures = {name: getattr(self, name).ravel() for name in NODE_COLUMNS}
         return pl.concat(
             [
                 self._rows("node", nodes).with_columns(**figures),
@@ -145,7 +145,7 @@ def load_playback(path: str | PathLike[str]) -> Playback:
         table = table.select(list(TABLE)).cast(TABLE)
         nodes = table.filter(pl.col("kind") == "node")
         width = len(_paths(structure, "nodes"))
-        arrays = {it: nodes[it].to_numpy().reshape(-1, width) for it in NODE_COLUMNS}
+        arrays = {name: nodes[name].to_numpy().reshape(-1, width) for name in NODE_COLUMNS}
         firings = table.filter(pl.col("kind") == "transition")["firings"].to_numpy()
         return Playback(
             structure=structure,
@@ -187,7 +187,7 @@ def playback_of(columns: dict[str, Any]) -> Playback:
         busy_mean=np.divide(work, spans, out=np.zeros_like(work), where=spans > 0),
         arrivals=since_before("arrivals"),
         firings=since_before("firings"),
-        **{it: by_frame(it) for it in ("tokens", "most_tokens", "queue", "most_queue", "busy")},
+        **{key: by_frame(key) for key in ("tokens", "most_tokens", "queue", "most_queue", "busy")},
     )
 
 
@@ -195,8 +195,8 @@ def _paths(structure: Document, kind: str) -> list[str]:
     """Paths of all nodes or transitions, by id."""
 
     def walk(page: Document) -> Iterator[tuple[int, str]]:
-        for it in page[kind]:
-            yield it["id"], f"{page['path']}/{it['name']}"
+        for node in page[kind]:
+            yield node["id"], f"{page['path']}/{node['name']}"
         for inner in page["pages"]:
             yield from walk(inner)
 

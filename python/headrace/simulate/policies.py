@@ -85,6 +85,6 @@ def own_code_error(failure: SchedulerFailure | PolicyFailure, loaded: Loaded) ->
     """
     if isinstance(failure, SchedulerFailure):
         return scheduler_error(failure)
-    number, method, what, error, place = failure.args
+    number, method, value, error, place = failure.args
     name = loaded.replacement[1] if loaded.replacement else "policy"
-    return method_error(f"{name}.{method} of cache {number}", what, error, place)
+    return method_error(f"{name}.{method} of cache {number}", value, error, place)

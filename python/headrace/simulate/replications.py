@@ -71,10 +71,10 @@ def _rows(tables: Sequence[list[Document]], names: tuple[str, ...]) -> list[Docu
         for row in table:
             by_name.setdefault(tuple(row[name] for name in names), []).append(row)
     rows = []
-    for found in by_name.values():
-        row = means(found)
+    for group in by_name.values():
+        row = means(group)
         if names == KEYED["breakdown"]:
-            part = len(found) / len(tables)
+            part = len(group) / len(tables)
             row |= {key: value * part for key, value in row.items() if key not in names}
         rows.append(row)
     return rows
@@ -95,7 +95,7 @@ def _bottleneck(documents: Sequence[Document]) -> Document:
 def _warnings(documents: Sequence[Document]) -> list[Document]:
     """Return the warnings of all replications: of those about one subject, the first."""
     every = [warning for document in documents for warning in document.get("warnings", [])]
-    subjects = {(it["condition"], it["message"].split(":")[0]): it for it in reversed(every)}
+    subjects = {(one["condition"], one["message"].split(":")[0]): one for one in reversed(every)}
     return list(reversed(subjects.values()))
 
 
@@ -137,22 +137,22 @@ def intervals(documents: Sequence[Document]) -> Document:
 def _of_interest(document: Document) -> Document:
     """The figures that get an interval."""
 
-    def part(of: Document) -> Document:
+    def part(record: Document) -> Document:
         return {
-            "throughput": of["throughput"],
+            "throughput": record["throughput"],
             "operations": {
                 name: {"per_second": figures["per_second"]}
-                for name, figures in of["operations"].items()
+                for name, figures in record["operations"].items()
             },
             "latency": {
                 name: {key: figures[key] for key in ("mean", "p50", "p95", "p99")}
-                for name, figures in of["latency"].items()
+                for name, figures in record["latency"].items()
             },
         }
 
-    def group(of: Document) -> Document:
-        share = of.get("share")
-        return part(of) | ({"share": {"mean": share["mean"]}} if share else {})
+    def group(record: Document) -> Document:
+        share = record.get("share")
+        return part(record) | ({"share": {"mean": share["mean"]}} if share else {})
 
-    groups = {name: group(of) for name, of in document["groups"].items()}
+    groups = {name: group(record) for name, record in document["groups"].items()}
     return part(document) | {"groups": groups}

@@ -169,7 +169,7 @@ class Server(msgspec.Struct):
     latency: float | None = None
     """Mean time of a job to its answer, in seconds, without that at the card; None without jobs."""
     group: str | None = None
-    """Its group, if it is unlike the others."""
+    """Its group, if it differs from the others."""
     busiest: str | None = None
     """Its busiest station."""
 

@@ -143,7 +143,7 @@ class Result:
         document = self.document | {
             "host": this_host(),
             **({} if self.environment is None else {"environment": self.environment}),
-            **{name: it.to_dict(as_series=False) for name, it in self.saved_tables.items()},
+            **{name: one.to_dict(as_series=False) for name, one in self.saved_tables.items()},
         }
         save_json(Path(path), document)
 

@@ -43,12 +43,12 @@ class RunThreads:
         if self._over.is_set():
             raise Stopped
 
-    def submit(self, run: Callable[[A], T], of: A) -> Future[T]:
+    def submit(self, run: Callable[[A], T], argument: A) -> Future[T]:
         """Let a thread execute a run, unless the context is left before."""
 
         def begin() -> T:
             self.go_on()
-            return run(of)
+            return run(argument)
 
         return self._pool.submit(begin)
 

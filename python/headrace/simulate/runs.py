@@ -128,20 +128,20 @@ def run(
             return outcome(this, ended)
 
         if replications == 1:
-            found = Result(*once(0), environment=environment)
+            result = Result(*once(0), environment=environment)
         else:
             every = [once(number) for number in range(replications)]
-            found = Result(*merge_replications(every, scenario.toml), environment=environment)
+            result = Result(*merge_replications(every, scenario.toml), environment=environment)
     if in_memory is not None:
-        found = replace(found, requests=in_memory.frame())
+        result = replace(result, requests=in_memory.frame())
     if recorded:
-        found = replace(found, playback=recorded[0])
+        result = replace(result, playback=recorded[0])
     if sampled:
-        found.document["over_time"] = sampled[0]
-    cautions = [{"condition": it, "message": message} for it, message in loaded.cautions()]
-    if warnings := cautions + missing_parameters(loaded) + found.document.pop("warnings", []):
-        found.document["warnings"] = warnings
-    return found
+        result.document["over_time"] = sampled[0]
+    cautions = [{"condition": test, "message": message} for test, message in loaded.cautions()]
+    if warnings := cautions + missing_parameters(loaded) + result.document.pop("warnings", []):
+        result.document["warnings"] = warnings
+    return result
 
 
 def rerun(result: Result, **options: Any) -> Result:

@@ -35,7 +35,7 @@ def scenario_html(scenario: Scenario) -> str:
         for field in every
         if field.path not in HEADING and not field.origin.startswith(NOT_SET)
     ]
-    description = next((it.value for it in every if it.path == "description"), '""')[1:-1]
+    description = next((entry.value for entry in every if entry.path == "description"), '""')[1:-1]
     heading = Note(f": {description}" if description else "", scenario.name)
     table = Table.of_rows("", ("field", "value", "meaning"), rows, 3)
     whole = f"<pre>{escape(explained)}</pre>"
@@ -49,12 +49,12 @@ def explained_fields(text: str) -> Iterator[Field]:
     """Yield the fields of the text of `Scenario.explain`."""
     section, meaning = "", ""
     for line in text.splitlines():
-        if found := SECTION.match(line):
-            section, meaning = f"{found[1]}.", ""
+        if match := SECTION.match(line):
+            section, meaning = f"{match[1]}.", ""
         elif line.startswith("# "):
             meaning = line[2:]
-        elif found := FIELD.match(line):
+        elif match := FIELD.match(line):
             # The first sentence says what the field is.
             short = re.split(r"(?<=[.;:])\s", meaning, maxsplit=1)[0].rstrip(".;:")
-            yield Field(f"{section}{found['key']}", found["value"], short, found["origin"])
+            yield Field(f"{section}{match['key']}", match["value"], short, match["origin"])
             meaning = ""

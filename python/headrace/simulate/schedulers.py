@@ -91,11 +91,11 @@ def placements(loaded: Loaded, trust: Trust) -> list[tuple[int | None, Placement
 
     Raises as `schedulers` does.
     """
-    found = [
-        (it.workload, _made_placement(loaded, it, trust), it.unit)
-        for it in placement_classes(loaded)
+    classes = [
+        (class_.workload, _made_placement(loaded, class_, trust), class_.unit)
+        for class_ in placement_classes(loaded)
     ]
-    return found or None
+    return classes or None
 
 
 def _made_placement(loaded: Loaded, named: PlacementClass, trust: Trust) -> Placement:
@@ -134,8 +134,8 @@ def schedulers(loaded: Loaded, trust: Trust) -> list[tuple[str, list[Scheduler]]
     Raises ScenarioError if there is no such class, its file is not trusted, or it cannot be made
     with the options.
     """
-    found = [(it.position, _made(loaded, it, trust)) for it in scheduler_classes(loaded)]
-    return found or None
+    classes = [(one.position, _made(loaded, one, trust)) for one in scheduler_classes(loaded)]
+    return classes or None
 
 
 def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler]:
@@ -143,7 +143,7 @@ def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler
     of_class = load_class(loaded, named, Scheduler, trust)
     groups = tuple(loaded.groups)
     given = _given(loaded, named, of_class.__init__ is Scheduler.__init__)
-    made: list[Scheduler] = []
+    objects: list[Scheduler] = []
     identities: set[int] = set()
     try:
         for number in range(count):
@@ -154,11 +154,11 @@ def _made(loaded: Loaded, named: SchedulerClass, trust: Trust) -> list[Scheduler
             # Before it is made, so that its __init__ knows where it stands.
             scheduler._place(number, count, groups, loaded.seed)
             of_class.__init__(scheduler, **options)
-            made.append(scheduler)
+            objects.append(scheduler)
     except (Exception, SystemExit) as error:
         message = f"{name}({given}) cannot be created: {describe(error)}"
         raise loaded.refusal(named.field, message) from error
-    return made
+    return objects
 
 
 def scheduler_error(failure: SchedulerFailure) -> BaseException:
@@ -166,13 +166,13 @@ def scheduler_error(failure: SchedulerFailure) -> BaseException:
 
     The error of a signal that came while the method ran is returned unchanged.
     """
-    name, number, method, what, error, place = failure.args
+    name, number, method, text, error, place = failure.args
     of_which = "" if number is None else f" of scheduler {number}"
-    return method_error(f"{name}.{method}{of_which}", what, error, place)
+    return method_error(f"{name}.{method}{of_which}", text, error, place)
 
 
 def method_error(
-    method: str, what: str | None, error: BaseException | None, place: tuple[str, int] | None
+    method: str, text: str | None, error: BaseException | None, place: tuple[str, int] | None
 ) -> BaseException:
     """The error of a run that a method of a scenario's own class broke off.
 
@@ -186,8 +186,8 @@ def method_error(
         return error
     at = "" if place is None else f"{place[0]}:{place[1]}: "
     if error is not None:
-        at, what = place_of(error), f"raised {type_and_text(error)}"
-    raised = RunError(f"{at}{method} {what}")
+        at, text = place_of(error), f"raised {type_and_text(error)}"
+    raised = RunError(f"{at}{method} {text}")
     raised.__cause__ = error
     return raised
 
@@ -275,10 +275,10 @@ def _fresh(name: str, file: Path, trust: Trust) -> ModuleType:
 def load_class(loaded: Loaded, named: PythonClass, base: type[T], trust: Trust) -> type[T]:
     """The class that a scenario names, a subclass of `base`. Raises as `schedulers` does."""
     module, name = _module(loaded, named, trust), named.name
-    found: Any = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, base) and found is not base:
-        return found
-    if found is not None:
+    class_: Any = getattr(module, name, None)
+    if isinstance(class_, type) and issubclass(class_, base) and class_ is not base:
+        return class_
+    if class_ is not None:
         message = f"{name} is no subclass of headrace.{base.__name__}"
     else:
         here = [

@@ -45,8 +45,8 @@ def stored_tables(store: "Store", identifier: str) -> dict[str, dict[str, list[A
         StoreFailure: if the store cannot be read.
     """
     return {
-        it.name: store.table(identifier, it.name).to_dict(as_series=False)
-        for it in store.contents(identifier)
+        table.name: store.table(identifier, table.name).to_dict(as_series=False)
+        for table in store.contents(identifier)
     }
 
 

@@ -116,4 +116,4 @@ def _remember(file: Path, digest: str) -> None:
 def _in_trusted_directory(file: Path) -> bool:
     real = file.resolve()
     named = os.environ.get(VARIABLE, "").split(os.pathsep)
-    return any(real.is_relative_to(Path(it).resolve()) for it in named if it)
+    return any(real.is_relative_to(Path(path).resolve()) for path in named if path)

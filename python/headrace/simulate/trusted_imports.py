@@ -45,15 +45,15 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if threading.get_ident() != self._thread:
             return None
-        found = PathFinder.find_spec(fullname, path, target)
-        if found is None or found.origin is None or not found.has_location:
-            return found
-        if not _is_installed(Path(found.origin)):
-            if isinstance(found.loader, SourceFileLoader):
-                found.loader = TrustedLoader(fullname, found.origin, self._trust)
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin is None or not spec.has_location:
+            return spec
+        if not _is_installed(Path(spec.origin)):
+            if isinstance(spec.loader, SourceFileLoader):
+                spec.loader = TrustedLoader(fullname, spec.origin, self._trust)
             else:
-                self._trust.require(Path(found.origin), Path(found.origin).read_bytes())
-        return found
+                self._trust.require(Path(spec.origin), Path(spec.origin).read_bytes())
+        return spec
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def trusted_imports(trust: Trust) -> Iterator[None]:
     """Require trust for all modules that this thread imports in this context, unless they are
     installed."""
     finder = _Finder(trust)
-    places = [number for number, it in enumerate(sys.meta_path) if it is PathFinder]
+    places = [number for number, one in enumerate(sys.meta_path) if one is PathFinder]
     sys.meta_path.insert(places[0] if places else len(sys.meta_path), finder)
     try:
         yield
@@ -71,7 +71,7 @@ def trusted_imports(trust: Trust) -> Iterator[None]:
 
 def _is_installed(file: Path) -> bool:
     real = file.resolve()
-    return any(real.is_relative_to(it) for it in _installed())
+    return any(real.is_relative_to(folder) for folder in _installed())
 
 
 @cache
@@ -80,4 +80,4 @@ def _installed() -> tuple[Path, ...]:
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     paths = [sysconfig.get_path(name) for name in names]
     paths += [*site.getsitepackages(), site.getusersitepackages()]
-    return (*(Path(it).resolve() for it in paths), Path(__file__).resolve().parents[1])
+    return (*(Path(path).resolve() for path in paths), Path(__file__).resolve().parents[1])

@@ -33,5 +33,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module, what = IN_MODULE[name]
-    return getattr(import_module(f"{__name__}.{module}"), what)
+    module, attribute = IN_MODULE[name]
+    return getattr(import_module(f"{__name__}.{module}"), attribute)

@@ -105,7 +105,7 @@ def read_archive(
                 on_progress(number, 2 * len(ids), f"checking {identifier}")
             result = _read_result(archive, path, identifier, digests)
             _check_tables(path, result)
-            expected |= {_result(identifier), *(_table(identifier, it) for it in result.tables)}
+            expected |= {_result(identifier), *(_table(identifier, name) for name in result.tables)}
             bytes_held += result.bytes
             if bytes_held <= MOST_HELD:
                 held[identifier] = result
@@ -116,7 +116,7 @@ def read_archive(
 
         def keep_batch() -> None:
             # Another process may have imported one by now.
-            new.update(store.keep_all([(it.record, it.tables) for it in batch]))
+            new.update(store.keep_all([(pair.record, pair.tables) for pair in batch]))
             batch.clear()
 
         for number, identifier in enumerate(new, len(ids)):
@@ -129,7 +129,7 @@ def read_archive(
                 record = result.record
                 record = replace(record, labels={**record.labels, **(labels or {})})
                 batch.append(result._replace(record=record))
-                if len(batch) == MOST_TOGETHER or sum(it.bytes for it in batch) > MOST_HELD:
+                if len(batch) == MOST_TOGETHER or sum(pair.bytes for pair in batch) > MOST_HELD:
                     keep_batch()
         if batch:
             keep_batch()
@@ -193,7 +193,7 @@ class ArchiveEntry(msgspec.Struct, frozen=True, kw_only=True):
             labels=record.labels,
             host=HostEntry(record.machine, record.system),
             environment=record.environment,
-            tables={name: TableEntry(len(it), sha256(it)) for name, it in tables.items()},
+            tables={name: TableEntry(len(table), sha256(table)) for name, table in tables.items()},
             document=record.contents,
         )
 
@@ -245,7 +245,7 @@ def _check_sizes(archive: zipfile.ZipFile, path: Path) -> None:
     room for. The sizes are those that the archive states: no more than these is ever read."""
     entries = archive.infolist()
     total, packed = (
-        sum(it.file_size for it in entries),
+        sum(member.file_size for member in entries),
         len(read_bytes(path)) if is_stream(path) else path.stat().st_size,
     )
     if total > max(NEVER_TOO_LARGE, LARGEST_RATIO * packed):
@@ -309,8 +309,8 @@ def _nothing_else(archive: zipfile.ZipFile, path: Path, expected: set[str]) -> N
             raise _broken(path, f"{name!r} belongs to no result in it")
 
 
-def _is_identifier(it: Any) -> bool:
-    return isinstance(it, str) and PATTERN.fullmatch(it) is not None
+def _is_identifier(value: Any) -> bool:
+    return isinstance(value, str) and PATTERN.fullmatch(value) is not None
 
 
 def _read_result(
@@ -329,10 +329,10 @@ def _read_result(
     if "id" in entry and entry["id"] != identifier:
         raise _broken(path, f"{name} belongs to another result")
     try:
-        check_values({key: it for key, it in entry.items() if key != "document"})
+        check_values({key: value for key, value in entry.items() if key != "document"})
         check_types(document | {"kind": str(entry.get("kind"))})
         check_environment("environment", environment)
-        made = Record.of(
+        record = Record.of(
             document,
             kind=str(entry.get("kind")),
             started=moment(str(entry.get("started"))),
@@ -345,8 +345,8 @@ def _read_result(
     for table in tables:
         if not NAME.fullmatch(table):
             raise _broken(path, f'{identifier} has a table "{table}"')
-    contents = {it: _table_file(archive, path, tables, identifier, it) for it in tables}
-    return ReadResult(replace(made, id=identifier), contents)
+    contents = {key: _table_file(archive, path, tables, identifier, key) for key in tables}
+    return ReadResult(replace(record, id=identifier), contents)
 
 
 def _part(entry: dict[str, Any], path: Path, name: str, key: str) -> dict[str, Any]:

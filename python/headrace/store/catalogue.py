@@ -212,12 +212,12 @@ class Store:
             )
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
-    def listed(self, wanted: "Filter") -> "Listed":
+    def listed(self, chosen: "Filter") -> "Listed":
         """The results that are wanted, with their labels and figures."""
         from headrace.store import listing
 
         with self._database.reading() as connection:
-            return listing.several(connection, wanted)
+            return listing.several(connection, chosen)
 
     def shown(self, text: str) -> "ShownResult":
         """Return a result without its tables."""
@@ -241,7 +241,7 @@ class Store:
         with self._database.reading() as connection:
             if ids is None:
                 return frames.figures(connection, queries.identifiers(connection, queries.Filter()))
-            return frames.figures(connection, [queries.found(connection, it) for it in ids])
+            return frames.figures(connection, [queries.found(connection, key) for key in ids])
 
     def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
         """Return the catalogued figures of the steps of load sweeps by operation: throughput,
@@ -250,7 +250,7 @@ class Store:
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
-            return frames.step_figures(connection, [queries.found(connection, it) for it in ids])
+            return frames.step_figures(connection, [queries.found(connection, key) for key in ids])
 
     def compare(
         self,
@@ -306,9 +306,9 @@ class Store:
         """
         from headrace.store import queries
 
-        for it in (*labels, *(value for value in labels.values() if value is not None)):
-            if "\0" in it:
-                raise StoreError(f"{it!r}: expected a label without zero bytes")
+        for label in (*labels, *(value for value in labels.values() if value is not None)):
+            if "\0" in label:
+                raise StoreError(f"{label!r}: expected a label without zero bytes")
         if "" in labels:
             raise StoreError("a label without a key: expected KEY=VALUE")
         with self._database.writing() as connection:
@@ -323,23 +323,23 @@ class Store:
         with self._database.reading() as connection:
             return queries.names(connection)
 
-    def operations(self, wanted: "Filter") -> Sequence[tuple[str, str]]:
+    def operations(self, chosen: "Filter") -> Sequence[tuple[str, str]]:
         """Return the operations and figures that the matching results have."""
         from headrace.store import queries
 
         with self._database.reading() as connection:
-            return queries.operations(connection, wanted)
+            return queries.operations(connection, chosen)
 
     def history(
         self,
-        wanted: "Filter",
+        chosen: "Filter",
         operation: str = "all",
         figure: str = "throughput_bytes_per_s",
     ) -> "pl.DataFrame":
         """Return a figure of the matching results over time, the oldest first.
 
         Parameters:
-            wanted: Conditions; of more results than its limit the newest are taken.
+            chosen: Conditions; of more results than its limit the newest are taken.
             operation: An operation, a group of operations, or `all`.
             figure: A catalogued figure, such as `latency_p99_s`.
 
@@ -349,7 +349,7 @@ class Store:
         from headrace.store import frames
 
         with self._database.reading() as connection:
-            return frames.history(connection, wanted, operation, figure)
+            return frames.history(connection, chosen, operation, figure)
 
     def find(self, text: str) -> str:
         """Return the full identifier."""
@@ -363,7 +363,7 @@ class Store:
         from headrace.store import queries
 
         with self._database.reading() as connection:
-            return {it for it in identifiers if queries.has(connection, it)}
+            return {identifier for identifier in identifiers if queries.has(connection, identifier)}
 
     def with_document(self, document: Mapping[str, Any]) -> str | None:
         """The identifier of a result with exactly these figures, if there is one."""
@@ -430,7 +430,7 @@ class Store:
             identifier = queries.found(connection, text)
             content = queries.content(connection, identifier, name)
         if content is None:
-            has = ", ".join(it.name for it in self.contents(identifier)) or "none"
+            has = ", ".join(entry.name for entry in self.contents(identifier)) or "none"
             raise StoreError(f'{identifier} has no table "{name}": expected one of: {has}')
         if content.data is not None:
             return checked(content.data, content.sha256, f'table "{name}" of {identifier}')
@@ -500,7 +500,7 @@ def open_store(where: str | PathLike[str] | None = None) -> Store:
 def _as_parquet(tables: "Mapping[str, pl.DataFrame] | None") -> dict[str, bytes]:
     from headrace.parquet import as_parquet
 
-    return {name: as_parquet(it) for name, it in (tables or {}).items()}
+    return {name: as_parquet(table) for name, table in (tables or {}).items()}
 
 
 def _rows(
@@ -515,13 +515,13 @@ def _rows(
         "runs": [fields],
         "environments": [run | environment] if environment else [],
         "labels": [run | {"key": key, "value": value} for key, value in labels.items()],
-        "figures": [run | it._asdict() for it in figures(document)],
+        "figures": [run | figure._asdict() for figure in figures(document)],
         "repetitions": [
-            run | {"number": number, "seed": repetition.seed} | it._asdict()
+            run | {"number": number, "seed": repetition.seed} | figure._asdict()
             for number, repetition in enumerate(repetitions(document), 1)
-            for it in repetition.figures
+            for figure in repetition.figures
         ],
-        "step_figures": [run | it._asdict() for it in step_figures(document)],
+        "step_figures": [run | step_figure._asdict() for step_figure in step_figures(document)],
         "contents": [
             run
             | {"name": name, "bytes": len(content), "sha256": sha256(content)}

@@ -77,7 +77,7 @@ class Comparison:
             "groups": to_document(self.groups),
             "figures": self.table.to_dicts(),
             "notes": list(self.notes),
-            "differences": [{"key": it.key, "values": it.values} for it in self.differences],
+            "differences": [{"key": item.key, "values": item.values} for item in self.differences],
         }
         return kinds.with_kind("comparison", fields)
 
@@ -92,16 +92,16 @@ def of_results(
     connection: sa.Connection, ids: Sequence[str], step: str | None = None
 ) -> Comparison:
     """Compare results, each with the first. Raises StoreError if there is only one."""
-    whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
+    whole = list(dict.fromkeys(queries.found(connection, identifier) for identifier in ids))
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
     _check_step(connection, whole, step)
-    return _compared([group(connection, it, [it], step=step) for it in whole], By.DATE)
+    return _compared([group(connection, run_id, [run_id], step=step) for run_id in whole], By.DATE)
 
 
 def of_groups(
     connection: sa.Connection,
-    wanted: queries.Filter,
+    chosen: queries.Filter,
     by: By,
     merged: Merged,
     step: str | None = None,
@@ -109,15 +109,15 @@ def of_groups(
     """Compare results by version or by date, the oldest first. Raises StoreError if all are of
     one version or date, and of the same calls."""
     # The oldest first.
-    ids = queries.identifiers(connection, wanted)[::-1]
+    ids = queries.identifiers(connection, chosen)[::-1]
     # Measurements by different calls are not comparable.
     members: dict[str, dict[str | None, list[str]]] = {}
     for run in rows.runs(connection, ids):
         label = run.version if by is By.VERSION else run.started[: len("2026-11-22")]
         members.setdefault(label, {}).setdefault(run.calls, []).append(run.id)
     if sum(map(len, members.values())) < FEWEST:
-        found = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
-        raise StoreError(f"nothing to compare by {by} in these results: {found}")
+        said = f"all {len(ids)} are of {by} {next(iter(members))}" if members else "there is none"
+        raise StoreError(f"nothing to compare by {by} in these results: {said}")
     _check_step(connection, ids, step)
     return _compared(
         [
@@ -150,30 +150,30 @@ def _by_calls(calls: str | None) -> str:
 
 def _compared(groups: Sequence[Group], by: By) -> Comparison:
     first = groups[0]
-    for it in groups:
-        if not it.values:
+    for one in groups:
+        if not one.values:
             raise StoreError(
-                f"{it.label} has no figure that can be compared ({_kinds(it)}): expected results"
+                f"{one.label} has no figure that can be compared ({_kinds(one)}): expected results"
                 " with throughput, rates or latency; headrace results show shows each"
             )
-    for it in groups[1:]:
-        if not first.values.keys() & it.values.keys():
+    for other in groups[1:]:
+        if not first.values.keys() & other.values.keys():
             raise StoreError(
-                f"{first.label} and {it.label} have no figure in common: expected results of the"
-                f" same points ({_kinds(first)}; {_kinds(it)})"
+                f"{first.label} and {other.label} have no figure in common: expected results of the"
+                f" same points ({_kinds(first)}; {_kinds(other)})"
             )
     figures = [
-        {"operation": key[0], "figure": key[1], "group": it.label, **_row(first, it, key)}
+        {"operation": key[0], "figure": key[1], "group": group_.label, **_row(first, group_, key)}
         for key in _keys(groups)
-        for it in groups
-        if key in it.values
+        for group_ in groups
+        if key in group_.values
     ]
-    found = list(_differences(groups, by))
+    different = list(_differences(groups, by))
     return Comparison(
-        [_described(it) for it in groups],
+        [_described(each) for each in groups],
         pl.DataFrame(figures, schema=TABLE),
-        [*_notes(groups), *(f"Different {it.sentence()}." for it in found)],
-        found,
+        [*_notes(groups), *(f"Different {item.sentence()}." for item in different)],
+        different,
     )
 
 
@@ -187,30 +187,30 @@ def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:
         if len(set(versions.values())) > 1:
             yield Difference("version", versions)
     measured = {
-        it.label: [dict(it.environments[run.id]) for run in it.runs if not run.simulated]
-        for it in groups
+        one.label: [dict(one.environments[run.id]) for run in one.runs if not run.simulated]
+        for one in groups
     }
     yield from differences(measured)
 
 
-def _kinds(it: Group) -> str:
+def _kinds(members: Group) -> str:
     """Return the kinds of results in words."""
-    kinds = ", ".join(sorted({run.kind for run in it.runs}))
-    return f"{it.label}: {kinds} of {', '.join(sorted({run.name for run in it.runs}))}"
+    kinds = ", ".join(sorted({run.kind for run in members.runs}))
+    return f"{members.label}: {kinds} of {', '.join(sorted({run.name for run in members.runs}))}"
 
 
 def _keys(groups: Sequence[Group]) -> list[Key]:
     """Every figure that one of them has, operation by operation."""
-    keys = dict.fromkeys(key for it in groups for key in it.values)
+    keys = dict.fromkeys(key for one in groups for key in one.values)
     operations = sorted(dict.fromkeys(operation for operation, _ in keys), key=_natural)
-    operations.sort(key=lambda it: it == "all")
+    operations.sort(key=lambda part: part == "all")
     return [(each, figure) for each in operations for figure in FIGURES if (each, figure) in keys]
 
 
 def _natural(text: str) -> list[tuple[float, str]]:
     """Numbers in order of size, the rest in order of letters."""
     parts = re.split(r"(\d+(?:\.\d+)?)", text)
-    return [(float(it), "") if place % 2 else (0.0, it) for place, it in enumerate(parts)]
+    return [(float(part), "") if place % 2 else (0.0, part) for place, part in enumerate(parts)]
 
 
 def _row(first: Group, other: Group, key: Key) -> dict[str, float | None]:
@@ -222,19 +222,19 @@ def _row(first: Group, other: Group, key: Key) -> dict[str, float | None]:
     if not math.isfinite(ratio):
         return row
     row["ratio"] = ratio
-    found = difference(first.samples.get(key, ()), samples)
-    if found is not None:
-        row |= {"ratio_low": found.low, "ratio_high": found.high, "p": found.p}
+    change = difference(first.samples.get(key, ()), samples)
+    if change is not None:
+        row |= {"ratio_low": change.low, "ratio_high": change.high, "p": change.p}
     return row
 
 
-def _described(it: Group) -> GroupSummary:
+def _described(members: Group) -> GroupSummary:
     def every(field: str) -> list[Any]:
-        return list(dict.fromkeys(getattr(run, field) for run in it.runs))
+        return list(dict.fromkeys(getattr(run, field) for run in members.runs))
 
-    started = sorted(run.started for run in it.runs)
+    started = sorted(run.started for run in members.runs)
     return GroupSummary(
-        group=it.label,
+        group=members.label,
         ids=every("id"),
         names=every("name"),
         kinds=every("kind"),
@@ -244,7 +244,7 @@ def _described(it: Group) -> GroupSummary:
         seeds=every("seed"),
         started=started[0],
         last_started=started[-1],
-        samples=max(map(len, it.samples.values()), default=0),
+        samples=max(map(len, members.samples.values()), default=0),
     )
 
 
@@ -262,31 +262,31 @@ def _notes(groups: Sequence[Group]) -> Iterator[str]:
             )
     yield from _calls_noted(groups)
     first = groups[0]
-    for it in groups[1:]:
-        several = [key for key in it.samples if _varied(first, it, key)]
-        still = [key for key in several if not _varies(first, key) and not _varies(it, key)]
+    for one in groups[1:]:
+        several = [key for key in one.samples if _varied(first, one, key)]
+        still = [key for key in several if not _varies(first, key) and not _varies(one, key)]
         if several and len(still) == len(several):
-            yield f"Neither {first.label} nor {it.label} varies: any difference is significant."
+            yield f"Neither {first.label} nor {one.label} varies: any difference is significant."
 
 
 def _calls_noted(groups: Sequence[Group]) -> Iterator[str]:
     """Return the calls by which the groups were measured, if they differ."""
-    calls = {it.label: it.runs[0].calls for it in groups}
+    calls = {one.label: one.runs[0].calls for one in groups}
     if len(set(calls.values())) == 1:
         return
-    for it in groups:
-        by = calls[it.label]
+    for each in groups:
+        by = calls[each.label]
         if by == NO_CALLS:
-            yield f"{it.label} made no calls (null): its figures show the benchmark's own cost."
+            yield f"{each.label} made no calls (null): its figures show the benchmark's own cost."
         elif by is not None:
-            yield f"{it.label} was measured by {by} calls."
-        elif any(not run.simulated for run in it.runs):
-            yield f"The calls of {it.label} are unknown."
+            yield f"{each.label} was measured by {by} calls."
+        elif any(not run.simulated for run in each.runs):
+            yield f"The calls of {each.label} are unknown."
 
 
 def _varied(first: Group, other: Group, key: Key) -> bool:
-    return min(len(it.samples.get(key, ())) for it in (first, other)) >= FEWEST
+    return min(len(side.samples.get(key, ())) for side in (first, other)) >= FEWEST
 
 
-def _varies(it: Group, key: Key) -> bool:
-    return len(set(it.samples[key])) > 1
+def _varies(members: Group, key: Key) -> bool:
+    return len(set(members.samples[key])) > 1

@@ -20,7 +20,7 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
     """Write a row for each figure of each result, and return the identifiers. Figures are over all
     repetitions (`repetition` 0), of each repetition, and of each step of a load sweep (`step`)."""
     with store.reading() as connection:
-        whole = list(dict.fromkeys(queries.found(connection, it) for it in ids))
+        whole = list(dict.fromkeys(queries.found(connection, identifier) for identifier in ids))
         results = queries.rows(connection, schema.runs, whole, without=queries.LARGE)
         labels = queries.labels(connection, whole)
         environments = queries.environments(connection, whole)
@@ -43,7 +43,7 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
         written = csv.writer(file)
         written.writerow([*OF_RESULT, *OF_FIGURE])
         for row in figures:
-            of = of_result[row["run_id"]]
+            result = of_result[row["run_id"]]
             row = {"step": "", "repetition": row.get("number", 0)} | row
-            written.writerow([*(of[it] for it in OF_RESULT), *(row[it] for it in OF_FIGURE)])
+            written.writerow([*(result[key] for key in OF_RESULT), *(row[it] for it in OF_FIGURE)])
     return whole

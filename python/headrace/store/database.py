@@ -56,11 +56,11 @@ class Database:
                     yield connection
                 return
             with engine.connect() as connection:
-                found = self._version(connection)
-                if found == HEAD:
+                version = self._version(connection)
+                if version == HEAD:
                     yield connection
                     return
-            if found is None:
+            if version is None:
                 with _empty() as connection:
                     yield connection
             elif self._upgraded():
@@ -105,13 +105,13 @@ class Database:
         # Several processes may come to this at once; SQLite's transaction excludes the others.
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
-        found = self._version(connection)
-        if found == HEAD:
+        version = self._version(connection)
+        if version == HEAD:
             return
         # It takes a tenth of a second to import.
         from headrace.store.migration import upgrade
 
-        upgrade(connection, found, self.location)
+        upgrade(connection, version, self.location)
 
     def _version(self, connection: sa.Connection) -> str | None:
         """Return the catalogue's schema; None if there is none yet.
@@ -122,15 +122,15 @@ class Database:
         # Another process may make all tables between two of these questions: those that are there
         # at the first one have their version at the second.
         has_runs = tables.has_table(schema.runs.name)
-        found: str | None = None
+        version: str | None = None
         if tables.has_table(VERSION_TABLE):
-            found = connection.execute(sa.select(version_table.c.version_num)).scalar()
-        if found is None and has_runs:
+            version = connection.execute(sa.select(version_table.c.version_num)).scalar()
+        if version is None and has_runs:
             raise StoreFailure(
                 f"{self.location}: the catalogue is damaged: it does not say which schema it has:"
                 " move it away, or name another store by HEADRACE_STORE"
             )
-        return found
+        return version
 
     @cached_property
     def _engine(self) -> sa.Engine:
@@ -169,12 +169,12 @@ class Database:
 
 
 @contextlib.contextmanager
-def _upgraded_copy(of: Directory) -> Iterator[sa.Connection]:
+def _upgraded_copy(original: Directory) -> Iterator[sa.Connection]:
     """A connection to a copy of a catalogue, with the schema of this version."""
     with TemporaryDirectory(prefix="headrace-") as folder:
         copy = Directory(Path(folder))
         with (
-            contextlib.closing(connect(of.catalogue)) as source,
+            contextlib.closing(connect(original.catalogue)) as source,
             contextlib.closing(sqlite3.connect(copy.catalogue)) as target,
         ):
             source.backup(target)

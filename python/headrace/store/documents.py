@@ -125,12 +125,12 @@ def _left_out(where: str, value: Any) -> None:
         each_in_list(entry)(where, value)
 
 
-def _list_or_count(of: Check) -> Check:
+def _list_or_count(inner: Check) -> Check:
     """Accept a list, or the number of its members."""
 
     def check(where: str, value: Any) -> None:
         if not is_number(value):
-            each_in_list(of)(where, value)
+            each_in_list(inner)(where, value)
 
     return check
 

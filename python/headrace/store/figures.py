@@ -48,10 +48,10 @@ def figures(document: Mapping[str, Any]) -> Iterator[Figure]:
     yield from _once(_figures(document))
 
 
-def _once(found: Iterable[Figure]) -> Iterable[Figure]:
+def _once(rows: Iterable[Figure]) -> Iterable[Figure]:
     """Return the last figure of each name: an operation may have the name of a group, and names are
     keys."""
-    return {(one.operation, one.figure): one for one in found}.values()
+    return {(one.operation, one.figure): one for one in rows}.values()
 
 
 def _figures(document: Mapping[str, Any]) -> Iterator[Figure]:
@@ -86,7 +86,7 @@ def _points(document: Mapping[str, Any]) -> Iterator[Figure]:
     for name, entries in by_values.items():
         for key, figure in OF_POINTS.items():
             values = [entry.get(key) for entry in entries]
-            known = [float(it) for it in values if it is not None and _is_number(it)]
+            known = [float(value) for value in values if value is not None and _is_number(value)]
             if len(known) == len(entries):
                 yield from _figure(name, figure, sum(known) / len(known))
 
@@ -128,9 +128,9 @@ def step_figures(document: Mapping[str, Any]) -> Iterator[StepFigure]:
         if not isinstance(name, str) or step.get("partial"):
             continue
         each = step.get("repetitions")
-        for number, it in enumerate([step, *(each if isinstance(each, list) else ())]):
-            if isinstance(it, Mapping):
-                once = _once([*_figures(it), *_responses(it)])
+        for number, part in enumerate([step, *(each if isinstance(each, list) else ())]):
+            if isinstance(part, Mapping):
+                once = _once([*_figures(part), *_responses(part)])
                 yield from (StepFigure(name, number, *one) for one in once)
 
 
@@ -151,8 +151,8 @@ def _entries(document: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]
         yield from part.items()
 
 
-def _part(of: Any, key: str) -> Any:
-    return of.get(key) if isinstance(of, Mapping) else None
+def _part(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, Mapping) else None
 
 
 def _figure(operation: str, figure: str, value: Any) -> Iterator[Figure]:

@@ -57,12 +57,12 @@ HISTORY = pl.Schema(
 
 
 def history(
-    connection: sa.Connection, wanted: queries.Filter, operation: str, figure: str
+    connection: sa.Connection, chosen: queries.Filter, operation: str, figure: str
 ) -> pl.DataFrame:
     """A figure of the matching results, the oldest first."""
-    rows = queries.history(connection, wanted, operation, figure)
+    rows = queries.history(connection, chosen, operation, figure)
     texts = pl.Schema({**HISTORY, "started": pl.String()})
-    frame = pl.DataFrame([tuple(it) for it in rows], schema=texts, orient="row")
+    frame = pl.DataFrame([tuple(row) for row in rows], schema=texts, orient="row")
     return frame.with_columns(_as_time("started"))
 
 
@@ -74,7 +74,7 @@ def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:
     frame = pl.DataFrame(
         [
             row
-            | {key: it for key, it in environments[row["id"]].items() if key in RUNS}
+            | {key: value for key, value in environments[row["id"]].items() if key in RUNS}
             | {"labels": [f"{key}={value}" for key, value in labels[row["id"]].items()]}
             for row in rows
         ],

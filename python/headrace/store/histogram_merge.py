@@ -24,11 +24,11 @@ def merge_histograms(
     """Return percentiles of service and response times over all operations of these results, by
     operation and by group of operations. With `step`, use that step of load sweeps. Empty for one
     result, or if a result lacks histograms."""
-    if len(ids) < 2 or not all(TABLE in {it.name for it in store.contents(one)} for one in ids):
+    if len(ids) < 2 or not all(TABLE in {part.name for part in store.contents(one)} for one in ids):
         return {}
     tables = [_of_step(store.table(one, TABLE), step) for one in ids]
     names = {quantile: name for name, quantile in LATENCIES.items()}
-    found: dict[Key, float] = {}
+    values: dict[Key, float] = {}
     ways: tuple[tuple[By, Callable[[str], str]], ...] = (("group", group), ("operation", str))
     for by, named in ways:
         try:
@@ -37,8 +37,8 @@ def merge_histograms(
             # Earlier versions took in what was damaged.
             raise _damaged(ids, tables) from None
         for name, time, quantile, value in rows.iter_rows():
-            found[named(name), f"{TIMES[time]}_{names[quantile]}_s"] = float(value)
-    return found
+            values[named(name), f"{TIMES[time]}_{names[quantile]}_s"] = float(value)
+    return values
 
 
 def _damaged(ids: Sequence[str], tables: Sequence[pl.DataFrame]) -> StoreError:

@@ -92,15 +92,15 @@ def _inserted(
 
 def _insert_rows(connection: sqlite3.Connection, rows: Rows, same_document: bool) -> str | None:
     (run,) = rows["runs"]
-    found = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
-    if found is None and same_document:
+    known = connection.execute("SELECT id FROM runs WHERE id = :id", run).fetchone()
+    if known is None and same_document:
         query = "SELECT id FROM runs WHERE document_sha256 = :document_sha256"
-        found = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
-    if found is not None:
-        return str(found[0])
+        known = connection.execute(f"{query} ORDER BY started DESC", run).fetchone()
+    if known is not None:
+        return str(known[0])
     for table, entries in rows.items():
         for columns, same in itertools.groupby(entries, key=tuple):
-            names, values = ", ".join(columns), ", ".join(f":{it}" for it in columns)
+            names, values = ", ".join(columns), ", ".join(f":{column}" for column in columns)
             connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", same)
     return None
 
@@ -109,8 +109,8 @@ def _version(connection: sqlite3.Connection) -> str | None:
     there = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
     if connection.execute(there, [VERSION_TABLE]).fetchone() is None:
         return None
-    found = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
-    return str(found[0]) if found else None
+    known = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    return str(known[0]) if known else None
 
 
 def connect(catalogue: Path) -> sqlite3.Connection:

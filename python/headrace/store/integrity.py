@@ -67,7 +67,7 @@ def check(store: "Store", on_progress: OnStep | None = None) -> Checked:
             whole_catalogue = False
     if whole_catalogue:
         known = set(ids)
-        removed = [it for it in directories if it.name not in known and _is_old(it)]
+        removed = [folder for folder in directories if folder.name not in known and _is_old(folder)]
     for directory in removed:
         try:
             remove_files(directory)
@@ -82,8 +82,8 @@ def _of_file(connection: sa.Connection) -> list[str]:
         return []
     # A quick check does not compare indexes with their tables.
     problems = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
-    lines = [line for it in problems for line in str(it).splitlines()]
-    return [f"catalogue: {it}" for it in lines if it != "ok"]
+    lines = [line for problem in problems for line in str(problem).splitlines()]
+    return [f"catalogue: {line}" for line in lines if line != "ok"]
 
 
 def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
@@ -95,8 +95,8 @@ def _of_rows(connection: sa.Connection, ids: Sequence[str]) -> Iterator[str]:
         for table in (schema.runs, *schema.PARTS):
             large = KEPT_APART.get(table.name, ())
             _, damaged = queries.checked_rows(connection, table, some, without=large)
-            named |= {it.run_id for it in damaged}
-            yield from (it.what for it in damaged)
+            named |= {row.run_id for row in damaged}
+            yield from (row.what for row in damaged)
         column = schema.checksums.c
         query = sa.select(column.run_id, column.sha256).where(column.run_id.in_(some))
         expected = dict(map(tuple, connection.execute(query)))
@@ -149,19 +149,19 @@ def _of_tables(
         query = sa.select(column.run_id, column.name, column.sha256)
         query = query.where(column.run_id.in_(ids[first : first + AT_ONCE]))
         for identifier, name, digest in connection.execute(query).all():
-            what = f'table "{name}" of {identifier}'
+            subject = f'table "{name}" of {identifier}'
             try:
                 if inside:
                     content = queries.content(connection, identifier, name)
                     data = (content.data if content else None) or b""
                 else:
                     assert isinstance(location, Directory)
-                    what, data = _file(location, identifier, name)
+                    subject, data = _file(location, identifier, name)
             except StoreFailure as failure:
                 yield str(failure)
                 continue
             if sha256(data) != digest:
-                yield f"{what}: it does not match its checksum: expected SHA-256 {digest}"
+                yield f"{subject}: it does not match its checksum: expected SHA-256 {digest}"
 
 
 def _file(location: Directory, identifier: object, name: object) -> tuple[str, bytes]:

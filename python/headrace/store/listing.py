@@ -58,21 +58,21 @@ class Listed(NamedTuple):
     """Damage of results that this page omits, one line each."""
 
 
-def several(connection: sa.Connection, wanted: queries.Filter) -> Listed:
+def several(connection: sa.Connection, chosen: queries.Filter) -> Listed:
     """The results that are wanted. Those whose rows are damaged are left out, and named."""
-    ids = queries.identifiers(connection, wanted)
+    ids = queries.identifiers(connection, chosen)
     tables = (schema.runs, schema.environments, schema.labels, schema.figures)
     damaged = [
-        it
+        row
         for table in tables
-        for it in queries.checked_rows(connection, table, ids, without=LARGE)[1]
+        for row in queries.checked_rows(connection, table, ids, without=LARGE)[1]
     ]
-    bad = {it.run_id for it in damaged}
-    whole = [it for it in ids if it not in bad]
+    bad = {row.run_id for row in damaged}
+    whole = [identifier for identifier in ids if identifier not in bad]
     return Listed(
         entries(connection, whole),
-        queries.count(connection, wanted),
-        [it.what for it in damaged],
+        queries.count(connection, chosen),
+        [row.what for row in damaged],
     )
 
 
@@ -83,7 +83,7 @@ def entries(connection: sa.Connection, ids: Sequence[str]) -> list[ResultEntry]:
     told: dict[str, dict[str, dict[str, float]]] = {identifier: {} for identifier in ids}
     figures = rows.figures(connection, ids)
     # A later version may have catalogued other figures.
-    figures.sort(key=lambda it: (it.operation, PLACE.get(it.figure, len(PLACE))))
+    figures.sort(key=lambda figure: (figure.operation, PLACE.get(figure.figure, len(PLACE))))
     for row in figures:
         told[row.run_id].setdefault(row.operation, {})[row.figure] = row.value
     return [
@@ -113,14 +113,14 @@ def step(connection: sa.Connection, identifier: str, name: str) -> ShownStep:
     document = queries.record(connection, identifier).contents
     steps = document.get("steps")
     steps = steps if isinstance(steps, list) else []
-    named = [it for it in steps if isinstance(it, dict) and "name" in it]
-    found = next((it for it in named if it["name"] == name), None)
+    named = [entry for entry in steps if isinstance(entry, dict) and "name" in entry]
+    match = next((entry for entry in named if entry["name"] == name), None)
     if steps and not named:
         raise StoreError(
             f'--step "{name}": the steps of {identifier} have no names, as version'
             f" {document.get('version')} saved them: expected no --step"
         )
-    if found is None:
-        told = ", ".join(str(it["name"]) for it in named) or "a load sweep"
+    if match is None:
+        told = ", ".join(str(entry["name"]) for entry in named) or "a load sweep"
         raise StoreError(f'--step "{name}": {identifier} has no such step: expected {told}')
-    return ShownStep(identifier, document["scenario"]["name"], found)
+    return ShownStep(identifier, document["scenario"]["name"], match)

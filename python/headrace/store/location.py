@@ -68,9 +68,9 @@ def location(where: str | PathLike[str] | None = None) -> Location:
     while not there.exists() and there != there.parent:
         there = there.parent
     if not there.is_dir():
-        what = "the store" if where is not None else VARIABLE
+        place = "the store" if where is not None else VARIABLE
         raise StoreError(
-            f'{what} = "{text}": {there} is a file: expected a directory, which may not exist yet,'
+            f'{place} = "{text}": {there} is a file: expected a directory, which may not exist yet,'
             ' or a database such as "postgresql://user@host/database"'
         )
     return _directory(directory)
@@ -91,14 +91,14 @@ def _directory(path: Path) -> Directory:
     return Directory(path)
 
 
-def _server(url: str, what: str) -> Server:
+def _server(url: str, source: str) -> Server:
     try:
         scheme = urlsplit(url).scheme
     except ValueError:
         scheme = ""
     if scheme not in SCHEMES:
         raise StoreError(
-            f'{what} = "{_without_password(url)}": expected a directory, or a database such as '
+            f'{source} = "{_without_password(url)}": expected a directory, or a database such as '
             '"postgresql://user@host/database"'
         )
     return Server("postgresql+psycopg" + url[len(scheme) :])

@@ -9,8 +9,8 @@ from headrace.store.errors import StoreError
 from headrace.store.version import HEAD
 
 
-def upgrade(connection: Connection, found: str | None, where: object, to: str = HEAD) -> None:
-    """Run the migrations from schema `found` on, in the connection's transaction.
+def upgrade(connection: Connection, was: str | None, where: object, to: str = HEAD) -> None:
+    """Run the migrations from schema `was` on, in the connection's transaction.
 
     Raises StoreError, with nothing changed, if a newer version of Headrace made the schema.
     """
@@ -18,9 +18,9 @@ def upgrade(connection: Connection, found: str | None, where: object, to: str = 
     config.set_main_option("script_location", "headrace.store:migrations")
     config.attributes["connection"] = connection
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found is not None and found not in known:
+    if was is not None and was not in known:
         raise StoreError(
-            f'{where}: its schema is "{found}", and this version of Headrace knows up to "{HEAD}": '
+            f'{where}: its schema is "{was}", and this version of Headrace knows up to "{HEAD}": '
             "use a newer Headrace, or another store by HEADRACE_STORE"
         )
     command.upgrade(config, to)

@@ -24,7 +24,7 @@ UNPUBLISHED = re.compile(rf"\.{PATTERN.pattern}\.[0-9a-f]{{16}}")
 """Directories with tables that were not moved to their place, or that were replaced."""
 
 
-def from_parquet(content: bytes, what: str, rows: int | None = None) -> "pl.DataFrame":
+def from_parquet(content: bytes, subject: str, rows: int | None = None) -> "pl.DataFrame":
     """Return the table in the content of a Parquet file, or its first rows. Raises StoreError if
     there is none."""
     # It takes a quarter of a second to import, which a list of results needs not.
@@ -34,13 +34,13 @@ def from_parquet(content: bytes, what: str, rows: int | None = None) -> "pl.Data
         return read_parquet(content, rows)
     except ValueError as error:
         reason = str(error).removeprefix("table: ")
-        raise StoreError(f"{what}: expected a table in Parquet: {reason}") from None
+        raise StoreError(f"{subject}: expected a table in Parquet: {reason}") from None
 
 
-def checked(content: bytes, digest: str, what: object) -> bytes:
+def checked(content: bytes, digest: str, subject: object) -> bytes:
     """Return the content if its digest is right. Raises StoreFailure if it is not."""
     if sha256(content) != digest:
-        raise StoreFailure(f"{what}: it does not match its checksum: expected SHA-256 {digest}")
+        raise StoreFailure(f"{subject}: it does not match its checksum: expected SHA-256 {digest}")
     return content
 
 

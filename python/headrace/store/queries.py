@@ -65,13 +65,13 @@ class Filter(NamedTuple):
 class DamagedRow(StoreFailure):
     """A row of the catalogue is malformed."""
 
-    def __init__(self, run_id: object, what: str) -> None:
+    def __init__(self, run_id: object, problem: str) -> None:
         self.run_id = run_id
         super().__init__(
-            f"{what}: the catalogue is damaged: headrace results check lists all damage, and"
+            f"{problem}: the catalogue is damaged: headrace results check lists all damage, and"
             " headrace results remove ID removes a result"
         )
-        self.what = what
+        self.what = problem
 
 
 def found(connection: sa.Connection, text: str) -> str:
@@ -99,51 +99,51 @@ def found(connection: sa.Connection, text: str) -> str:
     raise StoreError(f'"{text}" matches {count} results, write more of one: {named}')
 
 
-def identifiers(connection: sa.Connection, wanted: Filter) -> Sequence[str]:
+def identifiers(connection: sa.Connection, chosen: Filter) -> Sequence[str]:
     """Return the identifiers of the matching results, newest first."""
-    query = _chosen(sa.select(runs.c.id), wanted).order_by(*NEWEST_FIRST)
-    query = query.limit(wanted.limit).offset(wanted.skip or None)
+    query = _chosen(sa.select(runs.c.id), chosen).order_by(*NEWEST_FIRST)
+    query = query.limit(chosen.limit).offset(chosen.skip or None)
     return connection.execute(query).scalars().all()
 
 
-def count(connection: sa.Connection, wanted: Filter) -> int:
+def count(connection: sa.Connection, chosen: Filter) -> int:
     """Return the number of matching results, ignoring `limit` and `skip`."""
-    query = _chosen(sa.select(sa.func.count()).select_from(runs), wanted)
+    query = _chosen(sa.select(sa.func.count()).select_from(runs), chosen)
     return int(connection.execute(query).scalar_one())
 
 
-def _chosen(query: sa.Select[Any], wanted: Filter) -> sa.Select[Any]:
-    if wanted.kind is not None:
-        query = query.where(runs.c.kind == wanted.kind)
-    if wanted.name is not None:
-        query = query.where(runs.c.name == wanted.name)
-    if wanted.calls is not None:
-        query = query.where(runs.c.calls == wanted.calls)
-    if wanted.since is not None:
-        query = query.where(runs.c.started >= timestamp(wanted.since))
-    for key, value in (wanted.labels or {}).items():
+def _chosen(query: sa.Select[Any], chosen: Filter) -> sa.Select[Any]:
+    if chosen.kind is not None:
+        query = query.where(runs.c.kind == chosen.kind)
+    if chosen.name is not None:
+        query = query.where(runs.c.name == chosen.name)
+    if chosen.calls is not None:
+        query = query.where(runs.c.calls == chosen.calls)
+    if chosen.since is not None:
+        query = query.where(runs.c.started >= timestamp(chosen.since))
+    for key, value in (chosen.labels or {}).items():
         label = schema.labels.c
         one = sa.select(label.run_id).where(label.key == key, label.value == value)
         query = query.where(runs.c.id.in_(one))
     there = schema.environments.c
     of_environment = []
-    if wanted.host is not None:
-        of_environment.append(there.host == wanted.host)
-    if wanted.file_system is not None:
-        of_environment.append(there.file_system == wanted.file_system)
-    if wanted.device is not None:
+    if chosen.host is not None:
+        of_environment.append(there.host == chosen.host)
+    if chosen.file_system is not None:
+        of_environment.append(there.file_system == chosen.file_system)
+    if chosen.device is not None:
         columns = (there.device, there.device_model, there.device_kind)
-        of_environment.append(_any_contains(columns, wanted.device))
+        of_environment.append(_any_contains(columns, chosen.device))
     if of_environment:
         query = query.where(runs.c.id.in_(sa.select(there.run_id).where(*of_environment)))
-    if wanted.search is not None:
-        texts = [it for it in there if isinstance(it.type, sa.Text) and it.name != "run_id"]
+    if chosen.search is not None:
+        texts = [text for text in there if isinstance(text.type, sa.Text) and text.name != "run_id"]
         label = schema.labels.c
         query = query.where(
-            _any_contains((runs.c.name,), wanted.search)
-            | runs.c.id.in_(sa.select(there.run_id).where(_any_contains(texts, wanted.search)))
+            _any_contains((runs.c.name,), chosen.search)
+            | runs.c.id.in_(sa.select(there.run_id).where(_any_contains(texts, chosen.search)))
             | runs.c.id.in_(
-                sa.select(label.run_id).where(_any_contains((label.value,), wanted.search))
+                sa.select(label.run_id).where(_any_contains((label.value,), chosen.search))
             )
         )
     return query
@@ -184,7 +184,7 @@ def checked_rows(
     order = {identifier: place for place, identifier in enumerate(ids)}
     names = [column.name for column in columns]
     damage = _Damage(table, columns)
-    found: list[dict[str, Any]] = []
+    selected: list[dict[str, Any]] = []
     damaged: list[DamagedRow] = []
     for first in range(0, len(ids), AT_ONCE):
         query = sa.select(*columns).where(key.in_(ids[first : first + AT_ONCE]))
@@ -193,15 +193,15 @@ def checked_rows(
         query = query.order_by(*table.primary_key.columns)
         for values in connection.execute(query):
             row = dict(zip(names, values, strict=True))
-            what = damage.of(values)
+            loss = damage.of(values)
             if row[key.name] not in order:
                 # An index says otherwise than its table.
                 damaged.append(DamagedRow(row[key.name], f"{key} = {row[key.name]!r}"))
-            elif what is None:
-                found.append(row)
+            elif loss is None:
+                selected.append(row)
             else:
-                damaged.append(DamagedRow(row[key.name], f"{what[0]} of {row[key.name]}{what[1]}"))
-    return sorted(found, key=lambda row: order[row[key.name]]), damaged
+                damaged.append(DamagedRow(row[key.name], f"{loss[0]} of {row[key.name]}{loss[1]}"))
+    return sorted(selected, key=lambda row: order[row[key.name]]), damaged
 
 
 TYPES: Mapping[type, tuple[type, ...]] = {
@@ -219,8 +219,8 @@ class _Damage:
 
     def __init__(self, table: sa.Table, columns: Sequence[sa.Column[Any]]) -> None:
         self._table, self._columns = table, columns
-        self._numbers = [at for at, it in enumerate(columns) if isinstance(it.type, sa.Double)]
-        self._times = [at for at, it in enumerate(columns) if it is runs.c.started]
+        self._numbers = [at for at, one in enumerate(columns) if isinstance(one.type, sa.Double)]
+        self._times = [at for at, column in enumerate(columns) if column is runs.c.started]
         self._right: set[tuple[type, ...]] = set()
         """The types of whole rows that were right: most rows have the same."""
 
@@ -264,12 +264,12 @@ def _is_timestamp(text: str) -> bool:
 def steps(connection: sa.Connection, ids: Sequence[str]) -> set[str]:
     """Return the names of the catalogued steps of these load sweeps."""
     column = schema.step_figures.c
-    found: set[str] = set()
+    present: set[str] = set()
     for first in range(0, len(ids), AT_ONCE):
         few = ids[first : first + AT_ONCE]
         query = sa.select(column.step).where(column.run_id.in_(few)).distinct()
-        found |= set(connection.execute(query).scalars())
-    return found
+        present |= set(connection.execute(query).scalars())
+    return present
 
 
 def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -282,12 +282,12 @@ def labels(connection: sa.Connection, ids: Sequence[str]) -> dict[str, dict[str,
 
 def environments(connection: sa.Connection, ids: Sequence[str]) -> dict[str, Environment]:
     """Return the environment of each result, as far as it is known."""
-    found: dict[str, Environment] = {identifier: {} for identifier in ids}
+    result: dict[str, Environment] = {identifier: {} for identifier in ids}
     for row in rows(connection, schema.environments, ids):
         identifier = row.pop("run_id")
         known = {key: value for key, value in row.items() if value is not None}
-        found[identifier] = cast(Environment, known)
-    return found
+        result[identifier] = cast(Environment, known)
+    return result
 
 
 def record(connection: sa.Connection, identifier: str) -> Record:
@@ -326,7 +326,7 @@ def checksums(connection: sa.Connection, tables: sa.MetaData, ids: Sequence[str]
 
     `tables` has the tables of the catalogue: during a migration, those of an earlier schema.
     """
-    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {it: {} for it in ids}
+    result: dict[str, dict[str, list[Mapping[str, Any]]]] = {identifier: {} for identifier in ids}
     for table in tables.sorted_tables:
         key = table.c.id if table.name == runs.name else table.c.get("run_id")
         if table.name == CHECKSUMS or key is None:
@@ -335,9 +335,9 @@ def checksums(connection: sa.Connection, tables: sa.MetaData, ids: Sequence[str]
         columns = [column for column in table.c if column.name not in apart]
         for row in connection.execute(sa.select(*columns).where(key.in_(ids))).mappings():
             # An index may say otherwise than its table, which `rows` reports.
-            if row[key.name] in found:
-                found[row[key.name]].setdefault(table.name, []).append(dict(row))
-    return {identifier: checksum(rows) for identifier, rows in found.items()}
+            if row[key.name] in result:
+                result[row[key.name]].setdefault(table.name, []).append(dict(row))
+    return {identifier: checksum(rows) for identifier, rows in result.items()}
 
 
 UNREADABLE = ""
@@ -353,9 +353,9 @@ def write_checksums(connection: sa.Connection) -> None:
     table = tables.tables[CHECKSUMS]
     connection.execute(table.delete())
     ids = [
-        it
-        for it in connection.execute(sa.select(tables.tables[runs.name].c.id)).scalars()
-        if isinstance(it, str)
+        identifier
+        for identifier in connection.execute(sa.select(tables.tables[runs.name].c.id)).scalars()
+        if isinstance(identifier, str)
     ]
     for first in range(0, len(ids), FEW):
         few = ids[first : first + FEW]
@@ -363,9 +363,9 @@ def write_checksums(connection: sa.Connection) -> None:
             digests = checksums(connection, tables, few)
         except sa.exc.DBAPIError:
             # SQLite cannot read a damaged text; `headrace results check` names it.
-            digests = {it: _checksum_if_readable(connection, tables, it) for it in few}
+            digests = {key: _checksum_if_readable(connection, tables, key) for key in few}
         connection.execute(
-            table.insert(), [{"run_id": it, "sha256": digests[it]} for it in digests]
+            table.insert(), [{"run_id": key, "sha256": digests[key]} for key in digests]
         )
 
 
@@ -452,17 +452,17 @@ def set_labels(
     connection.execute(schema.checksums.update().where(own).values(sha256=digest))
 
 
-def operations(connection: sa.Connection, wanted: Filter) -> Sequence[tuple[str, str]]:
+def operations(connection: sa.Connection, chosen: Filter) -> Sequence[tuple[str, str]]:
     """Return the operations and figures that the matching results have, in alphabetical order."""
     column = schema.figures.c
-    ids = _chosen(sa.select(runs.c.id), wanted)
+    ids = _chosen(sa.select(runs.c.id), chosen)
     query = sa.select(column.operation, column.figure).where(column.run_id.in_(ids)).distinct()
-    found = connection.execute(query.order_by(column.operation, column.figure))
-    return [(operation, figure) for operation, figure in found]
+    selected = connection.execute(query.order_by(column.operation, column.figure))
+    return [(operation, figure) for operation, figure in selected]
 
 
 def history(
-    connection: sa.Connection, wanted: Filter, operation: str, figure: str
+    connection: sa.Connection, chosen: Filter, operation: str, figure: str
 ) -> Sequence[sa.Row[Any]]:
     """Return identifier, start, version, kind, host and value of a figure of the matching results,
     the oldest first."""
@@ -473,14 +473,14 @@ def history(
     query = query.join(schema.figures, column.run_id == runs.c.id)
     query = query.outerjoin(there, there.c.run_id == runs.c.id)
     query = query.where(column.operation == operation, column.figure == figure)
-    newest = _chosen(query, wanted).order_by(*NEWEST_FIRST).limit(wanted.limit)
-    found = connection.execute(newest).all()[::-1]
-    for row in found:
+    newest = _chosen(query, chosen).order_by(*NEWEST_FIRST).limit(chosen.limit)
+    selected = connection.execute(newest).all()[::-1]
+    for row in selected:
         if not isinstance(row.started, str) or not _is_timestamp(row.started):
             raise DamagedRow(row.id, f"runs.started of {row.id} = {row.started!r}")
         if not isinstance(row.value, int | float) or not math.isfinite(row.value):
             raise DamagedRow(row.id, f"figures.value of {row.id} = {row.value!r}")
-    return found
+    return selected
 
 
 def names(connection: sa.Connection) -> Sequence[str]:

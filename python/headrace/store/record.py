@@ -86,8 +86,8 @@ class Record:
             host = this_host()
         text = as_json(document)
         calls = document.get("calls")
-        times = (document.get(f"{of}_seconds") for of in ("wall", "measured", "run"))
-        duration = next((it for it in times if it is not None), None)
+        times = (document.get(f"{key}_seconds") for key in ("wall", "measured", "run"))
+        duration = next((time for time in times if time is not None), None)
         return cls(
             id=new_identifier(started),
             kind=kind,

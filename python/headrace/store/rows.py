@@ -51,8 +51,8 @@ class FigureRow(msgspec.Struct, frozen=True):
 
 def runs(connection: sa.Connection, ids: Sequence[str]) -> list[RunRow]:
     """Return these results. Raises DamagedRow."""
-    found = queries.rows(connection, schema.runs, ids, without=queries.LARGE)
-    return [RunRow(**row) for row in found]
+    columns = queries.rows(connection, schema.runs, ids, without=queries.LARGE)
+    return [RunRow(**row) for row in columns]
 
 
 def figures(connection: sa.Connection, ids: Sequence[str]) -> list[FigureRow]:

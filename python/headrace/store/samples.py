@@ -63,7 +63,7 @@ def group(
         figures = _by_run([row for row in of_step if row.number is None])
         repeated = _by_run([row for row in of_step if row.number is not None])
     measured = sum(not run.simulated for run in runs)
-    found: dict[Key, dict[Sample, float]] = defaultdict(dict)
+    weights: dict[Key, dict[Sample, float]] = defaultdict(dict)
     lacking: set[Key] = set()
     values: dict[Key, list[float]] = defaultdict(list)
     for run in runs:
@@ -74,8 +74,8 @@ def group(
             lacking |= {row.key for row in own} - {row.key for row in each}
             own = each
         for row in own:
-            found[row.key][_sample(run, row)] = row.value
-    samples = {key: list(values.values()) for key, values in found.items() if key not in lacking}
+            weights[row.key][_sample(run, row)] = row.value
+    samples = {key: list(values.values()) for key, values in weights.items() if key not in lacking}
     means = {key: mean(samples.get(key, several)) for key, several in values.items()}
     combined = {key: value for key, value in merged(ids).items() if key in means}
     environments = queries.environments(connection, ids)
@@ -89,7 +89,7 @@ def mean(values: Sequence[float]) -> float:
         return 0.0
     if largest < sys.float_info.max / len(values):
         return statistics.fmean(values)
-    return statistics.fmean([it / largest for it in values]) * largest
+    return statistics.fmean([value / largest for value in values]) * largest
 
 
 def _sample(run: RunRow, row: FigureRow) -> Sample:
@@ -100,7 +100,7 @@ def _sample(run: RunRow, row: FigureRow) -> Sample:
 
 
 def _by_run(figures: Sequence[FigureRow]) -> dict[str, list[FigureRow]]:
-    found: dict[str, list[FigureRow]] = defaultdict(list)
+    by_run: dict[str, list[FigureRow]] = defaultdict(list)
     for row in figures:
-        found[row.run_id].append(row)
-    return found
+        by_run[row.run_id].append(row)
+    return by_run

@@ -32,10 +32,10 @@ def check_types(document: Mapping[str, Any]) -> None:
     Raises StoreError, which names the field.
     """
     check_document(document)
-    of = record_type(current_kind(str(document.get("kind"))))
+    type_ = record_type(current_kind(str(document.get("kind"))))
     try:
-        if of is not None:
-            convert(dict(document) | {"kind": current_kind(str(document["kind"]))}, partial(of))
+        if type_ is not None:
+            convert(dict(document) | {"kind": current_kind(str(document["kind"]))}, partial(type_))
     except WrongField as error:
         raise StoreError(str(error)) from None
 
@@ -48,7 +48,7 @@ def check_saved(
 
     Raises StoreError, which names the file and the field.
     """
-    document = {key: it for key, it in saved.items() if key not in names}
+    document = {key: value for key, value in saved.items() if key not in names}
     simulated = current_kind(str(saved.get("kind"))) not in STORED or saved["kind"] == SIMULATED
     try:
         check_types(document)

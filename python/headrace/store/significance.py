@@ -44,7 +44,7 @@ def difference(first: Sequence[float], other: Sequence[float]) -> Difference | N
     # Catalogues of earlier versions may have figures whose squares are no numbers.
     largest = max(map(abs, (*first, *other)))
     if largest > 0:
-        first, other = [it / largest for it in first], [it / largest for it in other]
+        first, other = [value / largest for value in first], [value / largest for value in other]
     one, two = _mean(first), _mean(other)
     if one.variance + two.variance == 0:
         return None

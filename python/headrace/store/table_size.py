@@ -34,16 +34,16 @@ def read_small_tables(contents: Sequence[bytes]) -> list[pl.DataFrame]:
         return []
     try:
         with reading_parquet("tables"):
-            scans = [pl.scan_parquet(io.BytesIO(it)) for it in contents]
-            if any(len(it.collect_schema()) > SMALL_WIDTH for it in scans):
+            scans = [pl.scan_parquet(io.BytesIO(content)) for content in contents]
+            if any(len(scan.collect_schema()) > SMALL_WIDTH for scan in scans):
                 return []
-            tables = pl.collect_all([it.head(SMALL_HEIGHT + 1) for it in scans])
+            tables = pl.collect_all([scan.head(SMALL_HEIGHT + 1) for scan in scans])
     except ValueError:
         return []
-    return [] if any(it.height > SMALL_HEIGHT for it in tables) else tables
+    return [] if any(table.height > SMALL_HEIGHT for table in tables) else tables
 
 
-def read_limited_table(content: bytes, what: str) -> pl.DataFrame:
+def read_limited_table(content: bytes, subject: str) -> pl.DataFrame:
     """Return the table in the content of a Parquet file.
 
     Raises StoreError if there is none, and for a table that is larger than results have, or than
@@ -52,11 +52,11 @@ def read_limited_table(content: bytes, what: str) -> pl.DataFrame:
     row = _row_bytes(content)
     largest = min(LARGEST, psutil.virtual_memory().available // SHARE_OF_MEMORY)
     most = largest // max(row, 1)
-    table = from_parquet(content, what, most + 1)
+    table = from_parquet(content, subject, most + 1)
     if row and table.height > most:
         rows = int(pl.scan_parquet(io.BytesIO(content)).select(pl.len()).collect().item())
         raise StoreError(
-            f"{what}: its {rows:,} rows take {size(rows * row)} of memory, above {size(largest)}"
+            f"{subject}: its {rows:,} rows take {size(rows * row)} of memory, above {size(largest)}"
         )
     return table
 

@@ -77,10 +77,10 @@ def parse(text: str) -> Axis:
         raise WrongAxis(f"--vary {text!r}: a path is named twice")
     if len(paths) > 1:
         return Axis(paths, tuple(_row(item, paths, text) for item in split(right, text)))
-    found = RANGE.match(right)
+    match = RANGE.match(right)
     # A value in quotes or brackets may have dots: a path such as "a/../b".
-    if found and "," not in right and right.lstrip()[0] not in "\"'([{":
-        return Axis(paths, range=_range(found, text))
+    if match and "," not in right and right.lstrip()[0] not in "\"'([{":
+        return Axis(paths, range=_range(match, text))
     return Axis(paths, tuple((_value(item),) for item in split(right, text)))
 
 
@@ -187,7 +187,7 @@ class Continuum:
         # An amount between the ends may still be refused; its run then says why.
         with contextlib.suppress(ScenarioError):
             changed = self.scenario.with_({self.field.path: value})
-            texts = (it[3] for it in changed.loaded.quantities() if it[0] == self.field.path)
+            texts = (row[3] for row in changed.loaded.quantities() if row[0] == self.field.path)
             value = next(texts, value)
         return value
 
@@ -197,7 +197,7 @@ def quantity(scenario: Scenario, path: str) -> Quantified | None:
 
     A path may be written short: the only entry of a list needs no number.
     """
-    return next((it for it in scenario.quantities if _is_path(it.path, path)), None)
+    return next((entry for entry in scenario.quantities if _is_path(entry.path, path)), None)
 
 
 def continuum(axis: Axis, scenario: Scenario) -> Continuum:
@@ -238,16 +238,16 @@ def _row(item: str, paths: Sequence[str], text: str) -> tuple[Value, ...]:
     return tuple(_value(each) for each in values)
 
 
-def _range(found: re.Match[str], text: str) -> Range:
-    scale: Scale = "log" if found["scale"] == "log" else "linear"
-    count = None if found["count"] is None else int(found["count"])
+def _range(match: re.Match[str], text: str) -> Range:
+    scale: Scale = "log" if match["scale"] == "log" else "linear"
+    count = None if match["count"] is None else int(match["count"])
     if count is not None and not 2 <= count <= MOST_VALUES:
         raise WrongAxis(f"--vary {text!r}: expected 2 to {MOST_VALUES:,} values, not {count}")
-    if ":" in found["high"]:
+    if ":" in match["high"]:
         raise WrongAxis(
             f"--vary {text!r}: expected the number of values behind the colon, such as :5 or :log5"
         )
-    return Range(found["low"], found["high"], scale, count)
+    return Range(match["low"], match["high"], scale, count)
 
 
 def _value(text: str) -> Value:

@@ -28,7 +28,7 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     Raises:
         WrongAxis: A range has no number of values, or there are too many points.
     """
-    count = math.prod(len(it.rows) if it.range is None else it.range.count or 1 for it in axes)
+    count = math.prod(len(one.rows) if one.range is None else one.range.count or 1 for one in axes)
     if count > MOST_POINTS:
         raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use --design sobol")
     every = [_rows(axis, scenario) for axis in axes]

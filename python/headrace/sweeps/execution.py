@@ -60,7 +60,7 @@ class Precision:
 
     def is_reached(self, outcomes: Sequence[Outcome]) -> bool:
         """Return whether a point needs no more replications."""
-        known = [values(it.figures)[self.figure] for it in outcomes if it.figures is not None]
+        known = [values(one.figures)[self.figure] for one in outcomes if one.figures is not None]
         present = [value for value in known if value is not None]
         if len(present) < len(outcomes) or len(outcomes) >= self.most:
             return True
@@ -185,10 +185,10 @@ class _Plan:
         if self._precision is None:
             return
         number, _ = self.places[task]
-        found = self._by_point.setdefault(number, [])
-        found.append(outcome)
+        known = self._by_point.setdefault(number, [])
+        known.append(outcome)
         # All of its replications have ended.
-        if len(found) == self._begun[number] and not self._precision.is_reached(found):
+        if len(known) == self._begun[number] and not self._precision.is_reached(known):
             self._added.append((number, self._begun[number]))
 
     def runs(self, outcomes: Mapping[int, Outcome]) -> list[Run]:
@@ -315,9 +315,9 @@ def sweep(
     name = _design_name(design, sensitivity)
     designed = designs.design(name, axes, scenario, samples, seed)
 
-    def whole(found: Sweep) -> Sweep:
+    def whole(result: Sweep) -> Sweep:
         return replace(
-            found,
+            result,
             design=name,
             axes=[axis.name for axis in axes],
             coordinates=designed.coordinates,

@@ -245,18 +245,18 @@ class Sweep:
             ValueError: The design is not made for it, too many points failed, or there is no such
                 figure.
         """
-        found = self.sensitivities
-        if found is None:
+        indices = self.sensitivities
+        if indices is None:
             raise ValueError(
                 f"a {self.design} design has no sensitivity indices: sweep with"
                 ' sensitivity="sobol" or "morris"'
             )
-        if found.error:
-            raise ValueError(found.error)
-        if figure not in found.figures:
-            raise ValueError(f"figure {figure!r}: expected {', '.join(found.figures)}")
-        rows = [msgspec.structs.asdict(index) for index in found.figures[figure]]
-        columns = ["path", *METHODS[found.method].columns]
+        if indices.error:
+            raise ValueError(indices.error)
+        if figure not in indices.figures:
+            raise ValueError(f"figure {figure!r}: expected {', '.join(indices.figures)}")
+        rows = [msgspec.structs.asdict(index) for index in indices.figures[figure]]
+        columns = ["path", *METHODS[indices.method].columns]
         return pl.DataFrame(rows, schema=INDEX).select(columns)
 
     def plot(self, figure: str = "throughput") -> "Figure":
@@ -287,7 +287,7 @@ class Sweep:
                 points=[SavedRun.of(run) for run in self.runs if not run.error],
                 failed=[FailedRun.of(run) for run in self.failed],
                 sensitivity=self.sensitivities or UNSET,
-                run_seconds=sum(it.figures.wall_seconds for it in self.runs if it.figures),
+                run_seconds=sum(run.figures.wall_seconds for run in self.runs if run.figures),
             )
         )
         return document
@@ -300,7 +300,7 @@ class Sweep:
             ValueError: A field is missing or wrong.
         """
         saved = convert(document, SweepReport)
-        runs = [it.run() for it in saved.points] + [it.run() for it in saved.failed]
+        runs = [point.run() for point in saved.points] + [run.run() for run in saved.failed]
         return cls(
             saved.scenario.name,
             saved.scenario.toml,
@@ -361,11 +361,11 @@ class Sweep:
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables that are saved: `runs`, `points`, and `sensitivity` of all figures."""
         tables = {"runs": self.frame, "points": self.points}
-        found = self.sensitivities
-        if found is not None and not found.error:
+        indices = self.sensitivities
+        if indices is not None and not indices.error:
             tables["sensitivity"] = pl.concat(
                 self.sensitivity(name).select(pl.lit(name).alias("figure"), pl.all())
-                for name in found.figures
+                for name in indices.figures
             )
         return tables
 
@@ -448,9 +448,9 @@ def _means(runs: Sequence[Run]) -> dict[str, Any]:
         return row
     every = [values(figures) for figures in known]
     for name, column in FIGURES.items():
-        found = [each[name] for each in every]
-        present = [value for value in found if value is not None]
-        if len(present) == len(found):
+        rows = [each[name] for each in every]
+        present = [value for value in rows if value is not None]
+        if len(present) == len(rows):
             row[column] = sum(present) / len(present)
             row[f"{column}_half_width"] = half_width(present)
     named = [figures.bottleneck for figures in known]

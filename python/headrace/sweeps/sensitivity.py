@@ -130,9 +130,7 @@ def sensitivity(
     size = len(paths) + kind.more
     block = np.arange(len(coordinates)) // size
     missing = np.zeros(len(coordinates), dtype=bool)
-    known = {
-        name: values for name, values in figures.items() if any(it is not None for it in values)
-    }
+    known = {name: values for name, values in figures.items() if any(x is not None for x in values)}
     missing |= not known
     for values in known.values():
         missing |= np.array([value is None for value in values])
@@ -149,15 +147,15 @@ def sensitivity(
             f" expected {FEWEST_BLOCKS} or more; take more samples, or ranges whose values all run",
         )
     at = np.asarray(coordinates, dtype=np.float64)[kept]
-    found = {}
+    order = {}
     for name, values in known.items():
-        figure = np.array([math.nan if it is None else it for it in values])[kept]
+        figure = np.array([math.nan if value is None else value for value in values])[kept]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             # SALib warns of figures that do not vary; their indices are None.
             warnings.simplefilter("ignore")
             indices = kind.analyse(paths, at, figure)
-        found[name] = sorted(indices, key=lambda it: -it.rank)
-    return Sensitivity(method, blocks, len(lost), found)
+        order[name] = sorted(indices, key=lambda index: -index.rank)
+    return Sensitivity(method, blocks, len(lost), order)
 
 
 def of_designs() -> dict[str, str]:
@@ -170,17 +168,17 @@ def _sobol_indices(paths: Sequence[str], _: Array, figure: Array) -> list[Index]
 
     if np.ptp(figure) == 0.0:
         return [Index(path) for path in paths]
-    found: Mapping[str, Any] = sobol.analyze(
+    analysis: Mapping[str, Any] = sobol.analyze(
         _problem(paths), figure, calc_second_order=False, seed=1
     )
     keys = {"s1": "S1", "s1_half_width": "S1_conf", "st": "ST", "st_half_width": "ST_conf"}
-    return _indices(paths, found, keys)
+    return _indices(paths, analysis, keys)
 
 
 def _morris_indices(paths: Sequence[str], coordinates: Array, figure: Array) -> list[Index]:
     from SALib.analyze import morris
 
-    found: Mapping[str, Any] = morris.analyze(
+    analysis: Mapping[str, Any] = morris.analyze(
         _problem(paths), coordinates, figure, num_levels=LEVELS, seed=1
     )
     keys = {
@@ -189,14 +187,14 @@ def _morris_indices(paths: Sequence[str], coordinates: Array, figure: Array) -> 
         "mu_star_half_width": "mu_star_conf",
         "sigma": "sigma",
     }
-    return _indices(paths, found, keys)
+    return _indices(paths, analysis, keys)
 
 
 def _indices(
-    paths: Sequence[str], found: Mapping[str, Any], keys: Mapping[str, str]
+    paths: Sequence[str], analysis: Mapping[str, Any], keys: Mapping[str, str]
 ) -> list[Index]:
     return [
-        Index(path, **{name: _number(found[key][at]) for name, key in keys.items()})
+        Index(path, **{name: _number(analysis[key][at]) for name, key in keys.items()})
         for at, path in enumerate(paths)
     ]
 

@@ -222,7 +222,7 @@ def warm_up(loaded: Loaded) -> float:
     return sum(amount for path, _, amount, _ in loaded.quantities() if path == "run.warm_up")
 
 
-def figures(it: Report, warm_up_s: float) -> Figures:
+def figures(report: Report, warm_up_s: float) -> Figures:
     """Return the main figures of a report.
 
     Rates are over the whole run, so that alternating operations are weighed by their time.
@@ -231,15 +231,15 @@ def figures(it: Report, warm_up_s: float) -> Figures:
         it: The report.
         warm_up_s: Seconds before statistics begin.
     """
-    kept_s = it.simulated_seconds - warm_up_s
+    kept_s = report.simulated_seconds - warm_up_s
     seconds = kept_s if kept_s > 0 else float("inf")
     return Figures(
-        throughput=sum(each.bytes for each in it.operations.values()) / seconds,
-        operations=sum(each.count for each in it.operations.values()) / seconds,
-        latency=it.latency.get("all", Latency()),
-        simulated_seconds=it.simulated_seconds,
-        wall_seconds=it.wall_seconds,
-        events=it.events,
-        bottleneck=it.bottleneck.station or "",
-        synced_writes=None if it.synced_writes is None else it.synced_writes.throughput,
+        throughput=sum(each.bytes for each in report.operations.values()) / seconds,
+        operations=sum(each.count for each in report.operations.values()) / seconds,
+        latency=report.latency.get("all", Latency()),
+        simulated_seconds=report.simulated_seconds,
+        wall_seconds=report.wall_seconds,
+        events=report.events,
+        bottleneck=report.bottleneck.station or "",
+        synced_writes=None if report.synced_writes is None else report.synced_writes.throughput,
     )

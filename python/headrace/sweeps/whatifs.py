@@ -112,8 +112,8 @@ class WhatIf:
             "changes": self.table.to_dicts(),
             "nothing": self.nothing,
             "left_out": [
-                msgspec.to_builtins(LeftOutKind(it.path, it.after, it.group, it.error))
-                for it in self.left_out
+                msgspec.to_builtins(LeftOutKind(kind.path, kind.after, kind.group, kind.error))
+                for kind in self.left_out
             ],
         }
         return kinds.with_kind("whatif", fields)
@@ -197,7 +197,7 @@ def whatif(
         ValueError: for a factor that is not above 1, or a pattern that matches no field; otherwise
             as `run`.
     """
-    found = study(
+    result = study(
         scenario,
         by=by,
         only=only,
@@ -210,7 +210,7 @@ def whatif(
         progress=progress,
         trust=trust,
     )
-    return found.table
+    return result.table
 
 
 def study(
@@ -251,13 +251,13 @@ def study(
     _check(by, kinds, quantities, cost, pairs)
     others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
     every = scenario.quantities
-    _check_patterns(only, every, [*(it.path for it in others), *(it.path for it in left_out)])
-    others = [it for it in others if is_at_most(it.group, cost)]
-    left_out = [it for it in left_out if is_at_most(it.group, cost)]
+    _check_patterns(only, every, [*(other.path for other in others), *(it.path for it in left_out)])
+    others = [other for other in others if is_at_most(other.group, cost)]
+    left_out = [kind for kind in left_out if is_at_most(kind.group, cost)]
     chosen = [
-        it
-        for it in (_chosen(every, only) if quantities else [])
-        if is_at_most(group_of(it.path), cost)
+        quantity
+        for quantity in (_chosen(every, only) if quantities else [])
+        if is_at_most(group_of(quantity.path), cost)
     ]
     started = time.monotonic()
     trusted = trust_of(trust)
@@ -272,19 +272,19 @@ def study(
         done: list[_Trial] = []
         tried = [each for each in chosen if each.amount != 0]
         for direction in (1, -1):
-            made = [it for each in tried if (it := _change(scenario, each, by, direction))]
+            changes = [new for each in tried if (new := _change(scenario, each, by, direction))]
             # Kinds and levels have no opposite.
-            levels = [_level(it) for it in others] if direction == 1 else []
-            found = trials.run([*(it for it in made if not it.failed), *levels])
-            found += [it for it in made if it.failed]
-            known = {it.row.path for it in done if it.failed}
-            done += [it for it in found if it.row.path not in known or not it.failed]
-            other_way = {it.row.path for it in found if _is_worse(it.row)}
+            levels = [_level(other) for other in others] if direction == 1 else []
+            found = trials.run([*(change for change in changes if not change.failed), *levels])
+            found += [change for change in changes if change.failed]
+            known = {trial.row.path for trial in done if trial.failed}
+            done += [trial for trial in found if trial.row.path not in known or not trial.failed]
+            other_way = {trial.row.path for trial in found if _is_worse(trial.row)}
             tried = [each for each in tried if each.path in other_way]
         if pairs:
             done += trials.run(_pairs(done, pairs))
     return WhatIf(
-        _ranked([it.row for it in done]),
+        _ranked([trial.row for trial in done]),
         [each.path for each in chosen if each.amount == 0],
         results[0],
         by,
@@ -358,15 +358,15 @@ def _change(scenario: Scenario, before: Quantified, by: float, direction: int) -
         changed = scenario.with_(sets)
     except ScenarioError as error:
         return trial.with_(effect="failed", error=error.message)
-    after = next((it for it in changed.quantities if it.path == before.path), None)
+    after = next((one for one in changed.quantities if one.path == before.path), None)
     if after is None:
         return None
     return trial.with_(after=after.text, factor=after.amount / before.amount)
 
 
-def _level(it: Alternative) -> _Trial:
-    trial = _trial("level", it.path, it.group, it.before, it.after, it.sets)
-    return trial.with_(what=it.what, caution=it.caution or None)
+def _level(one: Alternative) -> _Trial:
+    trial = _trial("level", one.path, one.group, one.before, one.after, one.sets)
+    return trial.with_(what=one.what, caution=one.caution or None)
 
 
 def _trial(
@@ -379,7 +379,7 @@ def _trial(
 def _pairs(trials: Sequence[_Trial], count: int) -> list[_Trial]:
     """Return every two of the best changes that do not concern the same field."""
     best: dict[str, _Trial] = {}
-    for trial in sorted(trials, key=lambda it: _rank(it.row)):
+    for trial in sorted(trials, key=lambda entry: _rank(entry.row)):
         if trial.row.effect == "helps":
             best.setdefault(trial.row.path, trial)
     chosen = list(best.values())[:count]
@@ -389,7 +389,7 @@ def _pairs(trials: Sequence[_Trial], count: int) -> list[_Trial]:
             if _overlap(one.sets, other.sets):
                 continue
             # The more expensive first: a system's preset must not undo what was set over it.
-            first, second = sorted((one, other), key=lambda it: -GROUPS.index(it.row.group))
+            first, second = sorted((one, other), key=lambda row: -GROUPS.index(row.row.group))
             pair = _trial(
                 "pair",
                 f"{first.row.path} + {second.row.path}",
@@ -399,7 +399,7 @@ def _pairs(trials: Sequence[_Trial], count: int) -> list[_Trial]:
                 {**first.sets, **second.sets},
             )
             cautions = dict.fromkeys(
-                it.row.caution for it in (first, second) if it.row.caution is not None
+                row.row.caution for row in (first, second) if row.row.caution is not None
             )
             pairs.append(pair.with_(caution="; ".join(cautions) or None))
     return pairs
@@ -421,7 +421,7 @@ def _section(path: str) -> str:
 
 def _figures(results: Sequence[Result], scenario: Scenario) -> list[Figures]:
     warm_up_s = warm_up(scenario.loaded)
-    return [figures(msgspec.convert(it.document, Report), warm_up_s) for it in results]
+    return [figures(msgspec.convert(result.document, Report), warm_up_s) for result in results]
 
 
 def _rate(figures: Figures, moves_bytes: bool) -> float:
@@ -455,9 +455,9 @@ class _Trials:
         about = duration(number * self.run_s / min(self.runs.processes, number))
         self.runs.title(f"what if: {number} runs, about {about}")
         before = self.count
-        found = run_points(
+        results = run_points(
             self.scenario,
-            [dict(it.sets) for it in changes],
+            [dict(change.sets) for change in changes],
             replications=len(self.baseline),
             on=self.on,
             progress=lambda done, known: self.runs.more(before + done, before + known),
@@ -465,7 +465,7 @@ class _Trials:
         )
         self.count += number
         by_point: dict[int, list[Any]] = {}
-        for run in found.runs:
+        for run in results.runs:
             by_point.setdefault(run.point, []).append(run)
         return [self._measured(change, by_point[at]) for at, change in enumerate(changes)]
 

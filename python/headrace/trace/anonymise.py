@@ -61,8 +61,8 @@ def component_names(
             return component
         content = component.encode("utf-8", "surrogateescape")
         hashed = hashlib.blake2b(content, key=secret, digest_size=BYTES, person=person).digest()
-        found = EXTENSION.fullmatch(component) if keep_extensions else None
-        return b32encode(hashed).decode("ascii").lower() + (found[1] if found else "")
+        match = EXTENSION.fullmatch(component) if keep_extensions else None
+        return b32encode(hashed).decode("ascii").lower() + (match[1] if match else "")
 
     return renamed
 
@@ -70,7 +70,7 @@ def component_names(
 def without_texts(skipped: str) -> str:
     """Return a reader's list of skipped lines without their texts."""
     kinds = [
-        msgspec.structs.replace(kind, examples=[SkippedLine(it.line, "") for it in kind.examples])
+        msgspec.structs.replace(kind, examples=[SkippedLine(one.line, "") for one in kind.examples])
         for kind in skipped_kinds(skipped)
     ]
     return msgspec.json.encode(kinds).decode()

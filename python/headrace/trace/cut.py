@@ -52,7 +52,7 @@ class CutReader(Edit):
     def __init__(self, source: Reader, selection: Selection) -> None:
         super().__init__(source)
         self._selection = selection
-        self._operations = np.array([TRACE_OPERATIONS.index(it) for it in selection.operations])
+        self._operations = np.array([TRACE_OPERATIONS.index(name) for name in selection.operations])
         self._from_ns = round((selection.from_s or 0) * 1e9)
         self._files = _Chosen(selection.files, source.file_names)
         self._processes = _Chosen(selection.processes, source.process_names)
@@ -101,9 +101,9 @@ class _Chosen:
         distinct, which = np.unique(numbers, return_inverse=True)
         new = [number for number in distinct.tolist() if number not in self._known]
         for number, name in zip(new, self._names(new), strict=True):
-            self._known[number] = any(fnmatchcase(name, it) for it in self._patterns)
-        found = np.array([self._known[number] for number in distinct.tolist()], dtype=np.bool_)
-        chosen: NDArray[np.bool_] = found[which]
+            self._known[number] = any(fnmatchcase(name, pattern) for pattern in self._patterns)
+        known = np.array([self._known[number] for number in distinct.tolist()], dtype=np.bool_)
+        chosen: NDArray[np.bool_] = known[which]
         return chosen
 
 
@@ -120,5 +120,5 @@ def cut_trace(
     `on_progress` is called with the records written so far. Raises as `import_trace`.
     """
     reader = CutReader(open_trace(source, format), selection)
-    made = write_trace(reader, Path(target), target_format, on_progress)
-    return made, reader.left_out
+    written = write_trace(reader, Path(target), target_format, on_progress)
+    return written, reader.left_out

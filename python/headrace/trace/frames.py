@@ -118,12 +118,12 @@ class ParquetReader:
     def __init__(self, path: Path) -> None:
         with reading_parquet(path):
             table = pl.scan_parquet(path)
-            found = table.collect_schema()
+            schema = table.collect_schema()
         for name, expected in SCHEMA.items():
-            if name in OPTIONAL and name not in found:
+            if name in OPTIONAL and name not in schema:
                 table = table.with_columns(pl.lit("").alias(name))
-            elif not _fits(found.get(name), expected):
-                given = "no column" if name not in found else f"column of {found[name]}"
+            elif not _fits(schema.get(name), expected):
+                given = "no column" if name not in schema else f"column of {schema[name]}"
                 raise ValueError(f"{path}: {given} {name}: expected one of {expected}")
         self._path = path
         with reading_parquet(path):
@@ -167,12 +167,12 @@ class ParquetReader:
         pass
 
 
-def _fits(found: pl.DataType | None, expected: pl.DataType) -> bool:
-    if found is None:
+def _fits(actual: pl.DataType | None, expected: pl.DataType) -> bool:
+    if actual is None:
         return False
     if expected.is_integer():
-        return found.is_integer()
-    return isinstance(found, pl.String | pl.Categorical | pl.Enum)
+        return actual.is_integer()
+    return isinstance(actual, pl.String | pl.Categorical | pl.Enum)
 
 
 def _flags_text(flags: pl.Series) -> pl.Series:

@@ -113,15 +113,15 @@ class CopiedReader(Edit):
             return None
         rows = len(batch["time_ns"])
         number = np.tile(np.arange(self._copies, dtype=np.uint64), rows)
-        made = {name: np.repeat(column, self._copies) for name, column in batch.items()}
-        made["process"] = _numbered(made["process"], number, self._copies)
+        columns = {name: np.repeat(column, self._copies) for name, column in batch.items()}
+        columns["process"] = _numbered(columns["process"], number, self._copies)
         if self._files > 1:
-            made["file"] = _numbered(made["file"], number, self._copies)
-            has_other = made["other"] != TRACE_NO_FILE
-            other = made["other"].copy()
+            columns["file"] = _numbered(columns["file"], number, self._copies)
+            has_other = columns["other"] != TRACE_NO_FILE
+            other = columns["other"].copy()
             other[has_other] = _numbered(other[has_other], number[has_other], self._copies)
-            made["other"] = other
-        return made
+            columns["other"] = other
+        return columns
 
     def file_names(self, numbers: Sequence[int]) -> list[str]:
         names = self._source.file_names([number // self._files for number in numbers])
@@ -132,7 +132,7 @@ class CopiedReader(Edit):
     def process_names(self, numbers: Sequence[int]) -> list[str]:
         names = self._source.process_names([number // self._copies for number in numbers])
         copies = [number % self._copies for number in numbers]
-        return [f"{it}+{copy}" if copy else it for it, copy in zip(names, copies, strict=True)]
+        return [f"{key}+{copy}" if copy else key for key, copy in zip(names, copies, strict=True)]
 
 
 MOST_COPIES = 100_000

@@ -102,7 +102,7 @@ def breakdown_from_counters(point: Point, processes: int, runs: Sequence[Run]) -
     Breakdown or None
         None if the measurement or the simulation has no device.
     """
-    run = sorted(runs, key=lambda it: it.seconds)[(len(runs) - 1) // 2]
+    run = sorted(runs, key=lambda each: each.seconds)[(len(runs) - 1) // 2]
     busy = _total(run.series, "device_busy")
     flushing = _total(run.series, "device_flushing") or 0.0
     reads = _total(run.series, "device_reads_per_s")
@@ -186,11 +186,11 @@ LIMITS = ("read_rate", "write_rate", "read_operations", "write_operations")
 def simulated_device(simulated: RunReport) -> StationUse | None:
     """Return the busiest device of a simulated machine; None if the system has no such machine."""
     stations = [
-        it
-        for it in simulated.stations
-        if it.station.startswith("system/client/") and it.station.endswith("/device")
+        station
+        for station in simulated.stations
+        if station.station.startswith("system/client/") and station.station.endswith("/device")
     ]
-    return max(stations, key=lambda it: it.most_utilisation, default=None)
+    return max(stations, key=lambda station: station.most_utilisation, default=None)
 
 
 def _total(series: Mapping[str, Sequence[float | None]], column: str) -> float | None:

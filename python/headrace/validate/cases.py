@@ -56,11 +56,11 @@ def _cached() -> list[Case]:
     # Small enough to fit in the L3 cache.
     cases += [
         Case(
-            f"{what} of 48 KiB in 6 MiB",
+            f"{label} of 48 KiB in 6 MiB",
             "cache",
             transfers(6 * MIB, 48 * KIB, [way], WARM, RANDOM | {"requests": "4000"}),
         )
-        for what, way in (("cached random reads", "read"), ("random rewrites", "write"))
+        for label, way in (("cached random reads", "read"), ("random rewrites", "write"))
     ]
     # The lists of buffer heads of its folios take 6.8 MB
     # (crates/storage/src/localfs/last_level_cache.rs).

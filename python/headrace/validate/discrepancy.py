@@ -34,15 +34,15 @@ class Discrepancy:
 
 def discrepancy_record(breakdowns: Sequence[Breakdown]) -> DiscrepancyRecord | None:
     """Return the record of the discrepancy of all breakdowns; None if there are none."""
-    found = discrepancy(breakdowns)
-    return None if found is None else found.record()
+    text = discrepancy(breakdowns)
+    return None if text is None else text.record()
 
 
 def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:
     """Summarise the breakdowns; None if there are none."""
     if not breakdowns:
         return None
-    open_ones = [it for it in breakdowns if not it.explained]
+    open_ones = [one for one in breakdowns if not one.explained]
     amounts: dict[str, float] = {}
     others = 0.0
     for breakdown in open_ones:
@@ -52,7 +52,7 @@ def discrepancy(breakdowns: Sequence[Breakdown]) -> Discrepancy | None:
             else:
                 amounts[name] = amounts.get(name, 0.0) + abs(difference)
     total = sum(amounts.values())
-    ordered = sorted(amounts.items(), key=lambda it: it[1], reverse=True)
+    ordered = sorted(amounts.items(), key=lambda pair: pair[1], reverse=True)
     shares = {name: amount / total for name, amount in ordered if amount > 0}
     sentences = [
         *_outside(breakdowns, open_ones, total + others),
@@ -70,7 +70,7 @@ def _outside(
             f"All {len(breakdowns)} predictions lie within the range of their measured repetitions:"
             " no difference remains to explain."
         ]
-    error = sum(abs(it.error) for it in open_ones)
+    error = sum(abs(case.error) for case in open_ones)
     return [
         f"{len(open_ones)} of {len(breakdowns)} predictions lie outside the range of their measured"
         f" repetitions. Their errors sum up to {duration(error)}.",
@@ -102,7 +102,7 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
         parts = ", ".join(f"{name} {percent_text(share)}" for name, share in shares.items())
         points_at = f"No single component of the model has half of the differences: {parts}."
     else:
-        net = sum(it.differences.get(named, 0.0) for it in open_ones)
+        net = sum(case.differences.get(named, 0.0) for case in open_ones)
         more = f"{duration(abs(net))} {'more' if net > 0 else 'less'}"
         points_at = (
             f"The component {named!r} has {percent_text(shares[named])} of the model's differences:"
@@ -113,13 +113,13 @@ def _of_model(open_ones: Sequence[Breakdown], shares: dict[str, float]) -> list[
 
 def _largest(open_ones: Sequence[Breakdown], named: str) -> str:
     """Describe the case with the largest difference in a component."""
-    worst = max(open_ones, key=lambda it: abs(it.differences.get(named, 0.0)))
+    worst = max(open_ones, key=lambda case: abs(case.differences.get(named, 0.0)))
     measured, simulated = worst.measured.get(named, 0.0), worst.simulated.get(named, 0.0)
-    found = (
+    text = (
         f"The largest difference of {named!r} is in the case {worst.name!r}: {duration(measured)}"
         f" measured, {duration(simulated)} simulated."
     )
     if worst.transfers is not None and max(worst.transfers) > 0:
-        counts = (f"{it:,.0f}" for it in worst.transfers)
-        found += " Its device made {} transfers measured, {} simulated.".format(*counts)
-    return found
+        counts = (f"{transfer:,.0f}" for transfer in worst.transfers)
+        text += " Its device made {} transfers measured, {} simulated.".format(*counts)
+    return text

@@ -45,14 +45,14 @@ def interval_width_warnings(
     sets
         Values that override the machine file, by path.
     """
-    found = [number for number, it in enumerate(points) if _width(it) > WIDE]
-    if not found:
+    wide = [number for number, point in enumerate(points) if _width(point) > WIDE]
+    if not wide:
         return []
-    number = max(found, key=lambda it: _width(points[it]))
+    number = max(wide, key=lambda index: _width(points[index]))
     widest = points[number]
     least, most = widest.predicted.interval or (0.0, 0.0)
     message = (
-        f"{len(found)} of {len(points)} predictions have an interval wider than a factor of"
+        f"{len(wide)} of {len(points)} predictions have an interval wider than a factor of"
         f" {WIDE:g}, the widest {widest.name!r} with {duration(least)} to {duration(most)}:"
         f" {_why(widest, machine, cases[number], sets)}: calibrate with more rounds, or when the"
         " machine is less busy"
@@ -76,19 +76,19 @@ def _why(point: Point, machine: Path, case: Case, sets: Mapping[str, str]) -> st
     rounds = rounds_of(system)
     effects = {}
     for field in rounds[0] if rounds else ():
-        values = dict.fromkeys(of[field] for of in rounds)
+        values = dict.fromkeys(errors[field] for errors in rounds)
         if field not in sets and len(values) > 1:
             effects[field] = _range(
-                [case.seconds(simulated(text, {**sets, field: it})) for it in values]
+                [case.seconds(simulated(text, {**sets, field: value})) for value in values]
             )
     checks = check_errors(system, cast(Resource, point.group)) or check_errors(system)
-    most = max(effects, key=lambda it: effects[it].factor, default=None)
-    name = max(checks, key=lambda it: checks[it].square, default=None)
+    most = max(effects, key=lambda path: effects[path].factor, default=None)
+    name = max(checks, key=lambda index: checks[index].square, default=None)
     if most is not None and effects[most].factor >= APART:
-        found = effects[most]
+        effect = effects[most]
         return (
-            f"{len(rounds)} rounds gave {most} = {', '.join(of[most] for of in rounds)}, which"
-            f" alone predict {duration(found.least)} to {duration(found.most)}"
+            f"{len(rounds)} rounds gave {most} = {', '.join(row[most] for row in rounds)}, which"
+            f" alone predict {duration(effect.least)} to {duration(effect.most)}"
         )
     if name is None:
         return f"{len(rounds)} rounds are too few to estimate the spread"

@@ -11,7 +11,7 @@ MOST = 768 * MIB
 
 def oversized_cases(settings: Iterable[Parameter]) -> tuple[Case, ...]:
     """Return the cases for a machine's settings; none if its memory and limits are large."""
-    known = {it.field: it.value for it in settings}
+    known = {setting.field: setting.value for setting in settings}
 
     def size(field: str) -> int:
         return round(float(known.get(field, MOST)))

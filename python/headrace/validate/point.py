@@ -35,7 +35,7 @@ class Point:
         if self.predicted.interval is None:
             return None
         least, most = self.predicted.interval
-        return sum(least <= it <= most for it in self.measured) / len(self.measured)
+        return sum(least <= time <= most for time in self.measured) / len(self.measured)
 
     def record(self) -> PointRecord:
         """Return the record of the point."""
@@ -54,17 +54,17 @@ class Point:
 
 def summary(points: Sequence[Point]) -> dict[str, GroupErrors]:
     """Return the errors of each group."""
-    found = {}
+    groups = {}
     for group in dict.fromkeys(point.group for point in points):
         errors = [point.error for point in points if point.group == group]
         covered = [
-            it for point in points if point.group == group and (it := point.covered) is not None
+            time for point in points if point.group == group and (time := point.covered) is not None
         ]
-        found[group] = GroupErrors(
+        groups[group] = GroupErrors(
             points=len(errors),
             median_error=median(abs(error) for error in errors),
             worst_error=max(errors, key=abs),
             bias=sum(errors) / len(errors),
             covered=sum(covered) / len(covered) if covered else None,
         )
-    return found
+    return groups

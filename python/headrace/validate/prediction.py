@@ -45,7 +45,7 @@ class CheckErrors:
     @property
     def square(self) -> float:
         """Mean square of the errors."""
-        return statistics.fmean(it * it for it in self.of_rounds)
+        return statistics.fmean(error * error for error in self.of_rounds)
 
 
 @dataclass(frozen=True)
@@ -104,18 +104,18 @@ def check_errors(
     """Return the errors of the checks in a system's file by name, for one limiting resource or for
     all."""
     rounds: dict[str, list[tuple[float, float]]] = {}
-    for it in system.get("check", []):
-        if resource in (None, it["bound"]):
+    for entry in system.get("check", []):
+        if resource in (None, entry["bound"]):
             times = (
-                math.log(parse_seconds(it["measured"])),
-                math.log(parse_seconds(it["predicted"])),
+                math.log(parse_seconds(entry["measured"])),
+                math.log(parse_seconds(entry["predicted"])),
             )
-            rounds.setdefault(it["name"], []).append(times)
+            rounds.setdefault(entry["name"], []).append(times)
     return {name: _errors(times) for name, times in rounds.items()}
 
 
 def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
-    predicted = [it for _, it in rounds]
+    predicted = [values for _, values in rounds]
     simulated = hodges_lehmann(predicted)
     return CheckErrors(
         tuple(simulated - measured for measured, _ in rounds),
@@ -126,11 +126,11 @@ def _errors(rounds: Sequence[tuple[float, float]]) -> CheckErrors:
 def _undisturbed(checks: Sequence[CheckErrors]) -> list[CheckErrors]:
     """Clip outliers among the errors at `DISTURBED` standard deviations, which follow from the
     median."""
-    every = [abs(error) for it in checks for error in it.of_rounds]
+    every = [abs(error) for check in checks for error in check.of_rounds]
     most = DISTURBED * statistics.median(every) / NORMAL or math.inf
     return [
-        replace(it, of_rounds=tuple(min(max(error, -most), most) for error in it.of_rounds))
-        for it in checks
+        replace(check, of_rounds=tuple(min(max(error, -most), most) for error in check.of_rounds))
+        for check in checks
     ]
 
 
@@ -158,9 +158,9 @@ def interval(
     parts: list[tuple[float, float]] = []
     if checks:
         checks = _undisturbed(checks)
-        square = statistics.fmean(it.square for it in checks)
+        square = statistics.fmean(check.square for check in checks)
         rounds = [
-            statistics.fmean(it) for it in zip(*(it.of_rounds for it in checks), strict=False)
+            statistics.fmean(it) for it in zip(*(check.of_rounds for check in checks), strict=False)
         ]
         common = min(statistics.variance(rounds), square) if len(rounds) > 1 else 0.0
         if common > 0:
@@ -189,12 +189,12 @@ def _beyond_checks(each: Sequence[float], checks: Sequence[CheckErrors]) -> tupl
     intervals. They then contained 96 % of the measurements of ten twins. The variance is therefore
     moderated by those of the checks, the more the better these agree.
     """
-    own = statistics.variance([math.log(it) for it in each])
+    own = statistics.variance([math.log(value) for value in each])
     degrees = len(each) - 1
     if not checks:
         return own, degrees
-    known = statistics.fmean(it.of_values for it in checks)
-    prior = _prior_degrees([it.of_values for it in checks], len(checks[0].of_rounds) - 1)
+    known = statistics.fmean(check.of_values for check in checks)
+    prior = _prior_degrees([check.of_values for check in checks], len(checks[0].of_rounds) - 1)
     if math.isinf(prior):
         return 0.0, degrees
     moderated = (prior * known + degrees * own) / (prior + degrees)
@@ -215,15 +215,15 @@ def _prior_degrees(variances: Sequence[float], degrees: int) -> float:
     degrees
         Degrees of freedom of each.
     """
-    logarithms = [math.log(it) for it in variances if it > 0]
+    logarithms = [math.log(variance) for variance in variances if variance > 0]
     if degrees < 1 or len(logarithms) < 2:
         return 0.0
     from scipy import optimize, special
 
-    def trigamma(of: float) -> float:
-        return float(special.polygamma(1, of))
+    def trigamma(x: float) -> float:
+        return float(special.polygamma(1, x))
 
     beyond_chance = statistics.variance(logarithms) - trigamma(degrees / 2)
     if beyond_chance <= trigamma(MANY):
         return math.inf
-    return 2 * float(optimize.brentq(lambda it: trigamma(it) - beyond_chance, FEW, MANY))
+    return 2 * float(optimize.brentq(lambda x: trigamma(x) - beyond_chance, FEW, MANY))

@@ -112,32 +112,32 @@ def _repredict(saved: SavedTwin, on_progress: ProgressCallback | None) -> Twin:
     measured = Measurements.of_record(saved.calibration)
     known = {case.name: case for case in (*CASES, *oversized_cases(measured.read))}
     points = saved.points
-    check_once("points", (it.name for it in points))
-    for it in points:
-        if it.name not in known:
+    check_once("points", (point.name for point in points))
+    for one in points:
+        if one.name not in known:
             raise ScenarioError(
-                f"this version has no case {it.name!r}: measure again with headrace twin"
+                f"this version has no case {one.name!r}: measure again with headrace twin"
             )
-        if not it.measured_s:
+        if not one.measured_s:
             raise ScenarioError(
-                f"the case {it.name!r} has no repetitions: measure again with headrace twin"
+                f"the case {one.name!r} has no repetitions: measure again with headrace twin"
             )
     if not points:
         raise ScenarioError("the twin has no cases: measure again with headrace twin")
-    cases = [known[it.name] for it in points]
-    times = [it.measured_s for it in points]
-    seen = {it.name: it for it in saved.breakdowns if it.source == COUNTERS}
+    cases = [known[point.name] for point in points]
+    times = [point.measured_s for point in points]
+    seen = {row.name: row for row in saved.breakdowns if row.source == COUNTERS}
 
     def time_breakdown(number: int, point: Point) -> Breakdown | None:
-        it = seen.get(point.name)
-        if it is None or it.measured_transfers is None:
+        earlier = seen.get(point.name)
+        if earlier is None or earlier.measured_transfers is None:
             return None
         return compare_device_time(
-            point, cases[number].processes, it.measured_s, it.measured_transfers
+            point, cases[number].processes, earlier.measured_s, earlier.measured_transfers
         )
 
     warned = (*measured.warnings, *saved.warnings)
-    warnings = [it for it in warned if it.condition not in OF_PREDICTIONS]
+    warnings = [warning for warning in warned if warning.condition not in OF_PREDICTIONS]
     calibration = measured.calibration(on_progress)
     warnings += [warning for warning in calibration.warnings if warning.condition in OF_PREDICTIONS]
     return twin_from_calibration(calibration, cases, times, time_breakdown, warnings, on_progress)

@@ -97,7 +97,7 @@ class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
         if self.calls not in (None, *CALLS):
             raise WrongField("calls", self.calls, f"one of {', '.join(CALLS)}")
         for name, samples in self.counter_series.items():
-            check_usable(f"counter_series.{name}", *(it for it in samples if it is not None))
+            check_usable(f"counter_series.{name}", *(time for time in samples if time is not None))
         if self.kernel is not None:
             check_usable("kernel.seconds", *self.kernel.seconds.values())
             check_usable("kernel.requests", self.kernel.requests)
@@ -112,8 +112,8 @@ class SavedMeasurement(msgspec.Struct, frozen=True, kw_only=True):
     def seconds_in_calls(self, processes: int) -> float:
         """Return the mean time that a process spends in calls, in seconds."""
         total = sum(
-            it.count * self.latency[name].mean
-            for name, it in self.operations.items()
+            operation.count * self.latency[name].mean
+            for name, operation in self.operations.items()
             if name in self.latency
         )
         return total / processes

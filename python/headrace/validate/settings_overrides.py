@@ -69,14 +69,14 @@ def settings_overrides(
     ScenarioError
         If the file cannot be simulated, or not with these values, or a path is unknown.
     """
-    for it in given:
-        _refuse_work(it)
+    for setting in given:
+        _refuse_work(setting)
     text = scenario_for_machine(machine, work)
     file = tomllib.loads(_load_machine(machine, text).toml)
     _check_rounds(machine, text, file)
     now = list(now)
-    sets = {it.field: it.text() for it in now}
-    sources = {it.field: it.method for it in now}
+    sets = {one.field: one.text() for one in now}
+    sources = {one.field: one.method for one in now}
     if now:
         for name, unit in FIELDS.values():
             field = f"machine.device.{name}"
@@ -84,12 +84,12 @@ def settings_overrides(
                 sets[field], sources[field] = NO_LIMIT[unit], "limit removed"
     # Parse like the command line, so that errors are the same.
     simulate.load_with_sets(text, given)
-    for it in given:
-        field, _, value = (part.strip() for part in it.partition("="))
+    for setting in given:
+        field, _, value = (part.strip() for part in setting.partition("="))
         sets[field], sources[field] = value, "--set"
     used = tomllib.loads(simulate.load(text, sets=sets).toml)
-    found = (Setting(it, _value_at(file, it), _value_at(used, it), sources[it]) for it in sets)
-    return sets, tuple(found)
+    settings = (Setting(it, _value_at(file, it), _value_at(used, it), sources[it]) for it in sets)
+    return sets, tuple(settings)
 
 
 NOT_OF_SYSTEM = ("name", "description", "system", "calibration", "check", "workload", "run")

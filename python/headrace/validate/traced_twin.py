@@ -41,7 +41,7 @@ class TracedTwin:
     def json(self) -> dict[str, Any]:
         """Return the JSON document."""
         lost = sum(recording.lost for recording in self.recordings.values())
-        breakdowns = [it.record() for it in self.breakdowns]
+        breakdowns = [breakdown.record() for breakdown in self.breakdowns]
         return self.twin.json() | {
             "breakdowns": to_document(breakdowns),
             "discrepancy": to_document(discrepancy_record(self.breakdowns)),
@@ -73,8 +73,8 @@ def trace_twin(
                 - 1
             )
             breakdowns.append(breakdown_from_trace(point, case.processes, measured, recording))
-    found = tuple(it for it in breakdowns if it is not None)
-    return TracedTwin(twin, found, recordings, median(costs))
+    known = tuple(breakdown for breakdown in breakdowns if breakdown is not None)
+    return TracedTwin(twin, known, recordings, median(costs))
 
 
 def breakdown_from_trace(
@@ -129,33 +129,33 @@ def simulated_parts(simulated: RunReport, processes: int) -> dict[str, float]:
     device. Time in which a limit throttles transfers is `other waiting`, because the kernel has no
     request yet.
     """
-    found = waits(simulated, processes)
-    on_device = sum(found.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
+    waiting = waits(simulated, processes)
+    on_device = sum(waiting.pop(name, 0.0) for name in DEVICE_AND_QUEUE)
     residences = [_residence(simulated, name) for name in DEVICE_AND_QUEUE]
     queued = residences[1] / sum(residences) if sum(residences) > 0 else 0.0
-    found |= {"device": (1 - queued) * on_device, "I/O queue": queued * on_device}
+    waiting |= {"device": (1 - queued) * on_device, "I/O queue": queued * on_device}
     device = simulated_device(simulated)
     held = throttled_share(simulated, device) if device is not None else 0.0
     if held > 0:
-        found["other waiting"] = found.get("other waiting", 0.0) + held * found["device"]
-        found["device"] *= 1 - held
-    on_processor = found.pop("processor", 0.0)
+        waiting["other waiting"] = waiting.get("other waiting", 0.0) + held * waiting["device"]
+        waiting["device"] *= 1 - held
+    on_processor = waiting.pop("processor", 0.0)
     share = _waiting_for_processor(simulated)
-    found |= {"processor": (1 - share) * on_processor, "processor queue": share * on_processor}
-    return found
+    waiting |= {"processor": (1 - share) * on_processor, "processor queue": share * on_processor}
+    return waiting
 
 
 def _residence(simulated: RunReport, name: str) -> float:
     """Return the total time of all transfers at stations with this name."""
-    stations = [it for it in simulated.stations if it.station.endswith(f"/{name}")]
-    return sum(it.stay for it in stations)
+    stations = [station for station in simulated.stations if station.station.endswith(f"/{name}")]
+    return sum(station.stay for station in stations)
 
 
 def _waiting_for_processor(simulated: RunReport) -> float:
     """Return the share of processor time that is spent waiting for a processor."""
-    entries = [it for it in simulated.breakdown if it.place.endswith("/processor")]
-    whole = sum(it.seconds for it in entries)
-    return sum(it.waiting for it in entries) / whole if whole > 0 else 0.0
+    entries = [entry for entry in simulated.breakdown if entry.place.endswith("/processor")]
+    whole = sum(entry.seconds for entry in entries)
+    return sum(entry.waiting for entry in entries) / whole if whole > 0 else 0.0
 
 
 def _visits(simulated: RunReport) -> int:

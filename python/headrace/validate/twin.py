@@ -65,11 +65,11 @@ class Twin:
             version=VERSION,
             environment=UNSET if self.environment is None else self.environment,
             machine=self.machine,
-            settings=[it.record() for it in self.settings],
+            settings=[setting.record() for setting in self.settings],
             points=[point.record() for point in self.points],
             summary=summary(self.points),
             warnings=list(self.warnings),
-            breakdowns=[it.record() for it in self.breakdowns],
+            breakdowns=[breakdown.record() for breakdown in self.breakdowns],
             discrepancy=discrepancy_record(self.breakdowns),
             calibration=UNSET if self.calibration is None else self.calibration.record(),
             application=UNSET if self.application is None else self.application,
@@ -158,20 +158,20 @@ def twin(
         [hodges_lehmann([case.seconds(RunReport.measured(it.report)) for it in of]) for of in into]
         for case, into in zip(cases, runs, strict=True)
     ]
-    each = [[it for of in into for it in of] for into in runs]
+    each = [[run for one in into for run in one] for into in runs]
 
     def time_breakdown(number: int, point: Point) -> Breakdown | None:
         case = cases[number]
         return breakdown_from_counters(
-            point, case.processes, [Run.from_measurement(it, case) for it in each[number]]
+            point, case.processes, [Run.from_measurement(run, case) for run in each[number]]
         )
 
-    warned = [it for of in each for measured in of for it in measured.report.warnings]
+    warned = [warning for one in each for measured in one for warning in measured.report.warnings]
     if machine is not None:
-        found = predict_twin(
+        prediction = predict_twin(
             Path(machine).resolve(), cases, times, time_breakdown, overrides, warned, on_progress
         )
-        return replace(found, settings=compared, environment=environment)
+        return replace(prediction, settings=compared, environment=environment)
     assert calibration_run is not None
     calibration = calibration_run.calibration(on_progress)
     warned = [*calibration.warnings, *warned]
@@ -212,8 +212,8 @@ def twin_from_calibration(
     with TemporaryDirectory(prefix="headrace-") as folder:
         file = Path(folder) / "machine.toml"
         file.write_text(calibration.toml, encoding="utf-8")
-        found = predict_twin(file, cases, times, time_breakdown, {}, warnings, on_progress)
-    return replace(found, calibration=calibration, environment=calibration.environment)
+        prediction = predict_twin(file, cases, times, time_breakdown, {}, warnings, on_progress)
+    return replace(prediction, calibration=calibration, environment=calibration.environment)
 
 
 def predict_twin(
@@ -227,14 +227,14 @@ def predict_twin(
 ) -> Twin:
     """Predict the cases from a machine file and overriding values."""
     points, breakdowns = [], []
-    warned = {it.condition: it for it in warnings}
-    for number, (case, of) in enumerate(zip(cases, times, strict=True)):
+    warned = {note.condition: note for note in warnings}
+    for number, (case, values) in enumerate(zip(cases, times, strict=True)):
         if on_progress is not None:
             on_progress(number, len(cases), f"simulated: {case.name}")
-        found = predict(
+        outcome = predict(
             scenario_for_machine(machine, case.work), case.seconds, limiting_resource, sets
         )
-        points.append(Point(case.name, limiting_resource(found.report), tuple(of), found))
+        points.append(Point(case.name, limiting_resource(outcome.report), tuple(values), outcome))
         breakdowns.append(time_breakdown(number, points[-1]))
     loaded = simulate.load(scenario_for_machine(machine, cases[0].work), sets=sets).loaded
     for warning in (
@@ -246,6 +246,6 @@ def predict_twin(
         machine.read_text(encoding="utf-8"),
         tuple(points),
         tuple(warned.values()),
-        tuple(it for it in breakdowns if it is not None),
+        tuple(breakdown for breakdown in breakdowns if breakdown is not None),
         tuple(cases),
     )

@@ -52,7 +52,7 @@ class Validation:
             points=[point.record() for point in self.points],
             summary=summary(self.points),
             warnings=list(self.warnings),
-            breakdowns=[it.record() for it in breakdowns],
+            breakdowns=[breakdown.record() for breakdown in breakdowns],
             discrepancy=discrepancy_record(breakdowns),
         )
         document: dict[str, Any] = to_document(record)
@@ -96,19 +96,19 @@ def validate(
     predicted = RunReport.of_document(
         simulate.run(loaded, progress=progress, trust=trust, server_series=False).json()
     )
-    for path, it in measured:
-        _same_work(loaded.toml, it.scenario.toml, path)
+    for path, twin in measured:
+        _same_work(loaded.toml, twin.scenario.toml, path)
     points = []
     for name, of_operation in predicted.latency.items():
         if name == "all":
             continue
-        times = [_mean(it, name, path) for path, it in measured]
+        times = [_mean(result, name, path) for path, result in measured]
         seconds = Predicted(of_operation.mean or 0.0, None)
         points.append(Point(name, "operation", tuple(times), seconds))
     return Validation(
         loaded.name,
         tuple(points),
-        _breakdown(loaded.name, predicted, [it for _, it in measured]),
+        _breakdown(loaded.name, predicted, [result for _, result in measured]),
         overrides,
         (
             *convert(missing_parameters(loaded.loaded), list[ResultWarning]),
@@ -120,10 +120,10 @@ def validate(
 
 def _other_environments(measured: Sequence[tuple[str, SavedMeasurement]]) -> list[ResultWarning]:
     """Warn if measurements were made in environments other than that of the first."""
-    found = differences({path: [it.where] for path, it in measured})
-    if not found:
+    changes = differences({path: [twin.where] for path, twin in measured})
+    if not changes:
         return []
-    used = "; ".join(it.sentence() for it in found)
+    used = "; ".join(item.sentence() for item in changes)
     return [ResultWarning("other-environments", f"the measurements differ: {used}")]
 
 
@@ -133,10 +133,10 @@ def _sets(
     """Return the values that overrode the measured scenario."""
     (first_path, first_one), *others = measured
     first = first_one.scenario.sets
-    for path, it in others:
-        if it.scenario.sets != first:
+    for path, twin in others:
+        if twin.scenario.sets != first:
             raise ScenarioError(
-                f"{path}: measured {_with(it.scenario.sets)}, but {first_path}"
+                f"{path}: measured {_with(twin.scenario.sets)}, but {first_path}"
                 f" {_with(first)}: expected measurements with the same --set values"
             )
     try:
@@ -158,7 +158,7 @@ def _check_calls(measured: Sequence[tuple[str, SavedMeasurement]]) -> None:
     ScenarioError
         If they differ.
     """
-    used = [(path, it.calls) for path, it in measured if it.calls is not None]
+    used = [(path, twin.calls) for path, twin in measured if twin.calls is not None]
     for path, calls in used[1:]:
         if calls != used[0][1]:
             raise ScenarioError(
@@ -168,7 +168,7 @@ def _check_calls(measured: Sequence[tuple[str, SavedMeasurement]]) -> None:
 
 
 def _with(sets: Sequence[str]) -> str:
-    return f"with {' '.join(f'--set {it}' for it in sets)}" if sets else "without --set"
+    return f"with {' '.join(f'--set {setting}' for setting in sets)}" if sets else "without --set"
 
 
 def _breakdown(
@@ -176,13 +176,13 @@ def _breakdown(
 ) -> Breakdown | None:
     """Return the breakdown of the whole workload over all its processes."""
     processes = measured[0].processes
-    runs = [Run(it.seconds_in_calls(processes), it.samples) for it in measured]
+    runs = [Run(run.seconds_in_calls(processes), run.samples) for run in measured]
     seconds = Predicted(predicted.seconds_in_calls(processes), None, predicted)
     point = Point(name, "workload", tuple(run.seconds for run in runs), seconds)
     # The median of the traced repetitions.
     traced = sorted(
-        ((run.seconds, it.kernel) for run, it in zip(runs, measured, strict=True) if it.kernel),
-        key=lambda it: it[0],
+        ((run.seconds, one.kernel) for run, one in zip(runs, measured, strict=True) if one.kernel),
+        key=lambda pair: pair[0],
     )
     if traced:
         return breakdown_from_kernel(point, processes, *traced[(len(traced) - 1) // 2])
@@ -198,7 +198,7 @@ def _same_work(ours: str, theirs: str, path: str) -> None:
         If they differ.
     """
     one, other = tomllib.loads(ours), tomllib.loads(theirs)
-    for what, differs in (
+    for label, differs in (
         ("workloads", one["workload"] != other["workload"]),
         (
             "processes",
@@ -207,7 +207,7 @@ def _same_work(ours: str, theirs: str, path: str) -> None:
     ):
         if differs:
             raise ScenarioError(
-                f"{path}: the {what} differ from those of the scenario: expected a"
+                f"{path}: the {label} differ from those of the scenario: expected a"
                 " measurement of the same workload"
             )
 

@@ -22,7 +22,7 @@ def view(result: Baseline) -> View:
     largest = result.largest_error
 
     def column(name: str, symbol: str, unit: Unit) -> Column:
-        values = [it.value if it.unit == symbol else None for it in figures.values()]
+        values = [figure.value if figure.unit == symbol else None for figure in figures.values()]
         return Column(name, values, unit)
 
     view: list[Note | Chart | Table] = [Note(f": {known}", "baseline")]
@@ -59,7 +59,7 @@ def _chart(result: Baseline, symbol: str) -> list[Chart]:
     measured = {n: figure.value for n, figure in result.figures.items() if figure.unit == symbol}
     if not measured:
         return []
-    predicted = {it.figure: it.predicted for it in result.self_check if it.figure in measured}
+    predicted = {row.figure: row.predicted for row in result.self_check if row.figure in measured}
     lines = [Line("measured", list(measured), list(measured.values()), shape="bar")]
     if predicted:
         lines.append(Line("simulated", list(predicted), list(predicted.values()), shape="mark"))
@@ -68,6 +68,6 @@ def _chart(result: Baseline, symbol: str) -> list[Chart]:
 
 def state(changes: list[str], note: str | None) -> View:
     """Return what has changed since a baseline, a sentence a line."""
-    lines = [f"Out of date: {it}." for it in changes] or ["Up to date: nothing has changed."]
+    lines = [f"Out of date: {text}." for text in changes] or ["Up to date: nothing has changed."]
     lines += [f"Note: {note}."] if note else []
     return [Note("\n".join(lines), style="warning" if changes else "")]

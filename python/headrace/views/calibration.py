@@ -37,12 +37,12 @@ def view(document: Document) -> View:
 
 
 def _parameters(parameters: Sequence[Document]) -> Iterator[Block]:
-    measured = [it for it in parameters if it["values"]]
-    read = [it for it in parameters if not it["values"]]
+    measured = [parameter for parameter in parameters if parameter["values"]]
+    read = [parameter for parameter in parameters if not parameter["values"]]
     yield Table.of_rows(
         "Read",
         ["field", "value", "from"],
-        [(it["field"], it["value"], it["method"]) for it in read],
+        [(row["field"], row["value"], row["method"]) for row in read],
         spare=["from"],
     )
     yield Note("")
@@ -50,7 +50,7 @@ def _parameters(parameters: Sequence[Document]) -> Iterator[Block]:
     yield Table.of_rows(
         "Measured values, with the range over single rounds",
         ["field", "value", "least", "most"],
-        [(it["field"], it["value"], it["least"], it["most"]) for it in measured],
+        [(row["field"], row["value"], row["least"], row["most"]) for row in measured],
     )
     yield Note("")
 
@@ -58,13 +58,13 @@ def _parameters(parameters: Sequence[Document]) -> Iterator[Block]:
 def _checks(checks: Sequence[Document]) -> Table:
     rows = [
         (
-            it["name"],
-            it["bound"],
-            milliseconds(it["measured_s"]),
-            milliseconds(it["predicted_s"]),
-            f"{100 * it['error']:+.1f}",
+            check["name"],
+            check["bound"],
+            milliseconds(check["measured_s"]),
+            milliseconds(check["predicted_s"]),
+            f"{100 * check['error']:+.1f}",
         )
-        for it in checks
+        for check in checks
     ]
     columns = ["", "bound by", "measured ms", "simulated ms", "error %"]
     return Table.of_rows("Checks, which no parameter depends on", columns, rows)
@@ -73,11 +73,11 @@ def _checks(checks: Sequence[Document]) -> Table:
 def _in_kernel(kernel: Document) -> list[Block]:
     """Return the parameters as the kernel trace gives them, and the device's service times."""
     times = []
-    for it in kernel["times"]:
-        value, least, most, outside = it["texts"]
-        difference = "" if it["difference"] is None else f"{100 * it['difference']:+.1f}"
-        cells = (value, least, most, whole(it["count"]), outside or "", difference)
-        times.append((it["what"], it["field"] or "", *cells))
+    for time in kernel["times"]:
+        value, least, most, outside = time["texts"]
+        difference = "" if time["difference"] is None else f"{100 * time['difference']:+.1f}"
+        cells = (value, least, most, whole(time["count"]), outside or "", difference)
+        times.append((time["what"], time["field"] or "", *cells))
     service = []
     for it in kernel["service"][:MOST]:
         order = "yes" if it["in_order"] else "no"

@@ -52,20 +52,20 @@ def _disks(disks: Sequence[DiskModel]) -> Table:
         "W",
     )
     rows = []
-    for it in disks:
-        each = None if it.price is None else it.price / (it.capacity / 1e12)
+    for disk in disks:
+        each = None if disk.price is None else disk.price / (disk.capacity / 1e12)
         cells = (
-            it.name,
-            it.disk_class,
-            size(it.capacity),
-            _or_unknown(it.price),
+            disk.name,
+            disk.disk_class,
+            size(disk.capacity),
+            _or_unknown(disk.price),
             _or_unknown(each, figure),
-            megabytes(it.read_rate),
-            megabytes(it.write_rate),
-            duration(it.access_time),
-            whole(round(it.mttf / HOUR)),
-            f"{it.bit_error_rate:.3g}",
-            figure(it.power),
+            megabytes(disk.read_rate),
+            megabytes(disk.write_rate),
+            duration(disk.access_time),
+            whole(round(disk.mttf / HOUR)),
+            f"{disk.bit_error_rate:.3g}",
+            figure(disk.power),
         )
         rows.append(cells)
     return Table.of_rows(
@@ -76,17 +76,17 @@ def _disks(disks: Sequence[DiskModel]) -> Table:
 def _nodes(nodes: Sequence[NodeModel]) -> Table:
     columns = ("node", "slots", "rack units", "price", "memory", "cores", "W", "max W", "shelves")
     rows = []
-    for it in nodes:
+    for node in nodes:
         cells = (
-            it.name,
-            whole(it.slots),
-            f"{it.rack_units:g}",
-            _or_unknown(it.price),
-            f"{it.memory / (1 << 30):g} GiB",
-            whole(it.cores),
-            figure(it.power),
-            figure(it.max_power),
-            whole(it.shelves),
+            node.name,
+            whole(node.slots),
+            f"{node.rack_units:g}",
+            _or_unknown(node.price),
+            f"{node.memory / (1 << 30):g} GiB",
+            whole(node.cores),
+            figure(node.power),
+            figure(node.max_power),
+            whole(node.shelves),
         )
         rows.append(cells)
     return Table.of_rows(
@@ -96,13 +96,13 @@ def _nodes(nodes: Sequence[NodeModel]) -> Table:
 
 def _shelves(shelves: Sequence[ShelfModel]) -> Table:
     rows = []
-    for it in shelves:
+    for shelf in shelves:
         cells = (
-            it.name,
-            whole(it.slots),
-            f"{it.rack_units:g}",
-            _or_unknown(it.price),
-            figure(it.power),
+            shelf.name,
+            whole(shelf.slots),
+            f"{shelf.rack_units:g}",
+            _or_unknown(shelf.price),
+            figure(shelf.power),
         )
         rows.append(cells)
     return Table.of_rows(
@@ -113,15 +113,15 @@ def _shelves(shelves: Sequence[ShelfModel]) -> Table:
 def _networks(networks: Sequence[NetworkModel]) -> Table:
     columns = ("network", "Gbit/s", "latency", "adapter", "port", "port W", "ports of a switch")
     rows = []
-    for it in networks:
+    for network in networks:
         cells = (
-            it.name,
-            f"{it.bandwidth / GIGABIT:g}",
-            duration(it.latency),
-            _or_unknown(it.adapter_price),
-            _or_unknown(it.port_price),
-            figure(it.port_power),
-            whole(it.switch_ports),
+            network.name,
+            f"{network.bandwidth / GIGABIT:g}",
+            duration(network.latency),
+            _or_unknown(network.adapter_price),
+            _or_unknown(network.port_price),
+            figure(network.port_power),
+            whole(network.switch_ports),
         )
         rows.append(cells)
     return Table.of_rows("Networks", columns, rows, spare=("ports of a switch", "port W"))
@@ -136,7 +136,7 @@ def _sources(catalogue: Catalogue) -> Note:
         *catalogue.shelves,
         *catalogue.networks,
     ]
-    for it in entries:
-        by_source.setdefault(it.source or "unknown", []).append(it.name)
+    for entry in entries:
+        by_source.setdefault(entry.source or "unknown", []).append(entry.name)
     lines = [f"- {', '.join(names)}: {source}" for source, names in by_source.items()]
     return Note("\n".join(["\nSources", *map(plain_line, lines)]))

@@ -38,8 +38,8 @@ def group_letters(groups: Sequence[Entry]) -> dict[str, str]:
     """A short name for each: a letter, or a number where letters run out."""
     enough = len(groups) <= len(LETTERS)
     return {
-        it["group"]: LETTERS[number] if enough else str(number + 1)
-        for number, it in enumerate(groups)
+        group["group"]: LETTERS[number] if enough else str(number + 1)
+        for number, group in enumerate(groups)
     }
 
 
@@ -58,18 +58,18 @@ def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> Table:
     )
     rows = [
         (
-            letters[it["group"]],
-            it["group"],
-            _one(it["names"]),
-            str(len(it["ids"])),
-            str(it["samples"]),
-            _one(it["versions"]),
-            _one(it["calls"]),
-            _one(it["seeds"]),
-            _one([(sha256 or "none")[:12] for sha256 in it["scenarios"]]),
-            local_time(it["started"]),
+            letters[group["group"]],
+            group["group"],
+            _one(group["names"]),
+            str(len(group["ids"])),
+            str(group["samples"]),
+            _one(group["versions"]),
+            _one(group["calls"]),
+            _one(group["seeds"]),
+            _one([(sha256 or "none")[:12] for sha256 in group["scenarios"]]),
+            local_time(group["started"]),
         )
-        for it in groups
+        for group in groups
     ]
     spare = ("scenario", "seeds", "calls", "started")
     return Table.of_rows("Compared", columns, rows, 3, spare)

@@ -18,9 +18,9 @@ def view(name: str, need: CapacityNeed, unit: PurchaseUnit, plans: Sequence[Purc
     years = [need.years * step / (POINTS - 1) for step in range(POINTS)]
     lines = [Line("need", years, [need_at(need, year) for year in years])]
     for plan in plans:
-        steps = [it.year for it in plan.purchases] + [need.years]
-        bought = itertools.accumulate(it.units * unit.usable for it in plan.purchases)
-        capacities = [float(it) for it in bought]
+        steps = [purchase.year for purchase in plan.purchases] + [need.years]
+        bought = itertools.accumulate(step.units * unit.usable for step in plan.purchases)
+        capacities = [float(units) for units in bought]
         label = f"{plan.title}: {figure(plan.price)}"
         lines.append(Line(label, steps, [*capacities, capacities[-1]], shape="level"))
     most = max(plan.units * unit.usable for plan in plans)

@@ -158,21 +158,21 @@ def _client_hosts(result: SweepDocument, steps: Sequence[SweepStep]) -> list[Blo
             [
                 Column("hosts", [str(count) for count in across]),
                 *(
-                    Column(label, [_load_text(getattr(it, key)) for it in result.curves])
+                    Column(label, [_load_text(getattr(curve, key)) for curve in result.curves])
                     for key, label in (
                         ("knee", "knee"),
                         ("kept_up", "kept up with"),
                         ("cut_off", "cut-off"),
                     )
                 ),
-                Column("achieved at most", ["-" if it is None else figure(it) for it in most]),
+                Column("achieved at most", ["-" if x is None else figure(x) for x in most]),
                 Column(
                     "overall ms",
                     [
                         "-"
-                        if not it.overall_response_s
-                        else units.MILLISECONDS.text(it.overall_response_s)
-                        for it in result.curves
+                        if not curve.overall_response_s
+                        else units.MILLISECONDS.text(curve.overall_response_s)
+                        for curve in result.curves
                     ],
                 ),
             ],
@@ -302,13 +302,13 @@ def _heading(result: SweepDocument) -> Note:
 
 def _repeats(result: SweepDocument) -> list[Note]:
     """Return the number of repetitions of each step in words, if there are several."""
-    wanted = result.wanted_repeats
-    if wanted == 1:
+    repeats = result.wanted_repeats
+    if repeats == 1:
         return []
     done = [len(step.repetitions or ()) for step in result.steps]
     least, most = min(done, default=0), max(done, default=0)
     many = f"{most}" if least == most else f"{least} to {most}"
-    text = f"{many} repeats" if least == wanted else f"{many} of {wanted} repeats"
+    text = f"{many} repeats" if least == repeats else f"{many} of {repeats} repeats"
     if any(step.intervals for step in result.steps):
         text += ", ± half the width of the 95 % interval of their mean (t)"
     return [Note(f"{text}; percentiles are over all operations")]
@@ -333,8 +333,8 @@ def _steps(result: SweepDocument) -> Table:
     steps = result.steps
     hosts = [step.client_hosts for step in steps]
     by_hosts = any(count is not None for count in hosts)
-    ended = ["ended early" if it.partial else "yes" if it.keeps_up else "no" for it in steps]
-    unfinished = [None if it.unfinished is None else it.unfinished.count for it in steps]
+    ended = ["ended early" if step.partial else "yes" if step.keeps_up else "no" for step in steps]
+    unfinished = [None if step.unfinished is None else step.unfinished.count for step in steps]
     return Table(
         "Operations a second, and response time from the intended start",
         [
@@ -359,10 +359,10 @@ def _steps(result: SweepDocument) -> Table:
 def _left(result: SweepDocument) -> str:
     """Return the steps with requests that were due and never issued, in words."""
     left = [
-        f"{whole(it.unfinished.count)} at {it.name} (up to {duration(it.unfinished.max or 0.0)}"
+        f"{whole(one.unfinished.count)} at {one.name} (up to {duration(one.unfinished.max or 0.0)}"
         " late by then)"
-        for it in result.steps
-        if it.unfinished and it.unfinished.count
+        for one in result.steps
+        if one.unfinished and one.unfinished.count
     ]
     if not left:
         return ""

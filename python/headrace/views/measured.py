@@ -142,8 +142,8 @@ def records(result: Report) -> list[Record]:
 
 def of_repeats(result: Report, done: int) -> str:
     """Return the number of repeats, and what the figures are of them."""
-    wanted = result.wanted_repeats or done
-    text = f"{done} repeats" if done == wanted else f"{done} of {wanted} repeats"
+    repeats = result.wanted_repeats or done
+    text = f"{done} repeats" if done == repeats else f"{done} of {repeats} repeats"
     if result.intervals:
         text += ", ± half the width of the 95 % interval of their mean (t)"
     return f"{text}; percentiles are over all operations"

@@ -90,8 +90,8 @@ def how_it_ended(result: "NetResult") -> Iterator[str]:
         f"; means of {runs} runs" if runs > 1 else ""
     )
     if unmeasured:
-        of = f" in {unmeasured} of {runs} runs" if runs > 1 else ""
-        yield f"nothing was measured{of}: the run ended in its warm-up"
+        part = f" in {unmeasured} of {runs} runs" if runs > 1 else ""
+        yield f"nothing was measured{part}: the run ended in its warm-up"
 
 
 def _stores(result: "NetResult") -> Iterator[Table]:

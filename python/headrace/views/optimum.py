@@ -59,7 +59,7 @@ def _of_optimum(optimum: Optimum) -> View:
 
 def _history(optimum: Optimum) -> Iterator[Chart]:
     """Yield each trial, and the best so far, for each objective."""
-    by_number = {it.number: it for it in optimum.candidates}
+    by_number = {each.number: each for each in optimum.candidates}
     trials = [by_number[number] for number in optimum.candidate_of_trial]
     is_single = len(optimum.goals.objectives) == 1
     on_front = set() if is_single else set(optimum.front)
@@ -88,29 +88,29 @@ def _history(optimum: Optimum) -> Iterator[Chart]:
 def _front(optimum: Optimum) -> Chart:
     """Return the first two objectives of all points, and the front with its intervals."""
     up, across = optimum.goals.objectives[:2]
-    known = [it for it in optimum.candidates if not it.error and it.by_replication]
+    known = [one for one in optimum.candidates if not one.error and one.by_replication]
     equals = set(optimum.equals)
-    others = {it: optimum.verdict(it) for it in known if it not in {*optimum.front, *equals}}
-    missed = [it for it, verdict in others.items() if verdict == "infeasible"]
+    others = {one: optimum.verdict(one) for one in known if one not in {*optimum.front, *equals}}
+    missed = [number for number, verdict in others.items() if verdict == "infeasible"]
     names = {
-        "other points": [it for it in others if it not in missed],
+        "other points": [number for number in others if number not in missed],
         WORDS["infeasible"]: missed,
-        WORDS["equal"]: [it for it in known if it in equals],
+        WORDS["equal"]: [number for number in known if number in equals],
     }
     lines = [
-        _marks(name, [(_mean(it, across), _mean(it, up)) for it in those])
+        _marks(name, [(_mean(candidate, across), _mean(candidate, up)) for candidate in those])
         for name, those in names.items()
         if those
     ]
-    ordered = sorted(optimum.front, key=lambda it: (_mean(it, across) or 0, _mean(it, up) or 0))
+    ordered = sorted(optimum.front, key=lambda one: (_mean(one, across) or 0, _mean(one, up) or 0))
     x_low, x_high = _ends(ordered, across)
     low, high = _ends(ordered, up)
     # Two objectives of three or more are no line.
     is_line = len(optimum.goals.objectives) == 2
     front = Line(
         "front",
-        [_mean(it, across) for it in ordered],
-        [_mean(it, up) for it in ordered],
+        [_mean(candidate, across) for candidate in ordered],
+        [_mean(candidate, up) for candidate in ordered],
         low,
         high,
         shape="line" if is_line else "mark",
@@ -157,21 +157,21 @@ def _table(optimum: Optimum, best: Candidate) -> Table:
     rows = [*_sorted(optimum, optimum.front), *_sorted(optimum, optimum.equals)]
     shown = set(rows)
     others = [
-        it
-        for it in optimum.candidates
-        if is_single and not it.error and it.by_replication and it not in shown
+        candidate
+        for candidate in optimum.candidates
+        if is_single and not candidate.error and candidate.by_replication and candidate not in shown
     ]
-    compared = [it for it in others if it.is_compared] or ([] if optimum.equals else others)
+    compared = [one for one in others if one.is_compared] or ([] if optimum.equals else others)
     rows += _sorted(optimum, compared)[:MOST_OTHERS]
     cells = [
         (
-            *(str(it.point.get(path, "")) for path in optimum.paths),
-            *(text(name, it.mean(name), it.half_width(name)) for name in names),
-            str(len(it.replications)),
-            *([_behind(optimum, it)] if is_single else []),
-            _word(optimum, it),
+            *(str(row.point.get(path, "")) for path in optimum.paths),
+            *(text(name, row.mean(name), row.half_width(name)) for name in names),
+            str(len(row.replications)),
+            *([_behind(optimum, row)] if is_single else []),
+            _word(optimum, row),
         )
-        for it in rows
+        for row in rows
     ]
     caption = "means ± half the width of their 95 % intervals"
     if is_single:
@@ -183,7 +183,7 @@ def _table(optimum: Optimum, best: Candidate) -> Table:
 
 def _notes(optimum: Optimum, best: Candidate) -> list[str]:
     lines = []
-    words = [_word(optimum, it) for it in optimum.equals]
+    words = [_word(optimum, equal) for equal in optimum.equals]
     for word, relation in ((WORDS["equal"], "Not distinguished from"), (EQUAL, "Equal to")):
         count = words.count(word)
         if count:
@@ -206,7 +206,7 @@ def _notes(optimum: Optimum, best: Candidate) -> list[str]:
         ranked = ", ".join(f"{path} {figure(part)}" for path, part in parts.items())
         lines.append(f"Importance for {name}: {ranked}.")
     failed = optimum.failed
-    lines += [f"failed: {values_text(it.point)}: {it.error}" for it in failed[:MOST_FAILED]]
+    lines += [f"failed: {values_text(one.point)}: {one.error}" for one in failed[:MOST_FAILED]]
     if len(failed) > MOST_FAILED:
         lines.append(f"{len(failed) - MOST_FAILED:,} more points failed: see --json.")
     return lines
@@ -221,8 +221,8 @@ def _sorted(optimum: Optimum, candidates: Sequence[Candidate]) -> list[Candidate
     if len(optimum.goals.objectives) > 1:
         name = optimum.goals.objectives[0].figure
         sign = optimum.goals.objectives[0].sign
-        return sorted(candidates, key=lambda it: -sign * (it.mean(name) or 0.0))
-    return [it for each in rank(candidates, optimum.goals) for it in each]
+        return sorted(candidates, key=lambda candidate: -sign * (candidate.mean(name) or 0.0))
+    return [trial for each in rank(candidates, optimum.goals) for trial in each]
 
 
 def _word(optimum: Optimum, candidate: Candidate) -> str:
@@ -244,9 +244,9 @@ def _behind(optimum: Optimum, candidate: Candidate) -> str:
 
 def _of_document(document: Document) -> View:
     """Return the best point, the front or the history, and the means of all points."""
-    objectives = [it["figure"] for it in document["objectives"]]
+    objectives = [objective["figure"] for objective in document["objectives"]]
     points = document["points"]
-    goals = ", ".join(f"{it['direction']} {it['figure']}" for it in document["objectives"])
+    goals = ", ".join(f"{one['direction']} {one['figure']}" for one in document["objectives"])
     blocks: list[Block] = [Note(f": {goals}", document["scenario"]["name"])]
     if document["best"] is None:
         blocks.append(Note("No point meets the constraints."))
@@ -255,34 +255,34 @@ def _of_document(document: Document) -> View:
     if len(objectives) > 1:
         x, y = objectives[:2]
         lines = [
-            _marks(name, [(it.get(x), it.get(y)) for it in those])
+            _marks(name, [(point.get(x), point.get(y)) for point in those])
             for name, those in (("all points", points), ("front", document["front"]))
             if those
         ]
         blocks.append(Chart("front", "Pareto front", _axis(x), _axis(y), lines))
     elif points:
         (name,) = objectives
-        ordered = sorted(points, key=lambda it: it["trial"])
-        line = _marks(name, [(it["trial"], it.get(name)) for it in ordered])
+        ordered = sorted(points, key=lambda point: point["trial"])
+        line = _marks(name, [(point["trial"], point.get(name)) for point in ordered])
         title = "Points in the order of their trials"
         blocks.append(Chart("history", title, TRIAL, _axis(name), [line]))
     blocks += bars("importance", "Importance", "field", IMPORTANCE, document["importance"])
     blocks.append(_means("Points", points[:MOST_ROWS], with_intervals=False))
-    return [*blocks, *(Note(f"failed: {it['set']}: {it['error']}") for it in document["failed"])]
+    return [*blocks, *(Note(f"failed: {one['set']}: {one['error']}") for one in document["failed"])]
 
 
 def _means(title: str, points: Sequence[Document], with_intervals: bool) -> Table:
     """Return a row for each point of a document: its fields and the means of its figures."""
-    paths = list(dict.fromkeys(path for it in points for path in it["set"]))
-    names = [name for name in COLUMNS if any(it.get(name) is not None for it in points)]
+    paths = list(dict.fromkeys(path for point in points for path in point["set"]))
+    names = [name for name in COLUMNS if any(point.get(name) is not None for point in points)]
     rows = [
         [
-            *(str(it["set"].get(path, "")) for path in paths),
+            *(str(row["set"].get(path, "")) for path in paths),
             *(
-                text(name, it.get(name), it.get(f"{name}_half_width") if with_intervals else None)
+                text(name, row.get(name), row.get(f"{name}_half_width") if with_intervals else None)
                 for name in names
             ),
         ]
-        for it in points
+        for row in points
     ]
     return Table.of_rows(title, [*paths, *names], rows, len(paths))

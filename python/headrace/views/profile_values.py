@@ -74,7 +74,7 @@ class Change(NamedTuple):
 
 def changes(phases: Sequence[Document]) -> list[Change]:
     """Return the advised changes, the one that saves most time first."""
-    found: dict[str, Change] = {}
+    gains: dict[str, Change] = {}
     for at, phase in enumerate(phases, 1):
         seconds = phase["to_s"] - phase["from_s"]
         best: dict[str, Document] = {}
@@ -85,8 +85,8 @@ def changes(phases: Sequence[Document]) -> list[Change]:
         for name, advice in best.items():
             gain = advice["predicted_gain"]
             saved = seconds * (1 - 1 / (1 + gain)) if gain > -1 else 0.0
-            known = found.get(name)
-            found[name] = Change(
+            known = gains.get(name)
+            gains[name] = Change(
                 name,
                 advice.get("kind", ""),
                 advice["description"] if known is None else known.description,
@@ -94,7 +94,7 @@ def changes(phases: Sequence[Document]) -> list[Change]:
                 [*(known.gains if known else []), (at, gain)],
                 saved + (known.saved_s if known else 0.0),
             )
-    return sorted(found.values(), key=lambda it: -it.saved_s)
+    return sorted(gains.values(), key=lambda change: -change.saved_s)
 
 
 def host_row(of_host: Document) -> list[str]:
@@ -109,7 +109,7 @@ def host_row(of_host: Document) -> list[str]:
     return [
         of_host["host"],
         verdict,
-        ", ".join(it for it in times_s if it != verdict),
+        ", ".join(name for name in times_s if name != verdict),
         str(len(of_host["phases"])),
         percent(times_s.get(verdict, 0.0) / total) if total > 0 else "",
     ]

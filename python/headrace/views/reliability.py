@@ -50,7 +50,7 @@ def view(
         _chart(answer),
         _horizons(shown, exact=answer.missions == 0),
     ]
-    certain = any(it.loss_probability >= 1 for it in shown)
+    certain = any(row.loss_probability >= 1 for row in shown)
     mttdl = "every mission lost data" if certain else "no loss was simulated"
     if answer.mttdl_seconds is not None:
         mttdl = f"{hours_text(answer.mttdl_seconds)} ({duration(answer.mttdl_seconds)})"
@@ -88,7 +88,7 @@ def view(
 
 def _chart(answer: Answer) -> Chart:
     """Return the loss probability over the horizons, with its 95 % interval."""
-    horizons = sorted(answer.horizons, key=lambda it: it.horizon_seconds)
+    horizons = sorted(answer.horizons, key=lambda horizon: horizon.horizon_seconds)
     known = [horizon for horizon in horizons if horizon.loss_probability > 0]
     years = [horizon.horizon_seconds / YEAR for horizon in known]
     loss = [horizon.loss_probability for horizon in known]
@@ -113,24 +113,24 @@ def _chart(answer: Answer) -> Chart:
 
 
 def _horizons(shown: Sequence[HorizonAnswer], exact: bool) -> Table:
-    counted = any(it.expected_losses is not None for it in shown)
+    counted = any(row.expected_losses is not None for row in shown)
     columns = EXACT_COLUMNS if exact else COLUMNS
     if counted:
         columns = (*columns, "losses")
     rows = []
-    for it in shown:
-        loss = it.loss_probability if exact or it.loss_probability > 0 else None
-        read_errors = (it.read_error_loss_probability, it.read_error_low, it.read_error_high)
-        nomdl = (it.nomdl, it.nomdl_low, it.nomdl_high)
-        cells = [f"{it.horizon_seconds / YEAR:g}", *_with_interval(loss, it.low, it.high, 4)]
+    for row in shown:
+        loss = row.loss_probability if exact or row.loss_probability > 0 else None
+        read_errors = (row.read_error_loss_probability, row.read_error_low, row.read_error_high)
+        nomdl = (row.nomdl, row.nomdl_low, row.nomdl_high)
+        cells = [f"{row.horizon_seconds / YEAR:g}", *_with_interval(loss, row.low, row.high, 4)]
         if exact:
             cells[-1] = "exact"
             cells += [_with_interval(*figure)[0] for figure in (read_errors, nomdl)]
         else:
-            cells.append(f"{it.standard_error:.2g}")
+            cells.append(f"{row.standard_error:.2g}")
             cells += [*_with_interval(*read_errors), *_with_interval(*nomdl)]
-        if it.expected_losses is not None:
-            cells.append(_estimate(it.expected_losses))
+        if row.expected_losses is not None:
+            cells.append(_estimate(row.expected_losses))
         rows.append(cells)
     return Table.of_rows("Loss of data", columns, rows, 1, LESS)
 
@@ -149,41 +149,41 @@ def _with_interval(
 def _left_out(shown: Sequence[HorizonAnswer]) -> list[str]:
     """Return why figures are bounds."""
     lines = []
-    for it in shown:
+    for row in shown:
         parts = []
-        for what, seen, value in (
-            ("too many failures", it.failure_losses_seen, it.nomdl),
-            ("a read error", it.read_error_losses_seen, it.read_error_loss_probability),
+        for cause, seen, value in (
+            ("too many failures", row.failure_losses_seen, row.nomdl),
+            ("a read error", row.read_error_losses_seen, row.read_error_loss_probability),
         ):
             if value is None and seen is not None:
                 parts.append(
-                    f"losses by {what} were seen in {seen.losses:,} of {seen.missions:,} missions"
+                    f"losses by {cause} were seen in {seen.losses:,} of {seen.missions:,} missions"
                 )
         if parts:
-            years = f"{it.horizon_seconds / YEAR:g}"
+            years = f"{row.horizon_seconds / YEAR:g}"
             unit = "year" if years == "1" else "years"
             lines.append(f"{years} {unit}: {', '.join(parts)}; bounds with 95 % confidence")
     return lines
 
 
-def _corruption(found: SilentCorruption) -> list[Block]:
+def _corruption(risk: SilentCorruption) -> list[Block]:
     """Return the expected silent corruptions by what becomes of them."""
     fates = (
-        ("corrupted", found.over_years),
-        ("repaired", found.repaired),
-        ("located, not repaired", found.located),
-        ("detected, not located", found.detected),
-        ("not detected", found.undetected),
+        ("corrupted", risk.over_years),
+        ("repaired", risk.repaired),
+        ("located, not repaired", risk.located),
+        ("detected, not located", risk.detected),
+        ("not detected", risk.undetected),
     )
     table = Table.of_rows(
         "Silent corruption",
-        ("blocks", "a year", f"in {found.years:g} years"),
-        [(name, f"{value / found.years:.4g}", f"{value:.4g}") for name, value in fates],
+        ("blocks", "a year", f"in {risk.years:g} years"),
+        [(name, f"{value / risk.years:.4g}", f"{value:.4g}") for name, value in fates],
     )
-    rate = f"Rate: {found.rate_per_disk_year:.3g} in a disk-year, {whole(found.disks)} disks"
-    if found.corrupt_disks_a_year is not None:
-        rate += f", of which {found.corrupt_disks_a_year:.3g} a year get any"
-    return [table, Note(f"{rate}; checksums: {found.checksums}")]
+    rate = f"Rate: {risk.rate_per_disk_year:.3g} in a disk-year, {whole(risk.disks)} disks"
+    if risk.corrupt_disks_a_year is not None:
+        rate += f", of which {risk.corrupt_disks_a_year:.3g} a year get any"
+    return [table, Note(f"{rate}; checksums: {risk.checksums}")]
 
 
 def _estimate(estimate: Estimate) -> str:
@@ -192,7 +192,7 @@ def _estimate(estimate: Estimate) -> str:
 
 def explanation(question: Question, inputs: Sequence[Input]) -> View:
     """Return the table of a question's values with their sources, and the formulas."""
-    rows = [(it.name, it.text, it.source) for it in inputs]
+    rows = [(entry.name, entry.text, entry.source) for entry in inputs]
     return [
         Table.of_rows("Values", ("what", "value", "source"), rows, 3),
         Note("", "\nFormulas of the chain"),

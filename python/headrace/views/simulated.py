@@ -102,7 +102,7 @@ def view(report: Report, **frames: "pl.DataFrame") -> View:
 
 def tables(report: Report) -> list[Block]:
     """Return the heading, the tables and the notes of a simulation."""
-    first = [it for it in report.warnings if it.condition == ZERO_DEFAULT]
+    first = [warning for warning in report.warnings if warning.condition == ZERO_DEFAULT]
     blocks: list[Block] = [_heading(report), *map(warning_note, first), _performance(report)]
     if report.unwritten is not None:
         blocks.append(Note(_unwritten(report.unwritten)))
@@ -112,13 +112,13 @@ def tables(report: Report) -> list[Block]:
         blocks.append(_stations(report.stations))
     if _uneven(report.servers):
         blocks.append(_servers(report.servers))
-    if asked := [it for it in report.caches if it.hit_ratio is not None and _is_shown(it)]:
+    if asked := [one for one in report.caches if one.hit_ratio is not None and _is_shown(one)]:
         blocks.append(_caches(asked))
     if report.breakdown:
         blocks.append(_breakdown(report.breakdown))
     if report.failures:
         blocks.append(_failures(report.failures))
-        if failed := sum(it.failed for it in report.operations.values()):
+        if failed := sum(operation.failed for operation in report.operations.values()):
             blocks.append(Note(f"\n{whole(failed)} requests failed without an answer."))
     if report.packets is not None:
         blocks.append(Note("\n" + _packets(report.packets)))
@@ -129,7 +129,7 @@ def tables(report: Report) -> list[Block]:
     blocks.append(Note("", "\n" + report.bottleneck.sentence))
     if report.stop is not None:
         blocks.append(Note(_end(report, report.stop)))
-    blocks += [warning_note(it) for it in report.warnings if it not in first]
+    blocks += [warning_note(warning) for warning in report.warnings if warning not in first]
     return [*blocks, *left_out_line(report.left_out)]
 
 
@@ -318,7 +318,7 @@ def _stations(stations: Sequence[Station]) -> Table:
     unfinished = any(station.unfinished for station in stations)
     columns += ("unfinished",) * unfinished + ("lost",) * lost
     rows = []
-    for station in sorted(stations, key=lambda it: -it.utilisation):
+    for station in sorted(stations, key=lambda server: -server.utilisation):
         if not station.visits and not station.unfinished:
             continue
         # With unlimited servers there is no queue.
@@ -345,13 +345,13 @@ def _uneven(servers: Sequence[Server]) -> bool:
     if len(servers) < 2:
         return False
     busy = [server.utilisation for server in servers]
-    return any(it.group for it in servers) or max(busy) > sum(busy) / len(busy) + UNEVEN
+    return any(server.group for server in servers) or max(busy) > sum(busy) / len(busy) + UNEVEN
 
 
 def _servers(servers: Sequence[Server]) -> Table:
     columns = ("server", "group", "busy %", "busiest station", "jobs", "MB/s", "requests", "ms")
     rows: list[list[str]] = []
-    ranked = sorted(servers, key=lambda it: -it.utilisation)
+    ranked = sorted(servers, key=lambda row: -row.utilisation)
     for server in ranked[:SERVERS]:
         rows.append(
             [

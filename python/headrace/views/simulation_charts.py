@@ -64,14 +64,14 @@ def _throughput(report: Report) -> list[Chart]:
     if len(report.groups) > 1:
         groups = report.groups
     moved = [name for name, rate in report.throughput.items() if rate]
-    rates = {name: it.per_second for name, it in report.operations.items() if it.per_second}
+    rates = {name: one.per_second for name, one in report.operations.items() if one.per_second}
     drawn = bars(
         "operations",
         "Throughput by operation" + (" and group" if len(groups) > 1 else ""),
         "operation",
         Axis("", units.THROUGHPUT),
         {
-            name: {it: group.throughput.get(it) or 0.0 for it in moved}
+            name: {way: group.throughput.get(way) or 0.0 for way in moved}
             for name, group in groups.items()
         },
     )
@@ -83,8 +83,8 @@ def _throughput(report: Report) -> list[Chart]:
             Axis("", units.RATE, _scale(rates.values())),
             {
                 name: {
-                    it: group.operations[it].per_second if it in group.operations else None
-                    for it in rates
+                    rate: group.operations[rate].per_second if rate in group.operations else None
+                    for rate in rates
                 }
                 for name, group in groups.items()
             },
@@ -93,9 +93,9 @@ def _throughput(report: Report) -> list[Chart]:
 
 
 def _latency(report: Report) -> list[Chart]:
-    known = {name: it for name, it in report.latency.items() if it.count}
+    known = {name: value for name, value in report.latency.items() if value.count}
     times = {
-        label: {name: getattr(it, key) for name, it in known.items()}
+        label: {name: getattr(value, key) for name, value in known.items()}
         for key, label in {"p50": "median", "p95": "p95", "p99": "p99"}.items()
     }
     scale = _scale(time for each in times.values() for time in each.values())
@@ -110,15 +110,15 @@ def utilisation(report: Report, base: Report | None = None) -> Chart:
         for station in report.stations
         if station.servers is not None and (station.visits or station.unfinished)
     ]
-    shown = sorted(counted, key=lambda it: (-it.utilisation, it.station))[:MOST_STATIONS]
+    shown = sorted(counted, key=lambda node: (-node.utilisation, node.station))[:MOST_STATIONS]
     names = [station.station for station in shown]
     busy = [station.utilisation for station in shown]
-    texts = [f"{percent(it.utilisation)} %, {figure(it.queue)} waiting" for it in shown]
+    texts = [f"{percent(node.utilisation)} %, {figure(node.queue)} waiting" for node in shown]
     lines = [Line("mean" if base is None else "now", names, busy, shape="bar", texts=texts)]
     if base is not None:
         before = {station.station: station.utilisation for station in base.stations}
         lines.append(Line("base", names, [before.get(name) for name in names], shape="bar"))
-    elif any(it.most_utilisation > it.utilisation + UNEQUAL for it in shown):
+    elif any(station.most_utilisation > station.utilisation + UNEQUAL for station in shown):
         most = [station.most_utilisation for station in shown]
         lines.append(Line("busiest copy", names, most, shape="mark"))
     y = Axis("time that servers are busy", units.SHARE, most=1.0)
@@ -138,7 +138,7 @@ def first_places(entries: Sequence[BreakdownEntry], most: int) -> list[Breakdown
     shown, rest = list(entries[:most]), entries[most:]
     if rest:
         shares, seconds, waiting = (
-            sum(getattr(it, key) for it in rest) for key in ("share", "seconds", "waiting")
+            sum(getattr(row, key) for row in rest) for key in ("share", "seconds", "waiting")
         )
         shown.append(BreakdownEntry(f"{len(rest)} more", shares, seconds, waiting))
     return shown
@@ -204,8 +204,8 @@ def _over_time(report: Report, series: "pl.DataFrame") -> Chart:
             )
         )
     away = [
-        Span("a server is down", it.at_s, edges[-1] if it.until_s is None else it.until_s)
-        for it in report.failures
+        Span("a server is down", one.at_s, edges[-1] if one.until_s is None else one.until_s)
+        for one in report.failures
     ]
     return Chart("throughput", title, x, y, lines, spans=away)
 
@@ -229,8 +229,8 @@ def server_map(
     title = "Data servers over time"
     if most is not None and len(servers) > most:
         title += f": the {most} busiest of {len(servers)}"
-        kept = sorted(servers, key=lambda it: -sum(busy or 0.0 for busy in it.busy))[:most]
-        servers = [it for it in servers if it in kept]
+        kept = sorted(servers, key=lambda server: -sum(busy or 0.0 for busy in server.busy))[:most]
+        servers = [server for server in servers if server in kept]
     return [
         HeatMap(
             "servers",
@@ -238,8 +238,8 @@ def server_map(
             Axis("start of the window", units.TIME),
             Axis("server"),
             [f"{time:.4g}" for time in times],
-            [it.name for it in servers],
-            [it.busy for it in servers],
+            [server.name for server in servers],
+            [server.busy for server in servers],
             units.BUSY,
             most=1.0,
             downwards=True,

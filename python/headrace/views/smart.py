@@ -19,13 +19,13 @@ MOST_DAMAGED = 10
 def view(risk: FleetRisk, reports: int, damaged: Sequence[str]) -> View:
     """Return the tables of all disks, with what to do and the assumptions."""
     days = risk.horizon / DAY
-    found = f"{numbered(len(risk.disks), 'disk')} in {numbered(reports, 'report')}:"
+    title = f"{numbered(len(risk.disks), 'disk')} in {numbered(reports, 'report')}:"
     if risk.not_rated == len(risk.disks):
         # No rate is no certainty of survival.
-        heading = f"{found} no probability: no disk has a failure rate"
+        heading = f"{title} no probability: no disk has a failure rate"
     else:
         heading = (
-            f"{found} one or more fails within {days:.4g} days with probability"
+            f"{title} one or more fails within {days:.4g} days with probability"
             f" {probability_text(risk.probability)}"
             f" ({figure(risk.expected_failures)} failures expected)"
         )
@@ -111,11 +111,11 @@ def _cells(disk: DiskRisk) -> tuple[str, ...]:
 
 def _actions(risk: FleetRisk) -> list[Note]:
     notes = [Note("", "\nTo do")]
-    urgent = [it for it in risk.disks if it.action != "none"]
+    urgent = [disk for disk in risk.disks if disk.action != "none"]
     if not urgent:
         notes.append(Note("  nothing: all counters are at 0"))
-    notes += [Note(f"  {it.report.name}: {it.advice}") for it in urgent]
-    signs = {key for it in risk.disks for key in it.signs}
+    notes += [Note(f"  {disk.report.name}: {disk.advice}") for disk in urgent]
+    signs = {key for disk in risk.disks for key in disk.signs}
     if unnamed := [COUNTERS[key] for key in COUNTERS if key in signs]:
         notes.append(Note(f"  Counters above 0: {', '.join(unnamed)}."))
     return notes
@@ -123,7 +123,7 @@ def _actions(risk: FleetRisk) -> list[Note]:
 
 def _damaged(damaged: Sequence[str]) -> list[Note]:
     notes = [Note("", f"\n{numbered(len(damaged), 'damaged report')}, not counted")]
-    notes += [Note(f"  {it}") for it in damaged[:MOST_DAMAGED]]
+    notes += [Note(f"  {line}") for line in damaged[:MOST_DAMAGED]]
     if len(damaged) > MOST_DAMAGED:
         notes.append(Note(f"  and {len(damaged) - MOST_DAMAGED} more (--json names all)"))
     return notes

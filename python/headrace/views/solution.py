@@ -29,16 +29,16 @@ def view(solution: Solution, currency: str = "") -> View:
         blocks += [_designs(title, designs, currency), _applications(designs)]
     if solution.chosen is None:
         blocks.append(Note("", "\nNo design meets all requirements."))
-        for place, it in enumerate(solution.nearest):
+        for place, design in enumerate(solution.nearest):
             blocks += [
-                Note(f"{label(place)} {it.design.name}: {missed.message}")
-                for missed in it.violations
+                Note(f"{label(place)} {design.design.name}: {missed.message}")
+                for missed in design.violations
             ]
     else:
         blocks.append(_chosen(solution, currency))
     blocks.append(_discarded(solution))
     unsure = solution.unsure
-    blocks += [Note(f"unsure: {it}", style="warning") for it in unsure[:MOST_UNSURE]]
+    blocks += [Note(f"unsure: {reason}", style="warning") for reason in unsure[:MOST_UNSURE]]
     if len(unsure) > MOST_UNSURE:
         blocks.append(Note(f"{len(unsure) - MOST_UNSURE} more unknown answers are in the report"))
     return blocks
@@ -59,17 +59,17 @@ def _heading(solution: Solution) -> Note:
 
 def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Table:
     rows = []
-    for place, it in enumerate(designs):
-        figures = _figures(it)
-        total = sum(one.throughput for one in it.performance)
-        served = least_satisfaction(it.performance)
+    for place, design in enumerate(designs):
+        figures = _figures(design)
+        total = sum(one.throughput for one in design.performance)
+        served = least_satisfaction(design.performance)
         units = figures.get("rack-units")
         cells = (
             label(place),
-            it.design.name,
+            design.design.name,
             _value(figures.get("total-cost") or figures.get("purchase"), currency),
             _decimal(figures.get("usable-capacity")),
-            quantity(total, "B/s") if it.performance else NOT_KNOWN,
+            quantity(total, "B/s") if design.performance else NOT_KNOWN,
             NOT_KNOWN if served is None else f"{100 * served:.0f} %",
             _value(figures.get("loss-probability")),
             _value(figures.get("power")),
@@ -86,10 +86,10 @@ def _designs(title: str, designs: Sequence[Evaluation], currency: str) -> Table:
 def _applications(designs: Sequence[Evaluation]) -> Table:
     rows: list[tuple[str, ...]] = []
     sections = []
-    for place, it in enumerate(designs):
-        if it.performance and rows:
+    for place, design in enumerate(designs):
+        if design.performance and rows:
             sections.append(len(rows))
-        for one in it.performance:
+        for one in design.performance:
             error = "" if one.throughput_error is None else _error(one.throughput_error)
             cells = (
                 label(place),
@@ -137,7 +137,7 @@ def _chosen(solution: Solution, currency: str) -> Note:
         if others
         else f"No other design meets every known requirement at its price: {cost}."
     )
-    lines = [f"\n{reason}", *(f"  {it}" for it in configuration(chosen))]
+    lines = [f"\n{reason}", *(f"  {line}" for line in configuration(chosen))]
     return Note("\n".join(lines), f"\nChosen: {label(solution.chosen or 0)} {chosen.design.name}")
 
 
@@ -174,8 +174,8 @@ def _discarded(solution: Solution) -> Table:
     return Table("Discarded designs", columns)
 
 
-def _figures(it: Evaluation) -> dict[str, Figure]:
-    return by_key([*it.capacity, *it.reliability, *it.facility, *it.cost])
+def _figures(one: Evaluation) -> dict[str, Figure]:
+    return by_key([*one.capacity, *one.reliability, *one.facility, *one.cost])
 
 
 def _value(figure: Figure | None, currency: str = "") -> str:

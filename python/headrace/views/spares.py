@@ -43,10 +43,10 @@ def _chart(advice: SpareAdvice, other: SpareAdvice | None) -> Chart:
                 )
             )
     totals = [total for line in lines for total in line.x]
-    wanted = 1 - advice.wanted
+    goal = 1 - advice.wanted
     if totals:
         ends = [min(totals), max(totals)]
-        lines.append(Line("wanted", ends, [wanted, wanted], is_reference=True))
+        lines.append(Line("wanted", ends, [goal, goal], is_reference=True))
     return Chart(
         "spares",
         "Failed disks that find no hot spare",
@@ -71,7 +71,7 @@ def _sentence(advice: SpareAdvice) -> str:
 
 
 def _rows(advice: SpareAdvice) -> Table:
-    simulated = any(it.simulated is not None for it in advice.rows)
+    simulated = any(entry.simulated is not None for entry in advice.rows)
     columns = ["spares", "in all", "finds a spare", "waiting a year"]
     columns += ["simulated", "standard error"] * simulated
     rows = []

@@ -67,13 +67,13 @@ def statistic(result: StudyReport) -> str:
 
 def _repeats(result: StudyReport) -> str:
     """Return the number of repeats, and the wanted number if it differs."""
-    wanted = result.wanted_repeats
+    repeats = result.wanted_repeats
     done = [row.repeats for row in result.summary]
     least, most = min(done, default=0), max(done, default=0)
-    if least == wanted:
-        return f"{wanted} repeats"
+    if least == repeats:
+        return f"{repeats} repeats"
     many = f"{most}" if least == most else f"{least} to {most}"
-    return f"{many} of {wanted} repeats"
+    return f"{many} of {repeats} repeats"
 
 
 def _of_many(result: StudyReport) -> Table:
@@ -184,7 +184,7 @@ def _lines(
     count = sum(len(lines) for lines in by_test.values())
     title = f"{TITLES[unit]} by {x.name}"
     by_chart = (
-        {title: by_test} if count <= MOST_LINES else {it: {it: by_test[it]} for it in by_test}
+        {title: by_test} if count <= MOST_LINES else {key: {key: by_test[key]} for key in by_test}
     )
     for name, tests in by_chart.items():
         lines = [

@@ -44,7 +44,7 @@ def view(sweep: Sweep, chosen: str | None = None) -> View:
         sweep: The sweep. A sensitivity analysis has no rows of points.
         chosen: Name of the figure that is drawn; None for those of `CHARTED`.
     """
-    names = [chosen] if chosen else [it for it in CHARTED if _known(sweep, it).height]
+    names = [chosen] if chosen else [key for key in CHARTED if _known(sweep, key).height]
     sensitivity = sweep.sensitivities
     blocks: list[Block] = [_heading(sweep)]
     if chosen or sensitivity is None:
@@ -162,26 +162,26 @@ def _line(
     y, halves = rows[column].to_list(), rows[f"{column}_half_width"].to_list()
     ordered = list(zip(x, y, halves, strict=True))
     if not isinstance(x[0], str):
-        ordered.sort(key=lambda it: it[0])
+        ordered.sort(key=lambda pair: pair[0])
     x, y, halves = (list(column) for column in zip(*ordered, strict=True))
     return Line.of_means(label, x, y, halves, shape)
 
 
-def _sensitivity(sweep: Sweep, found: Sensitivity, name: str) -> Iterator[Block]:
-    if found.error:
-        yield Note(found.error)
+def _sensitivity(sweep: Sweep, shares: Sensitivity, name: str) -> Iterator[Block]:
+    if shares.error:
+        yield Note(shares.error)
         return
-    if name not in found.figures:
+    if name not in shares.figures:
         yield Note(f"no run has the figure {name}: choose another one by --figure")
         return
     yield sensitivity_chart(sweep, name)
     label, factor, unit = SHOWN_FIGURES[name]
     table = sweep.sensitivity(name)
-    is_sobol = found.method == "sobol"
+    is_sobol = shares.method == "sobol"
     part = Unit(
         "",
         1.0 if is_sobol else factor,
-        "{:.3f}".format if is_sobol else lambda it: figure(factor * it),
+        "{:.3f}".format if is_sobol else lambda value: figure(factor * value),
     )
     title = f"Parts of the variance of {label}"
     columns = [
@@ -191,11 +191,11 @@ def _sensitivity(sweep: Sweep, found: Sensitivity, name: str) -> Iterator[Block]
     if not is_sobol:
         title = f"Change of {label} over each range ({unit})"
     yield Table(title, [Column("axis", table["path"].to_list()), *columns])
-    if table[METHODS[found.method].columns[-1]].is_null().all():
+    if table[METHODS[shares.method].columns[-1]].is_null().all():
         yield Note(f"{label} does not vary: there is nothing to explain.")
     kind = "rows" if is_sobol else "trajectories"
-    dropped = f"; {found.dropped:,} left out, in which a run failed" if found.dropped else ""
-    yield Note(f"{found.blocks:,} {kind}{dropped}. ±: half width of the 95 % interval.")
+    dropped = f"; {shares.dropped:,} left out, in which a run failed" if shares.dropped else ""
+    yield Note(f"{shares.blocks:,} {kind}{dropped}. ±: half width of the 95 % interval.")
 
 
 def sensitivity_chart(sweep: Sweep, name: str) -> Chart:

@@ -13,14 +13,14 @@ LEAST = 0.0005
 
 def view(result: TuningReport) -> View:
     """Return the mix of each method, and its protocol operations beside the wanted ones."""
-    mixes, wanted = result.mixes, result.wanted
+    mixes, target = result.mixes, result.wanted
     share = Axis("share", units.SHARE)
     measured = {name: mix.measured for name, mix in mixes.items() if mix.measured is not None}
     order = sorted(
-        {*wanted, *(name for shares in measured.values() for name in shares)},
-        key=lambda name: (-wanted.get(name, 0.0), name),
+        {*target, *(name for shares in measured.values() for name in shares)},
+        key=lambda name: (-target.get(name, 0.0), name),
     )
-    compared = {"wanted": wanted} | {f"{name}, measured": mix for name, mix in measured.items()}
+    compared = {"wanted": target} | {f"{name}, measured": mix for name, mix in measured.items()}
     operations = [
         name for name in result.profile if any(mix.weights.get(name) for mix in mixes.values())
     ]
@@ -63,7 +63,7 @@ def _operations(result: TuningReport, operations: list[str]) -> Table:
         [
             Column("operation", operations),
             *(
-                Column(name, [mix.weights.get(it) for it in operations], units.SHARE)
+                Column(name, [mix.weights.get(operation) for operation in operations], units.SHARE)
                 for name, mix in result.mixes.items()
             ),
         ],

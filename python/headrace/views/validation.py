@@ -43,20 +43,20 @@ def _chart(name: str, points: Sequence[Document]) -> Chart:
             f"±{100 * part:.0f} %",
             ends,
             ends,
-            [(1 - part) * it for it in ends],
-            [(1 + part) * it for it in ends],
+            [(1 - part) * end for end in ends],
+            [(1 + part) * end for end in ends],
             is_reference=True,
         )
         for part in BANDS
     ]
-    groups = dict.fromkeys(it["group"] for it in points)
+    groups = dict.fromkeys(point["group"] for point in points)
     return Chart(
         "validation",
         f"{name}: predicted and measured",
         Axis("measured", units.MILLISECONDS, "log"),
         Axis("predicted", units.MILLISECONDS, "log"),
         [
-            *(_group(group, [it for it in points if it["group"] == group]) for group in groups),
+            *(_group(group, [row for row in points if row["group"] == group]) for group in groups),
             Line("as measured", ends, ends, is_reference=True),
             *bands,
         ],
@@ -64,17 +64,17 @@ def _chart(name: str, points: Sequence[Document]) -> Chart:
 
 
 def _group(name: str, points: Sequence[Document]) -> Line:
-    predicted = [it["predicted_s"] for it in points]
-    intervals = [it["interval_s"] or (it["predicted_s"], it["predicted_s"]) for it in points]
+    predicted = [point["predicted_s"] for point in points]
+    intervals = [row["interval_s"] or (row["predicted_s"], row["predicted_s"]) for row in points]
     return Line(
         name,
-        [it["measured_middle_s"] for it in points],
+        [point["measured_middle_s"] for point in points],
         predicted,
         [min(time, low) for time, (low, _) in zip(predicted, intervals, strict=True)],
         [max(time, high) for time, (_, high) in zip(predicted, intervals, strict=True)],
         shape="mark",
-        x_low=[min(it["measured_s"]) for it in points],
-        x_high=[max(it["measured_s"]) for it in points],
+        x_low=[min(point["measured_s"]) for point in points],
+        x_high=[max(point["measured_s"]) for point in points],
     )
 
 
@@ -110,13 +110,13 @@ def _errors(summary: Document) -> Table:
     rows = [
         (
             group,
-            str(it["points"]),
-            percent(it["median_error"]),
-            f"{100 * it['worst_error']:+.1f}",
-            f"{100 * it['bias']:+.1f}",
-            percent(it["covered"]),
+            str(value["points"]),
+            percent(value["median_error"]),
+            f"{100 * value['worst_error']:+.1f}",
+            f"{100 * value['bias']:+.1f}",
+            percent(value["covered"]),
         )
-        for group, it in summary.items()
+        for group, value in summary.items()
     ]
     columns = ["", "points", "median error %", "worst %", "bias %", "measured in interval %"]
     return Table.of_rows("Errors", columns, rows)
@@ -145,17 +145,17 @@ def _settings(document: Document) -> list[Block]:
     settings = document.get("settings")
     if not settings:
         return []
-    changed = [it for it in settings if it["changed"]]
+    changed = [setting for setting in settings if setting["changed"]]
     if not changed:
         return [Note("The settings are those of the machine's file."), Note("")]
     rows = [
         (
-            it["field"],
-            "" if it["file"] is None else str(it["file"]),
-            str(it["used"]),
-            it["source"],
+            row["field"],
+            "" if row["file"] is None else str(row["file"]),
+            str(row["used"]),
+            row["source"],
         )
-        for it in changed
+        for row in changed
     ]
     columns = ["field", "file", "used", "from"]
     table = Table.of_rows("Other than in the machine's file", columns, rows, spare=["from"])
@@ -167,8 +167,8 @@ def _breakdowns(document: Document) -> Iterator[Block]:
     cases = document["breakdowns"]
     if not cases:
         return
-    every = dict.fromkeys(name for it in cases for name in it["difference_s"])
-    names = [name for name in every if any(it[key].get(name) for it in cases for key in BOTH)]
+    every = dict.fromkeys(name for case in cases for name in case["difference_s"])
+    names = [name for name in every if any(case[key].get(name) for case in cases for key in BOTH)]
     yield from _parts(cases, names)
     rows = []
     for it in cases:

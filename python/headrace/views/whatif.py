@@ -44,7 +44,7 @@ def view(report: WhatIfReport) -> View:
             [change for change in helps if _trades(change)], both=True
         ),
         "At a price": _cautions(shown),
-        "Worse, throughput gain": [f"{path} ({', '.join(it)})" for path, it in harmed.items()],
+        "Worse, throughput gain": [f"{path} ({', '.join(keys)})" for path, keys in harmed.items()],
         "No effect": _by_section(without, other),
         "0, so that no factor changes it": report.nothing,
         "Cannot be changed": [
@@ -54,10 +54,10 @@ def view(report: WhatIfReport) -> View:
         ],
         **_left_out(report.left_out),
     }
-    for what, fields in lines.items():
+    for title, fields in lines.items():
         if fields:
-            separator = "; " if what in ("Cannot be changed", "At a price") else ", "
-            blocks.append(Note(f"{what}: {separator.join(fields)}."))
+            separator = "; " if title in ("Cannot be changed", "At a price") else ", "
+            blocks.append(Note(f"{title}: {separator.join(fields)}."))
     blocks.append(Note("", "\n" + report.baseline.bottleneck.sentence))
     return blocks
 
@@ -110,12 +110,12 @@ def _left_out(left_out: Sequence[LeftOutKind]) -> dict[str, list[str]]:
     paths: dict[str, list[str]] = {}
     for each in left_out:
         paths.setdefault(each.path, []).append(each.after)
-    what = f"Left out, as they need other fields too ({len(left_out)}; --json has the reasons)"
-    return {what: [f"{path} ({', '.join(after)})" for path, after in paths.items()]}
+    title = f"Left out, as they need other fields too ({len(left_out)}; --json has the reasons)"
+    return {title: [f"{path} ({', '.join(after)})" for path, after in paths.items()]}
 
 
 def _paths(changes: Sequence[Change], effect: str) -> list[str]:
-    return list(dict.fromkeys(it.path for it in changes if it.effect == effect))
+    return list(dict.fromkeys(change.path for change in changes if change.effect == effect))
 
 
 def _by_section(paths: set[str], others: set[str]) -> list[str]:
@@ -124,7 +124,7 @@ def _by_section(paths: set[str], others: set[str]) -> list[str]:
     for path in sorted(paths):
         parts = path.split(".")
         sections = (".".join(parts[:length]) + "." for length in range(1, len(parts)))
-        own = (it for it in sections if not any(other.startswith(it) for other in others))
+        own = (name for name in sections if not any(other.startswith(name) for other in others))
         lines.setdefault(next(own, path), []).append(path)
     return [
         f"{section}* ({len(within)})" if len(within) > 1 else within[0]
@@ -147,7 +147,7 @@ def _heading(report: WhatIfReport) -> Note:
 
 def _chart(report: WhatIfReport, helps: Sequence[Change]) -> Chart:
     best = helps[:MOST]
-    names = [f"{it.path}\n{it.before or NOT_KNOWN} → {it.after}" for it in best]
+    names = [f"{change.path}\n{change.before or NOT_KNOWN} → {change.after}" for change in best]
     gains = [
         Line.of_means(
             label,
@@ -161,7 +161,7 @@ def _chart(report: WhatIfReport, helps: Sequence[Change]) -> Chart:
     values = [y for line in gains for y in line.y if y is not None]
     scale: Literal["linear", "log"] = "log" if values and max(values) > LARGE else "linear"
     axis = Axis("times as high a throughput, or as short a latency", GAIN, scale, base=1.0)
-    other = "another kind" if any(it.kind == "level" for it in report.changes) else "as fast"
+    other = "another kind" if any(one.kind == "level" for one in report.changes) else "as fast"
     title = f"What if: {report.factor:g} times as much, or {other}"
     return Chart("whatif", title, Axis("change", scale="names"), axis, gains)
 

@@ -21,10 +21,10 @@ def view(loaded: LoadedWorksheet, unknown: Sequence[str], clashes: Sequence[Viol
     blocks: list[Block] = [Note("", heading), _sections(loaded)]
     if clashes:
         blocks.append(Note("", "\nContradictions"))
-        blocks += [Note(f"- {_clash(loaded, it)}", style="error") for it in clashes]
+        blocks += [Note(f"- {_clash(loaded, clash)}", style="error") for clash in clashes]
     if unknown:
         blocks.append(Note("", "\nUnknown answers, and what they cost in certainty"))
-        blocks.append(Note("\n".join(f"- {plain_line(it)}" for it in unknown)))
+        blocks.append(Note("\n".join(f"- {plain_line(name)}" for name in unknown)))
     return blocks
 
 
@@ -42,7 +42,7 @@ def _count(number: int, noun: str) -> str:
 
 def _clash(loaded: LoadedWorksheet, clash: Violation) -> str:
     error = loaded.error(clash.field, clash.message)
-    where = ":".join(str(it) for it in (error.file, error.line, error.column) if it is not None)
+    where = ":".join(str(one) for one in (error.file, error.line, error.column) if one is not None)
     return f"{where}: {clash.field}: {clash.message} (wanted {clash.wanted}, got {clash.got})"
 
 

@@ -141,4 +141,4 @@ BENCHMARKS = (
 
 def benchmark(name: str) -> Benchmark | None:
     """Return the benchmark of this name."""
-    return next((it for it in BENCHMARKS if it.name == name), None)
+    return next((entry for entry in BENCHMARKS if entry.name == name), None)

@@ -87,13 +87,13 @@ class Chart:
             return
         series = [
             one
-            for it in self._series
+            for each in self._series
             for one in (
-                it,
-                *(msgspec.structs.replace(it, name=name, y=ends) for name, ends in it.ranges()),
+                each,
+                *(msgspec.structs.replace(each, name=name, y=ends) for name, ends in each.ranges()),
             )
         ]
-        columns = [self._plot.x, *(it.name for it in series)]
+        columns = [self._plot.x, *(one.name for one in series)]
         self._table.columns = [
             {
                 "name": str(at),
@@ -104,8 +104,8 @@ class Chart:
             for at, name in enumerate(columns)
         ]
         rows: dict[Any, dict[str, Any]] = {}
-        for at, it in enumerate(series, 1):
-            for x, y in zip(it.x, it.y, strict=True):
+        for at, one in enumerate(series, 1):
+            for x, y in zip(one.x, one.y, strict=True):
                 rows.setdefault(x, {"0": self._x_text(x)})[str(at)] = number_text(y)
         self._table.rows = list(rows.values())
         self._table.update()
@@ -147,7 +147,7 @@ def show_chart(chart: blocks.Chart) -> Chart:
     ]
     title = chart.title + (f" ({chart.statistic})" if chart.statistic else "")
     most = None if y.most is None else y.unit.scale * y.most
-    names = {at for it in series for at in it.x} if x.scale == "names" else set()
+    names = {at for one in series for at in one.x} if x.scale == "names" else set()
     # Long names stand below each other.
     is_long = max(map(len, names), default=0) > LONGEST_ABREAST
     label = x.name if by_name else x.label

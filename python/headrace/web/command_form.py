@@ -30,7 +30,7 @@ class CommandFields:
         self, form: CommandForm, fields: Collection[FormField], values: Mapping[str, Any]
     ) -> None:
         self.form = form
-        self._fields = {it.name: it for it in fields}
+        self._fields = {entry.name: entry for entry in fields}
         self._inputs: dict[str, Any] = {}
         ui.add_css(STYLE)
         with ui.element("div").classes("hr-fields"):
@@ -43,7 +43,7 @@ class CommandFields:
         Raises:
             RefusedRequest: for a value that is missing or wrong; it is also shown at its field.
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         first: RefusedRequest | None = None
         for name, field in self._fields.items():
             element = self._inputs[name]
@@ -54,11 +54,11 @@ class CommandFields:
                 continue
             value = _value(field, element.value)
             if value not in (None, "", []) and value != field.default:
-                found[name] = value
+                values[name] = value
         if first is not None:
             self._focus(first)
             raise first
-        return found
+        return values
 
     def show_error(self, error: RefusedRequest) -> None:
         """Show why a request was refused: at its field, or as a message if it has none here."""
@@ -94,7 +94,7 @@ def command_fields(
         without: Names that are left out.
         values: Initial values by name, in place of the defaults.
     """
-    allowed = {it.name: it for it in form.fields if it.name not in WITHHELD}
+    allowed = {field.name: field for field in form.fields if field.name not in WITHHELD}
     names = allowed if only is None else only
     fields = [allowed[name] for name in names if name in allowed and name not in without]
     return CommandFields(form, fields, values or {})
@@ -158,7 +158,7 @@ def _hint(field: FormField) -> str:
         parts.append(f"Default: {_text(field.default)}.")
     if field.required:
         parts.append("Required.")
-    return " ".join(it for it in parts if it)
+    return " ".join(part for part in parts if part)
 
 
 def _text(value: Any) -> str:

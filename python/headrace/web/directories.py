@@ -34,19 +34,19 @@ def list_directory(settings: Settings, policy: PathPolicy, path: str | None) -> 
         RefusedRequest: if the operator does not allow the directory.
         OSError: if it cannot be read.
     """
-    roots = [it.resolve() for it in settings.directories]
+    roots = [root.resolve() for root in settings.directories]
     if not path:
-        return Listing(None, None, [str(it) for it in roots])
+        return Listing(None, None, [str(root) for root in roots])
     directory = policy.allowed(path, "directory")
     with os.scandir(directory) as entries:
-        found = sorted(
-            it.path
-            for it in entries
-            if not it.name.startswith(".") and it.is_dir(follow_symlinks=False)
+        folders = sorted(
+            entry.path
+            for entry in entries
+            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
         )
     above = directory.parent
-    parent = str(above) if any(above.is_relative_to(it) for it in roots) else None
-    return Listing(str(directory), parent, found[:MOST], max(0, len(found) - MOST))
+    parent = str(above) if any(above.is_relative_to(root) for root in roots) else None
+    return Listing(str(directory), parent, folders[:MOST], max(0, len(folders) - MOST))
 
 
 def name_below(path: str, listing: Listing) -> str:

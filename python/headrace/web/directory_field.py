@@ -14,7 +14,7 @@ class DirectoryField:
     """An input for the path, and a dialog that browses."""
 
     def __init__(self, label: str = "Directory", hint: str = "") -> None:
-        allowed = [str(it) for it in site().settings.directories]
+        allowed = [str(directory) for directory in site().settings.directories]
         with ui.row().classes("w-full items-start no-wrap q-mb-md"):
             self.input = ui.input(label, value=allowed[0] if allowed else "").classes("grow")
             self.input.props("outlined dense stack-label hide-bottom-space aria-required=true")

@@ -102,11 +102,11 @@ def figure_rows(title: str, figures: list[FigureView], dialog: FigureDialog) -> 
         with table:
             header("figure", "value", right=("value",))
             with ui.element("tbody"):
-                for it in figures:
+                for figure in figures:
                     with ui.element("tr"):
-                        cell(it.title)
+                        cell(figure.title)
                         with ui.element("td").classes("hr-number"):
-                            dialog.button(it.key)
+                            dialog.button(figure.key)
 
 
 def header(*names: str, right: Collection[str] = ()) -> None:

@@ -39,8 +39,8 @@ class HelpPage(msgspec.Struct, frozen=True):
     @property
     def examples(self) -> list[str]:
         """Names of the packaged scenarios that the page mentions."""
-        packaged = {it.name for it in examples()}
-        return [it for it in dict.fromkeys(SCENARIO.findall(self.text)) if it in packaged]
+        packaged = {example.name for example in examples()}
+        return [path for path in dict.fromkeys(SCENARIO.findall(self.text)) if path in packaged]
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -54,9 +54,9 @@ class Hit(msgspec.Struct, frozen=True):
 
 def directory() -> Path | None:
     """Return the directory of the documentation; None if the installation has none."""
-    for it in (PACKAGED, IN_REPOSITORY):
-        if (it / "index.md").is_file():
-            return it
+    for pattern in (PACKAGED, IN_REPOSITORY):
+        if (pattern / "index.md").is_file():
+            return pattern
     return None
 
 
@@ -64,7 +64,7 @@ def directory() -> Path | None:
 def pages() -> dict[str, HelpPage]:
     """Return all pages by path."""
     root = directory()
-    return {} if root is None else {it.path: it for it in _read(root)}
+    return {} if root is None else {page.path: page for page in _read(root)}
 
 
 def _read(root: Path) -> Iterator[HelpPage]:
@@ -78,11 +78,11 @@ def _read(root: Path) -> Iterator[HelpPage]:
 
 def search(words: str, most: int = 20) -> list[Hit]:
     """Return the pages that have all words, those with a word in their title first."""
-    wanted = [it for it in words.casefold().split() if it]
-    if not wanted:
+    terms = [word for word in words.casefold().split() if word]
+    if not terms:
         return []
-    found = [hit for page in pages().values() if (hit := _hit(page, wanted)) is not None]
-    return sorted(found, key=lambda it: (-it.score, it.page.path))[:most]
+    hits = [hit for page in pages().values() if (hit := _hit(page, terms)) is not None]
+    return sorted(hits, key=lambda one: (-one.score, one.page.path))[:most]
 
 
 def _hit(page: HelpPage, words: Sequence[str]) -> Hit | None:
@@ -93,8 +93,8 @@ def _hit(page: HelpPage, words: Sequence[str]) -> Hit | None:
         if not of_it:
             return None
         score += of_it
-    lines = [it for it in page.text.splitlines() if any(word in it.casefold() for word in words)]
-    score += HEADING_WEIGHT * sum(it.startswith("#") for it in lines)
+    lines = [row for row in page.text.splitlines() if any(word in row.casefold() for word in words)]
+    score += HEADING_WEIGHT * sum(line.startswith("#") for line in lines)
     return Hit(page, lines[0].lstrip("#|- ") if lines else page.title, score)
 
 
@@ -103,7 +103,7 @@ def markdown(page: HelpPage) -> str:
     here = PurePosixPath(page.path).parent
     # Only the built site has the reference of the Python interface.
     text = AUTODOC.sub(r"`\1`: see `help(\1)` in Python.", page.text)
-    return LINK.sub(lambda it: f"]({_target(here, it[1], it[2] or '')})", text)
+    return LINK.sub(lambda match: f"]({_target(here, match[1], match[2] or '')})", text)
 
 
 def _target(here: PurePosixPath, target: str, anchor: str) -> str:

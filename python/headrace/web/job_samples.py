@@ -39,9 +39,9 @@ class Window:
 
 def windows(jobs: JobQueue, begin: float, end: float) -> list[Window]:
     """Return the measuring jobs that ran within a time, the oldest first."""
-    found = [Window(it) for it in jobs.jobs() if it.measures and it.started is not None]
+    spans = [Window(job) for job in jobs.jobs() if job.measures and job.started is not None]
     return sorted(
-        (it for it in found if it.end >= begin and it.begin <= end), key=lambda it: it.begin
+        (it for it in spans if it.end >= begin and it.begin <= end), key=lambda window: window.begin
     )
 
 
@@ -99,15 +99,15 @@ def _frame(rows: list[Row]) -> pl.DataFrame:
         [
             pl.DataFrame(
                 {
-                    "time": [it.time] * len(it.names),
-                    "seconds": [it.seconds] * len(it.names),
-                    "figure": list(it.names),
-                    "mean": it.values[0],
-                    "smallest": it.values[1],
-                    "largest": it.values[2],
+                    "time": [row.time] * len(row.names),
+                    "seconds": [row.seconds] * len(row.names),
+                    "figure": list(row.names),
+                    "mean": row.values[0],
+                    "smallest": row.values[1],
+                    "largest": row.values[2],
                 },
                 schema=SCHEMA,
             )
-            for it in rows
+            for row in rows
         ]
     )

@@ -78,13 +78,13 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
     # Without a value NiceGUI asks the browser for one, and logs an error if the page is left.
     drawer = ui.left_drawer(value=False, bordered=True).props("show-if-above")
     with drawer, _navigation():
-        for it in pages:
-            if it.in_navigation:
-                here = ' aria-current="page"' if it is page else ""
-                link = ui.link(target=it.path).props(here.strip())
+        for entry in pages:
+            if entry.in_navigation:
+                here = ' aria-current="page"' if entry is page else ""
+                link = ui.link(target=entry.path).props(here.strip())
                 with link, ui.row().classes("items-center q-pa-sm"):
-                    ui.icon(it.icon).props('aria-hidden="true"')
-                    ui.label(it.title)
+                    ui.icon(entry.icon).props('aria-hidden="true"')
+                    ui.label(entry.title)
     menu.on_click(drawer.toggle)
     # Quasar's page around it is the element main.
     with ui.element("div").props('id="content" tabindex="-1"').classes("hr-main"):

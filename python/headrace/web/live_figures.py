@@ -74,34 +74,34 @@ Drawn = tuple[str, str, Sequence[Series], str]
 
 def charts_of(moments: Sequence[Progress], steps: Sequence[Progress]) -> dict[str, Drawn]:
     """Return the charts of figures by title."""
-    found: dict[str, Drawn] = {}
+    drawn: dict[str, Drawn] = {}
     if steps:
-        found |= _of_steps(steps)
+        drawn |= _of_steps(steps)
     if moments:
         begun = moments[0].time
         for name in _numeric(moments):
-            points = [(it.time - begun, it.figures.get(name)) for it in moments]
+            points = [(moment.time - begun, moment.figures.get(name)) for moment in moments]
             title, factor = _scaled(name)
             series = _series(title, points, factor)
-            found[f"{title} over time"] = ("time (s)", title, [series], "value")
-    return found
+            drawn[f"{title} over time"] = ("time (s)", title, [series], "value")
+    return drawn
 
 
 def _of_steps(steps: Sequence[Progress]) -> dict[str, Drawn]:
-    figures = [it.figures for it in steps]
+    figures = [step.figures for step in steps]
     # Steps of a sweep are points of one curve; jobs and points of a study are not.
-    if all({"achieved", "latency", "processes"} <= it.keys() for it in figures):
+    if all({"achieved", "latency", "processes"} <= figure.keys() for figure in figures):
         return _of_loads(figures)
     by_unit: dict[str, list[Series]] = {}
-    labels = [f"{it.figures[STEP]}: {it.text}" for it in steps]
+    labels = [f"{step.figures[STEP]}: {step.text}" for step in steps]
     numeric = _numeric(steps)
-    measured = [it for it in numeric if UNIT.fullmatch(it)] or [
+    measured = [text for text in numeric if UNIT.fullmatch(text)] or [
         it for it in numeric if it in STEP_FIGURES
     ]
     for name in measured:
         match = UNIT.fullmatch(name)
         title, factor = (match[1], 1.0) if match else _scaled(name)
-        points = list(zip(labels, (it.get(name) for it in figures), strict=True))
+        points = list(zip(labels, (figure.get(name) for figure in figures), strict=True))
         bars = msgspec.structs.replace(_series(title, points, factor), kind="bar")
         by_unit.setdefault(match[2] if match else title, []).append(bars)
     return {
@@ -111,9 +111,9 @@ def _of_steps(steps: Sequence[Progress]) -> dict[str, Drawn]:
 
 
 def _of_loads(figures: Sequence[Mapping[str, Any]]) -> dict[str, Drawn]:
-    points = sorted((it["achieved"], 1e3 * it["latency"]) for it in figures)
+    points = sorted((figure["achieved"], 1e3 * figure["latency"]) for figure in figures)
     x, y = zip(*points, strict=True)
-    found: dict[str, Drawn] = {
+    plots: dict[str, Drawn] = {
         "Latency against load": (
             "achieved load (operations/s)",
             "latency (ms)",
@@ -124,13 +124,13 @@ def _of_loads(figures: Sequence[Mapping[str, Any]]) -> dict[str, Drawn]:
     requested = sorted((it["requested"], it["achieved"]) for it in figures if it.get("requested"))
     if requested:
         x, y = zip(*requested, strict=True)
-        found["Achieved against requested load"] = (
+        plots["Achieved against requested load"] = (
             "requested load (operations/s)",
             "achieved load (operations/s)",
             [Series("achieved", x, y), Series("requested", x, x)],
             "value",
         )
-    return found
+    return plots
 
 
 def _numeric(progress: Sequence[Progress]) -> list[str]:
@@ -138,8 +138,8 @@ def _numeric(progress: Sequence[Progress]) -> list[str]:
     return list(
         dict.fromkeys(
             name
-            for it in progress
-            for name, value in it.figures.items()
+            for one in progress
+            for name, value in one.figures.items()
             if isinstance(value, int | float) and name not in NOT_DRAWN
         )
     )

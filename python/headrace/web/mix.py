@@ -76,7 +76,7 @@ def percentages(preset: str) -> dict[str, float]:
     """Return the percentage of each operation of a preset."""
     weights: Mapping[str, float] = _fields(preset)["weights"]
     total = sum(weights.values())
-    return {name: round(100 * it / total, 3) for name, it in weights.items()}
+    return {name: round(100 * weight / total, 3) for name, weight in weights.items()}
 
 
 def scenario_text(mix: Mix) -> str:
@@ -85,14 +85,14 @@ def scenario_text(mix: Mix) -> str:
     Raises:
         ValueError: if a value is none that a scenario may have. The text names the field.
     """
-    weights = {name: it for name, it in mix.weights.items() if it}
+    weights = {name: weight for name, weight in mix.weights.items() if weight}
     if not weights:
         raise ValueError("expected a percentage of at least one operation")
     lines = ['name = "composed mix"', "[clients]", f"count = {mix.clients}"]
     if mix.processes is not None:
         lines.append(f"processes = {mix.processes}")
     lines += ["[[workload]]", f'preset = "{mix.preset}"']
-    lines.append(f"weights = {_table({name: f'{it:g}' for name, it in weights.items()})}")
+    lines.append(f"weights = {_table({name: f'{weight:g}' for name, weight in weights.items()})}")
     sizes = '["small", "medium", "large"]' if mix.file_sizes == "all" else f'"{mix.file_sizes}"'
     burst = mix.burst_percent is not None and mix.burst_length is not None
     fields = {
@@ -110,7 +110,7 @@ def scenario_text(mix: Mix) -> str:
         "random_from": _quoted(mix.random_from),
         "sharing": f'"{mix.sharing}"' if SHARED & weights.keys() else None,
     }
-    lines += [f"{name} = {it}" for name, it in fields.items() if it is not None]
+    lines += [f"{name} = {field}" for name, field in fields.items() if field is not None]
     text = "\n".join([*lines, ""])
     try:
         Loaded.measured(text, Path(OWN), [RATE])
@@ -120,16 +120,16 @@ def scenario_text(mix: Mix) -> str:
 
 
 def _names(mix: Mix) -> dict[str, str]:
-    used = {name for name, it in mix.weights.items() if it}
+    used = {name for name, weight in mix.weights.items() if weight}
     per_rate = {
         "directories_per_rate": (mix.directories_per_rate, OF_DIRECTORIES),
         "symbolic_links_per_rate": (mix.links_per_rate, OF_LINKS),
     }
-    return {name: f"{it:g}" for name, (it, of) in per_rate.items() if it and used & of}
+    return {name: f"{rate:g}" for name, (rate, needs) in per_rate.items() if rate and used & needs}
 
 
 def _table(values: Mapping[str, str]) -> str:
-    return "{ " + ", ".join(f"{name} = {it}" for name, it in values.items()) + " }"
+    return "{ " + ", ".join(f"{name} = {value}" for name, value in values.items()) + " }"
 
 
 def _quoted(text: str | None) -> str | None:
@@ -144,5 +144,5 @@ def _fields(preset: str) -> dict[str, Any]:
         resolved = Loaded.measured(text, Path("preset.toml"), []).toml
     except ScenarioError:
         return {}
-    found: dict[str, Any] = tomllib.loads(resolved)["workload"][0]
-    return found
+    workload: dict[str, Any] = tomllib.loads(resolved)["workload"][0]
+    return workload

@@ -228,27 +228,27 @@ class Reading(NamedTuple):
 
     def devices(self, kind: str) -> list[str]:
         """Return the devices of a kind, those with most throughput first."""
-        found: dict[str, float] = {}
+        sizes: dict[str, float] = {}
         for name, of_it in self.values.items():
             if name.startswith(kind):
                 device = name.removeprefix(kind).rpartition(".")[0]
-                found.setdefault(device, 0.0)
+                sizes.setdefault(device, 0.0)
                 if name.endswith("_bytes_per_s"):
-                    found[device] += sum(it for it in of_it["mean"] if it is not None)
+                    sizes[device] += sum(value for value in of_it["mean"] if value is not None)
         # The loopback interface is not a network.
-        return sorted(found, key=lambda it: (kind == "net." and it == "lo", -found[it]))
+        return sorted(sizes, key=lambda key: (kind == "net." and key == "lo", -sizes[key]))
 
     def series(self, chart: ChartOf, device: str, statistic: str) -> list[Series]:
         """Return the series of a chart. Figures that the host does not have are left out."""
         prefix = f"{chart.kind}{device}." if chart.kind else ""
-        found = []
+        lines = []
         for line in chart.lines:
             of_it = self.values.get(prefix + line.figure)
             if of_it is None:
                 continue
             y = [None if it is None else _short(it * line.factor) for it in of_it[statistic]]
-            found.append(Series(line.name, self.times, y))
-        return found
+            lines.append(Series(line.name, self.times, y))
+        return lines
 
     def spans(self) -> list[Span]:
         """Return the times of jobs."""
@@ -269,11 +269,11 @@ class Readings:
 
     def recent(self, host: str, name: str) -> Reading:
         """Return the last part of the history: one of `RANGES`."""
-        it = RANGES[name]
+        range_ = RANGES[name]
         return self._shared(
             (host, name),
-            0.9 * it.every_s,
-            lambda now: self._read(host, now - it.seconds, now, it.level),
+            0.9 * range_.every_s,
+            lambda now: self._read(host, now - range_.seconds, now, range_.level),
         )
 
     def between(self, host: str, begin: float, end: float) -> Reading:
@@ -296,7 +296,7 @@ class Readings:
             self.count += 1
             self._found[key] = (now, reading)
             while len(self._found) > MOST_READINGS:
-                del self._found[min(self._found, key=lambda it: self._found[it][0])]
+                del self._found[min(self._found, key=lambda name: self._found[name][0])]
             return reading
 
     def _read(self, host: str, begin: float, end: float, level: int) -> Reading:
@@ -323,7 +323,7 @@ def _columns(
             times.append(rows[at - 1].time + length)
         places.append(len(times))
         times.append(row.time)
-    names = list(dict.fromkeys(name for it in rows for name in it.names))
+    names = list(dict.fromkeys(name for each in rows for name in each.names))
     number = {name: at for at, name in enumerate(names)}
     table = np.full((len(STATISTICS), len(names), len(times)), np.nan)
     for at, row in zip(places, rows, strict=True):
@@ -334,7 +334,7 @@ def _columns(
     for one, two, three in np.argwhere(unknown):
         as_lists[one][two][three] = None
     values: dict[str, dict[str, Sequence[float | None]]] = {
-        name: {it: as_lists[which][at] for which, it in enumerate(STATISTICS)}
+        name: {statistic: as_lists[which][at] for which, statistic in enumerate(STATISTICS)}
         for at, name in enumerate(names)
     }
-    return [round(it, 3) for it in times], values
+    return [round(second, 3) for second in times], values

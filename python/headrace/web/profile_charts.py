@@ -62,9 +62,9 @@ class ProfileCharts:
             )
 
 
-def _clicked(found: Mapping[str, Any], choose: Callable[[int], None]) -> None:
-    number = str(found.get("name") or "").partition(" ")[0]
-    if found.get("componentType") == "markArea" and number.isdecimal():
+def _clicked(event: Mapping[str, Any], choose: Callable[[int], None]) -> None:
+    number = str(event.get("name") or "").partition(" ")[0]
+    if event.get("componentType") == "markArea" and number.isdecimal():
         choose(int(number))
 
 
@@ -101,10 +101,10 @@ def phase_areas(phases: Sequence[Phase]) -> dict[str, Any]:
 
 def panels(samples: Samples) -> Iterator[tuple[str, str, list[Series]]]:
     """Yield title, unit and lines of each chart that has data."""
-    along = [round(float(it), 3) for it in (samples.rates["from_s"] + samples.rates["to_s"]) / 2]
+    along = [round(float(mid), 3) for mid in (samples.rates["from_s"] + samples.rates["to_s"]) / 2]
     for title, unit, factor, columns in _columns(samples):
         lines = [
-            Series(name, along, [None if it is None else factor * it for it in values])
+            Series(name, along, [None if value is None else factor * value for value in values])
             for name, values in columns.items()
             if any(values.drop_nulls().drop_nans())
         ]
@@ -174,7 +174,7 @@ def profile_document(directory: Path) -> Document | None:
     import json
 
     try:
-        found = json.loads((directory / FILE).read_bytes())
+        document = json.loads((directory / FILE).read_bytes())
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

@@ -47,7 +47,7 @@ def directory_of(site: Site, identifier: str) -> Path:
 
 def list_profiles(site: Site) -> list[ProfileEntry]:
     """Return all profiles, the newest first."""
-    return [_entry(site, it) for it in recordings(site)]
+    return [_entry(site, recording) for recording in recordings(site)]
 
 
 def _entry(site: Site, job: Job) -> ProfileEntry:

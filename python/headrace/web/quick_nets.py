@@ -17,7 +17,7 @@ FRAMES = 200
 
 
 class WrongSetting(ValueError):
-    """A field beside the text has a value that is none."""
+    """A field beside the text has an invalid value."""
 
 
 def check(text: str, sets: Sequence[str]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _model(text: str) -> NetModel:
 
 
 def _settings(sets: Sequence[str]) -> dict[str, str]:
-    pairs = (it.partition("=") for it in sets)
+    pairs = (setting.partition("=") for setting in sets)
     return {name: value.strip() for name, _, value in pairs if value.strip()}
 
 

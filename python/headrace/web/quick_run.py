@@ -161,8 +161,8 @@ class QuickRuns:
         self._closed = True
         for task in tuple(self._tasks):
             task.cancel()
-        for it in tuple(self._helpers):
-            await it.kill()
+        for helper in tuple(self._helpers):
+            await helper.kill()
         self._empty.cleanup()
 
     async def ask(

@@ -126,13 +126,13 @@ def main() -> int:
         signal.setitimer(signal.ITIMER_PROF, seconds + 5.0)
         try:
             working = True
-            found = answer(request)
+            result = answer(request)
             working = False
         except Superseded:
             working = False
-            found = QuickAnswer()
+            result = QuickAnswer()
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        answers.write(json.dumps(msgspec.to_builtins(found)) + "\n")
+        answers.write(json.dumps(msgspec.to_builtins(result)) + "\n")
         answers.flush()
     return 0
 
@@ -170,7 +170,7 @@ def check(scenario: simulate.Scenario) -> CheckedScenario:
         toml=scenario.toml,
         explained=scenario.explain(),
         quantities=tuple(
-            CheckedQuantity(*it, given=scenario.gives(it.path)) for it in scenario.quantities
+            CheckedQuantity(*row, given=scenario.gives(row.path)) for row in scenario.quantities
         ),
         warnings=tuple(message for _, message in scenario.loaded.cautions()),
     )
@@ -209,8 +209,8 @@ def _not_toml(text: str) -> QuickError | None:
     except tomllib.TOMLDecodeError as error:
         message, at, position = str(error).partition(" (at ")
         line, column = 1, 1
-        if found := re.fullmatch(r"line (\d+), column (\d+)\)", position):
-            line, column = int(found[1]), int(found[2])
+        if match := re.fullmatch(r"line (\d+), column (\d+)\)", position):
+            line, column = int(match[1]), int(match[2])
         elif at:
             line = text.count("\n") + 1
         lines = text.split("\n")

@@ -58,7 +58,7 @@ def exported(store: "Store", ids: Sequence[str], format: str, directory: Path) -
         return content.getvalue()
     if format == "json":
         return json.dumps(
-            to_document([store.shown(it) for it in ids]), indent=1, allow_nan=False
+            to_document([store.shown(identifier) for identifier in ids]), indent=1, allow_nan=False
         ).encode()
     return _report(store, ids).encode()
 
@@ -72,8 +72,8 @@ def _report(store: "Store", ids: Sequence[str]) -> str:
     parts = []
     if len(ids) > 1:
         parts.append(kinds.html("comparison", store.compare(ids).json()))
-    for it in ids:
-        shown = store.shown(it)
+    for identifier in ids:
+        shown = store.shown(identifier)
         parts.append(f"<h2>{escape(shown.name)}</h2>" + as_html(one_result(shown)))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Results</title>'

@@ -85,14 +85,14 @@ class ScenarioDraft:
         document = document_of(self.text)
         if document is None:
             return None
-        found = []
+        fields = []
         for path, value in fields_of(document):
             field = self._field(document, path)
             if field is None:
                 # An unknown field: the check says so.
                 field = ScenarioField(path, "text" if isinstance(value, str) else "list")
-            found.append(GivenField(path, field, entered_of(value, field)))
-        return found
+            fields.append(GivenField(path, field, entered_of(value, field)))
+        return fields
 
     def offered(self) -> list[OfferedField]:
         """Return the fields that the text does not give and could."""
@@ -101,9 +101,9 @@ class ScenarioDraft:
         # A list or table that is given as a whole is no offer either.
         inner = {path[:at] for path in given for at in range(1, len(path))}
         return [
-            OfferedField(it, self._explained.get(it.path))
-            for it in all_fields(_merged(self._complete, document))
-            if it.path not in given and it.path not in inner
+            OfferedField(field, self._explained.get(field.path))
+            for field in all_fields(_merged(self._complete, document))
+            if field.path not in given and field.path not in inner
         ]
 
     def explained(self, path: FieldPath) -> Explained | None:
@@ -153,7 +153,7 @@ def _merged(below: Any, above: Any) -> Any:
             return above
         return {
             key: _merged(below.get(key), above[key]) if key in above else below[key]
-            for key in (*below, *(it for it in above if it not in below))
+            for key in (*below, *(path for path in above if path not in below))
         }
     if isinstance(below, list) and isinstance(above, list):
         padded = below + [None] * (len(above) - len(below))

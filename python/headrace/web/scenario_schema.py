@@ -55,19 +55,19 @@ def find_field(document: Mapping[str, Any], path: FieldPath) -> ScenarioField | 
     for at, name in enumerate(path):
         value = value_at(document, path[:at])
         is_last = at == len(path) - 1
-        found: list[Schema] = []
+        result: list[Schema] = []
         if is_last and name == "kind" and len(kinds := _kinds(nodes)) > 1:
             return ScenarioField(path, "choice", _kind_text(nodes), tuple(kinds))
-        for it in _tables(nodes, value):
-            if name in it.get("properties", {}):
-                found.append(it["properties"][name])
-            elif isinstance(it.get("additionalProperties"), Mapping):
-                found.append(it["additionalProperties"])
+        for table in _tables(nodes, value):
+            if name in table.get("properties", {}):
+                result.append(table["properties"][name])
+            elif isinstance(table.get("additionalProperties"), Mapping):
+                result.append(table["additionalProperties"])
         if name.isdecimal():
-            found += [it["items"] for it in _alternatives(nodes) if "items" in it]
-        if not found:
+            result += [node["items"] for node in _alternatives(nodes) if "items" in node]
+        if not result:
             return None
-        nodes = found
+        nodes = result
     return _field(path, nodes[0])
 
 
@@ -83,26 +83,26 @@ def _below(node: Schema, value: Any, path: FieldPath) -> Iterator[ScenarioField]
     chosen = _tables([node], value)
     if not chosen:
         return
-    for name, it in chosen[0].get("properties", {}).items():
+    for name, schema in chosen[0].get("properties", {}).items():
         if not path and name in NOT_OFFERED:
             continue
         inner = value.get(name) if isinstance(value, Mapping) else None
-        items = next((each["items"] for each in _alternatives([it]) if "items" in each), None)
-        if _has_properties(it):
-            yield from _below(it, inner, (*path, name))
+        items = next((each["items"] for each in _alternatives([schema]) if "items" in each), None)
+        if _has_properties(schema):
+            yield from _below(schema, inner, (*path, name))
         elif items is not None and _has_properties(items):
             known = inner if isinstance(inner, list) else []
             for number, each in enumerate([*known, None]):
                 yield from _below(items, each, (*path, name, str(number)))
-        elif name != "kind" or "const" not in it:
-            yield _field((*path, name), it)
+        elif name != "kind" or "const" not in schema:
+            yield _field((*path, name), schema)
 
 
 def _field(path: FieldPath, node: Schema) -> ScenarioField:
     alternatives = [it for it in _alternatives([node]) if "anyOf" not in it and "oneOf" not in it]
-    choices = [str(value) for it in alternatives for value in it.get("enum", ())]
-    choices += [str(it["const"]) for it in alternatives if isinstance(it.get("const"), str)]
-    types = {it.get("type") for it in alternatives if not {"enum", "const"} & it.keys()}
+    choices = [str(value) for alternative in alternatives for value in alternative.get("enum", ())]
+    choices += [str(one["const"]) for one in alternatives if isinstance(one.get("const"), str)]
+    types = {one.get("type") for one in alternatives if not {"enum", "const"} & one.keys()}
     kind: Kind = "text"
     if types == {"boolean"}:
         kind = "flag"
@@ -118,46 +118,46 @@ def _field(path: FieldPath, node: Schema) -> ScenarioField:
 
 
 def _alternatives(nodes: list[Schema]) -> list[Schema]:
-    found: list[Schema] = []
-    for it in nodes:
-        inner = [each for key in ("anyOf", "oneOf") for each in it.get(key, ())]
+    schemas: list[Schema] = []
+    for node in nodes:
+        inner = [each for key in ("anyOf", "oneOf") for each in node.get(key, ())]
         # A table with `anyOf` says which of its fields are required.
-        found += [it] if "properties" in it or not inner else _alternatives(inner)
-    return found
+        schemas += [node] if "properties" in node or not inner else _alternatives(inner)
+    return schemas
 
 
 def _has_properties(node: Schema) -> bool:
-    return any("properties" in it for it in _alternatives([node]))
+    return any("properties" in alternative for alternative in _alternatives([node]))
 
 
 def _kinds(nodes: list[Schema]) -> list[str]:
-    found = [it["properties"].get("kind", {}) for it in _alternatives(nodes) if "properties" in it]
-    return list(dict.fromkeys(str(it["const"]) for it in found if "const" in it))
+    kinds = [it["properties"].get("kind", {}) for it in _alternatives(nodes) if "properties" in it]
+    return list(dict.fromkeys(str(kind["const"]) for kind in kinds if "const" in kind))
 
 
 def _kind_text(nodes: list[Schema]) -> str:
     parts = []
-    for it in _alternatives(nodes):
-        const = it.get("properties", {}).get("kind", {}).get("const")
+    for alternative in _alternatives(nodes):
+        const = alternative.get("properties", {}).get("kind", {}).get("const")
         if const is not None:
-            parts.append(f"{const}: {it.get('description', '')}")
+            parts.append(f"{const}: {alternative.get('description', '')}")
     return "\n".join(dict.fromkeys(parts))
 
 
 def _tables(nodes: list[Schema], value: Any) -> list[Schema]:
     """Return the alternatives that are tables, those that fit a value first."""
-    tables = [it for it in _alternatives(nodes) if "properties" in it or _is_map(it)]
+    tables = [entry for entry in _alternatives(nodes) if "properties" in entry or _is_map(entry)]
     keys = set(value) if isinstance(value, Mapping) else set()
     kind = value.get("kind") if isinstance(value, Mapping) else None
 
-    def misfit(it: Schema) -> tuple[bool, int, int]:
-        own = it.get("properties", {})
+    def misfit(schema: Schema) -> tuple[bool, int, int]:
+        own = schema.get("properties", {})
         const = own.get("kind", {}).get("const")
         other_kind = const is not None and kind is not None and const != kind
         return (
             other_kind,
-            len(keys - own.keys()) if not _is_map(it) else 0,
-            len(set(it.get("required", ())) - keys),
+            len(keys - own.keys()) if not _is_map(schema) else 0,
+            len(set(schema.get("required", ())) - keys),
         )
 
     return sorted(tables, key=misfit)
@@ -174,7 +174,7 @@ _NOT_GIVEN = re.compile(r"^# ([A-Za-z0-9_-]+): not given(?:: (.*))?$")
 def explained_values(text: str) -> dict[FieldPath, Explained]:
     """Return the values and origins of `headrace explain`, by path."""
     lines = text.split("\n")
-    found: dict[FieldPath, Explained] = {}
+    fields: dict[FieldPath, Explained] = {}
     table: FieldPath = ()
     at = {line: path for path, line, _ in reversed(list(positions(text)))}
     for number, line in enumerate(lines, 1):
@@ -182,10 +182,10 @@ def explained_values(text: str) -> dict[FieldPath, Explained]:
         if path is not None and line.lstrip().startswith("["):
             table = path
         elif path is not None and (said := _EXPLAINED.match(line)):
-            found[path] = Explained(said[1], said[2])
+            fields[path] = Explained(said[1], said[2])
         elif said := _NOT_GIVEN.match(line):
-            found[(*table, said[1])] = Explained("", f"not given: {said[2] or 'nothing'}")
-    return found
+            fields[(*table, said[1])] = Explained("", f"not given: {said[2] or 'nothing'}")
+    return fields
 
 
 def value_of(entered: str, field: ScenarioField) -> Any:

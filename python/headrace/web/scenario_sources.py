@@ -38,10 +38,10 @@ class Opened(msgspec.Struct, frozen=True):
 def open_source(source: Source) -> Opened:
     """Return the scenario that a source names. Raises WrongSource."""
     if source.example:
-        found = example(source.example)
-        if found is None:
+        sample = example(source.example)
+        if sample is None:
             raise WrongSource(f"There is no example {source.example}.")
-        return Opened(found.text)
+        return Opened(sample.text)
     if source.system or source.workload:
         try:
             return Opened(scenario_of_presets(source.system, source.workload))
@@ -87,5 +87,5 @@ def _of_store(identifier: str) -> Opened:
     except (StoreError, StoreFailure, ScenarioError, OSError):
         # A measurement, or a sweep: it has a scenario, but its result is shown elsewhere.
         return Opened(text)
-    tables = {name: it.to_dict(as_series=False) for name, it in result.saved_tables.items()}
+    tables = {name: table.to_dict(as_series=False) for name, table in result.saved_tables.items()}
     return Opened(text, result.document | tables)

@@ -31,19 +31,19 @@ def document_of(text: str) -> dict[str, Any] | None:
 def fields_of(document: Mapping[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
     """Yield the fields of a document with their values, in the order of the text."""
     for key, value in document.items():
-        for path, it in _fields(value):
-            yield (key, *path), it
+        for path, part in _fields(value):
+            yield (key, *path), part
 
 
 def _fields(value: Any) -> Iterator[tuple[FieldPath, Any]]:
     if isinstance(value, Mapping):
-        for key, it in value.items():
-            for path, found in _fields(it):
-                yield (str(key), *path), found
-    elif isinstance(value, list) and value and all(isinstance(it, Mapping) for it in value):
-        for number, it in enumerate(value):
-            for path, found in _fields(it):
-                yield (str(number), *path), found
+        for key, part in value.items():
+            for path, leaf in _fields(part):
+                yield (str(key), *path), leaf
+    elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+        for number, part in enumerate(value):
+            for path, leaf in _fields(part):
+                yield (str(number), *path), leaf
     else:
         yield (), value
 
@@ -85,8 +85,8 @@ def _changed(text: str, path: FieldPath, value: Any) -> str:
         else:
             _put(_table(document, path[:-1], create=True), path[-1], value)
         after = tomlkit.dumps(document)
-        found = value_at(tomllib.loads(after), path)
-        changed = found == value and (value is None or type(found) is type(value))
+        written = value_at(tomllib.loads(after), path)
+        changed = written == value and (value is None or type(written) is type(value))
     except (TOMLKitError, tomllib.TOMLDecodeError, LookupError, TypeError, ValueError):
         changed = False
         after = text
@@ -141,20 +141,20 @@ def _table(document: Any, path: FieldPath, *, create: bool) -> Any:
 
 def _equal_elsewhere(before: Mapping[str, Any], after: Mapping[str, Any], path: FieldPath) -> bool:
     def others(document: Mapping[str, Any]) -> dict[FieldPath, Any]:
-        return {it: value for it, value in fields_of(document) if it[: len(path)] != path}
+        return {key: value for key, value in fields_of(document) if key[: len(path)] != path}
 
     return others(before) == others(after)
 
 
 def path_at(text: str, line: int, column: int | None = None) -> FieldPath | None:
     """Return the field at a position, or the one whose header is there; None if there is none."""
-    found = [(path, at) for path, number, at in positions(text) if number == line]
-    if not found:
+    places = [(path, at) for path, number, at in positions(text) if number == line]
+    if not places:
         return None
-    before = [path for path, at in found if column is None or at <= column]
-    return before[0] if column is None and before else (before or [found[0][0]])[-1]
+    before = [path for path, at in places if column is None or at <= column]
+    return before[0] if column is None and before else (before or [places[0][0]])[-1]
 
 
 def line_of(text: str, path: FieldPath) -> int | None:
     """Return the line of a field; None if the text does not have it."""
-    return next((line for it, line, _ in positions(text) if it == path), None)
+    return next((line for key, line, _ in positions(text) if key == path), None)

@@ -11,18 +11,18 @@ Document = Mapping[str, Any]
 def main_figures(document: Document) -> dict[str, str]:
     """Return the figures that a reader looks at first, with their units, by name."""
     latency = document["latency"].get("all", {})
-    found = {}
+    figures = {}
     if both := document.get("synced_writes"):
-        found["write and sync together"] = f"{megabytes(both['throughput'])} MB/s"
+        figures["write and sync together"] = f"{megabytes(both['throughput'])} MB/s"
     for name, rate in document["throughput"].items():
         if rate:
             into = document["operations"].get(name, {}).get("into")
             label = f"{name} into {into}" if into else f"{name} throughput"
-            found[label] = f"{megabytes(rate)} MB/s"
+            figures[label] = f"{megabytes(rate)} MB/s"
         elif document["operations"].get(name, {}).get("bytes"):
-            found[f"{name} throughput"] = "no time"
+            figures[f"{name} throughput"] = "no time"
     if latency.get("count"):
-        found["requests"] = whole(latency["count"])
+        figures["requests"] = whole(latency["count"])
     for key, name in (
         ("mean", "mean latency"),
         ("p50", "median latency"),
@@ -31,8 +31,8 @@ def main_figures(document: Document) -> dict[str, str]:
         ("max", "highest latency"),
     ):
         if latency.get(key) is not None:
-            found[name] = f"{milliseconds(latency[key])} ms"
+            figures[name] = f"{milliseconds(latency[key])} ms"
     if unwritten := document.get("unwritten"):
-        found["not written at the end"] = size(sum(unwritten.values()))
-    found["simulated time"] = duration(document["simulated_seconds"])
-    return found
+        figures["not written at the end"] = size(sum(unwritten.values()))
+    figures["simulated time"] = duration(document["simulated_seconds"])
+    return figures

@@ -22,7 +22,7 @@ class Site:
 
     def __init__(self, settings: Settings, forms: Iterable[CommandForm]) -> None:
         self.settings = settings
-        self.forms = {it.command: it for it in forms}
+        self.forms = {form.command: form for form in forms}
         """Parameters of all commands, by command."""
         self.paths = PathPolicy(settings)
         self.uploads = Uploads(settings)

@@ -13,8 +13,8 @@ OCTAVES = 3
 FIRST = 6
 """Sliders that are shown at first."""
 RANK = tuple(
-    re.compile(it)
-    for it in (
+    re.compile(pattern)
+    for pattern in (
         r"clients\.count",
         r"servers\.count",
         r".*device\.(read_rate|write_rate|rate)",
@@ -58,16 +58,16 @@ class Slider(msgspec.Struct, frozen=True):
 
         Counts and bytes are whole, and at least 1.
         """
-        it = self.quantity
-        amount: float = it.amount * 2.0**octaves
-        if it.quantity == "count":
+        quantity = self.quantity
+        amount: float = quantity.amount * 2.0**octaves
+        if quantity.quantity == "count":
             return max(1, round(amount))
-        if it.quantity == "bytes":
+        if quantity.quantity == "bytes":
             return binary_size(max(1, round(amount)))
-        found = WITH_UNIT.fullmatch(it.text)
-        if found is None:
+        match = WITH_UNIT.fullmatch(quantity.text)
+        if match is None:
             return float(f"{amount:.6g}")
-        return f"{written_number(float(found[1]) * 2.0**octaves, 4)}{found[2]}"
+        return f"{written_number(float(match[1]) * 2.0**octaves, 4)}{match[2]}"
 
     def text(self, octaves: float) -> str:
         """Return the value as a user reads it."""
@@ -77,14 +77,14 @@ class Slider(msgspec.Struct, frozen=True):
 
 def sliders(quantities: Sequence[CheckedQuantity]) -> list[Slider]:
     """Return the sliders of a checked scenario's quantities, the most influential first."""
-    found = []
-    for it in quantities:
-        is_share = it.quantity == "number" and not NOT_SHARES.fullmatch(it.path)
+    shown = []
+    for quantity in quantities:
+        is_share = quantity.quantity == "number" and not NOT_SHARES.fullmatch(quantity.path)
         # No factor changes 0.
-        if it.amount > 0 and not is_share and not NO_SLIDER.fullmatch(it.path):
-            found.append(Slider(it))
-    return sorted(found, key=lambda it: (_rank(it.path), not it.quantity.given))
+        if quantity.amount > 0 and not is_share and not NO_SLIDER.fullmatch(quantity.path):
+            shown.append(Slider(quantity))
+    return sorted(shown, key=lambda slider: (_rank(slider.path), not slider.quantity.given))
 
 
 def _rank(path: str) -> int:
-    return next((at for at, it in enumerate(RANK) if it.fullmatch(path)), len(RANK))
+    return next((at for at, pattern in enumerate(RANK) if pattern.fullmatch(path)), len(RANK))

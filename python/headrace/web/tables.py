@@ -35,8 +35,8 @@ def show_table(
             for at, name in enumerate(columns)
         ],
         rows=[
-            {"row": at, **dict(zip(map(str, range(len(it))), it, strict=True))}
-            for at, it in enumerate(rows)
+            {"row": at, **dict(zip(map(str, range(len(row))), row, strict=True))}
+            for at, row in enumerate(rows)
         ],
         row_key="row",
         pagination=page if len(rows) > page else None,

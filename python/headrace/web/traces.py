@@ -24,7 +24,7 @@ NOT_SIMULATED = "measured"
 @cache
 def complete_systems() -> dict[str, tuple[str, str]]:
     """Return the presets of systems: a description of each, and the sections that it needs."""
-    found = {}
+    files = {}
     for name, text in presets():
         if name == NOT_SIMULATED:
             continue
@@ -34,9 +34,9 @@ def complete_systems() -> dict[str, tuple[str, str]]:
                 Loaded.from_text(f'system = "{name}"\n{sections}{rest}', Path("x.toml"), [])
             except ScenarioError:
                 continue
-            found[name] = (text, sections)
+            files[name] = (text, sections)
             break
-    return found
+    return files
 
 
 def replay_scenario(name: str, system: str, replay: str = "closed") -> str:

@@ -56,8 +56,8 @@ class Uploads:
         """Return a user's files, sorted by name."""
         with suppress(FileNotFoundError), os.scandir(self._directory / owner) as entries:
             return sorted(
-                (_described(it.name, it.stat()) for it in entries if NAME.fullmatch(it.name)),
-                key=lambda it: it.name,
+                (_described(one.name, one.stat()) for one in entries if NAME.fullmatch(one.name)),
+                key=lambda file: file.name,
             )
         return []
 
@@ -110,7 +110,7 @@ class Uploads:
 
     def _write(self, descriptor: int, content: bytearray, directory: Path) -> None:
         with os.scandir(directory) as entries:
-            sizes = [it.stat(follow_symlinks=False).st_size for it in entries]
+            sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries]
         if os.fstat(descriptor).st_size + len(content) > self._limits.upload:
             raise RefusedUpload(f"expected at most {self._limits.upload:,} bytes in a file", 413)
         if sum(sizes) + len(content) > self._limits.quota:

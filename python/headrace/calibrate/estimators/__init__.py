@@ -35,7 +35,7 @@ here."""
 
 def probes_for(known: Container[str]) -> list[Probe]:
     """Return the probes of all estimators that apply to a machine with these known fields."""
-    return [probe for it in ESTIMATORS if it.applies(known) for probe in it.probes]
+    return [probe for one in ESTIMATORS if one.applies(known) for probe in one.probes]
 
 
 __all__ = ["ESTIMATORS", "Estimator", "probes_for"]

@@ -60,9 +60,9 @@ def _calls(times: Times, known: Known) -> Calls:
 def _bends(times: Times, known: Known) -> dict[str, float]:
     levels = _levels(known)
     first, second, _ = change_points(_calls(times, known), levels)
-    found = dict(zip(("l2_share", "l3_share"), (first, second), strict=True))
+    shares = dict(zip(("l2_share", "l3_share"), (first, second), strict=True))
     return {
-        f"machine.copying.{name}": found[name] / level
+        f"machine.copying.{name}": shares[name] / level
         for name, level in zip(("l2_share", "l3_share"), levels, strict=False)
     }
 
@@ -75,11 +75,11 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     ]
     first, second = [*shares, math.inf, math.inf][:2]
     _, (near, middle, far) = _pieces(_calls(times, known), first, second)
-    found = {"machine.copying.page_in_l2": near}
+    values = {"machine.copying.page_in_l2": near}
     if levels:
-        found["machine.copying.page_in_l3"] = middle
-        found["machine.copying.page_in_memory"] = far
-    return found
+        values["machine.copying.page_in_l3"] = middle
+        values["machine.copying.page_in_memory"] = far
+    return values
 
 
 def copied(pages: float, known: Known) -> float:
@@ -135,7 +135,7 @@ def change_points(calls: Calls, caches: list[float]) -> tuple[float, float, Cost
         [share for share in pages if smallest <= share <= LARGEST_SHARE * cache] or [cache / 2]
         for cache in [*caches, *caches[-1:], 2 * smallest][:2]
     ]
-    bends = np.array([it for it in itertools.product(*candidates) if it[1] >= it[0]])
+    bends = np.array([pair for pair in itertools.product(*candidates) if pair[1] >= pair[0]])
     errors = np.array([_pieces(calls, first, second)[0] for first, second in bends])
     first, second = mean_bends(bends, errors, len(pages))
     return float(first), float(second), _pieces(calls, float(first), float(second))[1]

@@ -163,8 +163,8 @@ class SingleTransfer:
         total = np.zeros_like(work)
         for (way, block, processes), probe in CONCURRENT.items():
             if way == direction:
-                found = self.interval(work, sharing, block, processes)
-                total += np.log(found / max(times[probe.name], 1e-9)) ** 2
+                spans = self.interval(work, sharing, block, processes)
+                total += np.log(spans / max(times[probe.name], 1e-9)) ** 2
         return work, total
 
 
@@ -223,7 +223,7 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
     """Estimate latency, rate and service time. A direction is left out if large transfers took
     hardly longer than small ones: something else delayed the small ones."""
     sharing = Sharing.from_known(known)
-    found = {}
+    values = {}
     for direction, latency, rate, alone in (
         ("read", "latency", "rate", "time_per_transfer"),
         ("write", "write_latency", "device_write_rate", "write_time_per_transfer"),
@@ -235,10 +235,10 @@ def _solve(times: Times, known: Known) -> dict[str, float]:
         # The smallest of equally good values: no work is assumed without evidence. Where a limit
         # determines all times, that is none.
         work = float(works[np.argmax(errors <= errors.min() * (1 + 1e-9))])
-        found[f"machine.device.{alone}"] = work
-        found[f"machine.device.{latency}"] = one.fixed - work
-        found[f"machine.device.{rate}"] = one.per_second
-    return found
+        values[f"machine.device.{alone}"] = work
+        values[f"machine.device.{latency}"] = one.fixed - work
+        values[f"machine.device.{rate}"] = one.per_second
+    return values
 
 
 def _curve(direction: str) -> dict[str, Probe]:

@@ -30,11 +30,11 @@ def nothing(_times: Times, _known: Known) -> dict[str, float]:
 def known_settings(read: Iterable[Parameter]) -> dict[str, float]:
     """Return the settings as known values."""
     known = {}
-    for it in read:
-        if isinstance(it.value, str):
-            known[word_key(it.field, it.value)] = 1.0
+    for parameter in read:
+        if isinstance(parameter.value, str):
+            known[word_key(parameter.field, parameter.value)] = 1.0
         else:
-            known[it.field] = float(it.value)
+            known[parameter.field] = float(parameter.value)
     return known
 
 

@@ -27,10 +27,10 @@ OLD_BLOCKS = (4 * KIB, 64 * KIB, 128 * KIB, 384 * KIB, MIB, 2 * MIB)
 """Sizes of rewrites. More sizes locate the bend of the line."""
 
 
-def _probes(what: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
+def _probes(way: str, io: str, blocks: Sequence[int]) -> dict[int, Probe]:
     return {
         block: Probe(
-            f"{what} of {block // KIB} KiB", calls(FILE // block, block, ["write"], io), "write"
+            f"{way} of {block // KIB} KiB", calls(FILE // block, block, ["write"], io), "write"
         )
         for block in blocks
     }

@@ -157,7 +157,7 @@ class Spares(msgspec.Struct, frozen=True, kw_only=True):
             disks=self.disks,
             mttf=mean_seconds(law),
             restocking=self.restock,
-            wanted=self.wanted,
+            target=self.wanted,
             pools=pools,
             pooling=pooling,
         )

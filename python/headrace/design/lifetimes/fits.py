@@ -74,11 +74,11 @@ class Curve(msgspec.Struct, frozen=True):
 
 def groups(records: Records) -> list[tuple[str, pl.DataFrame]]:
     """Return the disks of each model, most first, and all together if there are several."""
-    found = [(str(key[0]), part) for key, part in records.disks.group_by("model")]
-    found.sort(key=lambda it: (-it[1].height, it[0]))
-    if len(found) > 1:
-        found.append((ALL, records.disks))
-    return found
+    groups_ = [(str(key[0]), part) for key, part in records.disks.group_by("model")]
+    groups_.sort(key=lambda pair: (-pair[1].height, pair[0]))
+    if len(groups_) > 1:
+        groups_.append((ALL, records.disks))
+    return groups_
 
 
 def fit_lifetimes(
@@ -180,7 +180,7 @@ def _weibull(disks: pl.DataFrame) -> tuple[float, Interval, float, Interval] | N
         for column in ("coef", "se(coef)")
         for name in ("rho_", "lambda_")
     )
-    if not all(math.isfinite(it) and it > 0 for it in (shape, scale, shape_error, scale_error)):
+    if not all(math.isfinite(x) and x > 0 for x in (shape, scale, shape_error, scale_error)):
         return None
     scale_interval = positive_interval(scale / years, scale_error / years)
     return shape, positive_interval(shape, shape_error), scale / years, scale_interval
@@ -203,9 +203,9 @@ def curves(records: Records, most: int) -> Iterator[Curve]:
     """Yield Kaplan-Meier's curves of the `most` largest models that have failures."""
     from lifelines import KaplanMeierFitter
 
-    shown = [it for it in groups(records) if it[1]["failed"].any()]
+    shown = [group for group in groups(records) if group[1]["failed"].any()]
     several = len(shown) > 1
-    for model, disks in [it for it in shown if not several or it[0] != ALL][:most]:
+    for model, disks in [pair for pair in shown if not several or pair[0] != ALL][:most]:
         fitter = KaplanMeierFitter(alpha=1 - CONFIDENCE)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -216,7 +216,7 @@ def curves(records: Records, most: int) -> Iterator[Curve]:
         interval = 1 - fitter.confidence_interval_
         yield Curve(
             model,
-            [float(it) for it in failed.index],
+            [float(time) for time in failed.index],
             failed.tolist(),
             interval.iloc[:, 1].tolist(),
             interval.iloc[:, 0].tolist(),

@@ -88,7 +88,7 @@ def _open(path: Path) -> tuple[pl.LazyFrame, dict[str, str]]:
     columns: dict[str, str] = {}
     for name in names:
         columns.setdefault(name.strip().lower(), name)
-    own = any(it in columns for it in AGE_COLUMNS) and any(it in columns for it in FAILED_COLUMNS)
+    own = any(key in columns for key in AGE_COLUMNS) and any(it in columns for it in FAILED_COLUMNS)
     if not own and not _is_daily(columns):
         raise ValueError(f"{path}: {EXPECTED}: its columns are {', '.join(columns)[:200]}")
     return table, columns
@@ -117,9 +117,9 @@ def _number(name: str) -> pl.Expr:
 
 def _own(table: pl.LazyFrame, columns: dict[str, str]) -> Records:
     """A user's table, a row for each disk."""
-    age = next(it for it in AGE_COLUMNS if it in columns)
-    failed = next(it for it in FAILED_COLUMNS if it in columns)
-    entry = next((it for it in ENTRY_COLUMNS if it in columns), None)
+    age = next(name for name in AGE_COLUMNS if name in columns)
+    failed = next(name for name in FAILED_COLUMNS if name in columns)
+    entry = next((name for name in ENTRY_COLUMNS if name in columns), None)
     hours = AGE_COLUMNS[age] / HOUR
     model = pl.lit(ALL)
     if "model" in columns:
@@ -192,11 +192,11 @@ def _daily(tables: list[pl.LazyFrame], columns: list[dict[str, str]]) -> Records
         "disk whose power-on hours pass the calendar": pl.col("last") - pl.col("entry")
         <= pl.col("span"),
     }
-    found = _checked(disks, checks, read)
+    checked = _checked(disks, checks, read)
     damaged = read - int(counted["read"].sum())
     if damaged:
-        found.bad = {"row without date, serial number, model or failure": damaged, **found.bad}
-    return found
+        checked.bad = {"row without date, serial number, model or failure": damaged, **checked.bad}
+    return checked
 
 
 def _checked(disks: pl.DataFrame, checks: dict[str, pl.Expr], rows: int) -> Records:
@@ -215,4 +215,4 @@ def _merged(parts: list[Records]) -> Records:
     for part in parts:
         for reason, count in part.bad.items():
             bad[reason] = bad.get(reason, 0) + count
-    return Records(pl.concat([it.disks for it in parts]), sum(it.rows for it in parts), bad)
+    return Records(pl.concat([each.disks for each in parts]), sum(each.rows for each in parts), bad)

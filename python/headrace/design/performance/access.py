@@ -36,7 +36,7 @@ class Access(NamedTuple):
 
 def access(application: Application, worksheet: Worksheet) -> Access:
     """Return the access of an application, with an assumption for each answer that is missing."""
-    data = [it for it in worksheet.data if it.zone in application.zones]
+    data = [datum for datum in worksheet.data if datum.zone in application.zones]
     assumed: list[str] = []
     file_size = application.file_size
     if file_size is None:
@@ -64,18 +64,18 @@ def access(application: Application, worksheet: Worksheet) -> Access:
 
 def distribution(application: Application, worksheet: Worksheet) -> bool | None:
     """Return whether its zones are striped; None if they leave it to the design."""
-    wanted = {zone.distribution for zone in worksheet.zones if zone.name in application.zones} - {
+    patterns = {zone.distribution for zone in worksheet.zones if zone.name in application.zones} - {
         "either"
     }
-    return None if not wanted else "striped" in wanted
+    return None if not patterns else "striped" in patterns
 
 
 def _file_size(data: list[Data]) -> float:
     """Return the mean size of the files, by the data that has the most bytes."""
-    for it in sorted(data, key=lambda it: -(it.size or 0)):
-        if it.size and it.files:
-            return max(1.0, it.size / it.files)
-        return _class_size(it)
+    for part in sorted(data, key=lambda entry: -(entry.size or 0)):
+        if part.size and part.files:
+            return max(1.0, part.size / part.files)
+        return _class_size(part)
     return LARGE_FILE
 
 
@@ -86,5 +86,5 @@ def _class_size(data: Data) -> float:
 
 
 def _mostly_databases(data: list[Data]) -> bool:
-    databases = sum(it.data_class.endswith("-database") for it in data)
+    databases = sum(datum.data_class.endswith("-database") for datum in data)
     return 2 * databases > len(data)

@@ -29,23 +29,23 @@ MOST_PACED = 2
 
 
 def run_scenarios(
-    made: Sequence[DesignScenario], runs: ParallelRuns
+    planned: Sequence[DesignScenario], runs: ParallelRuns
 ) -> list[Simulated | Exception]:
     """Simulate scenarios side by side."""
     loaded: list[simulate.Scenario | Exception] = []
-    for it in made:
+    for case in planned:
         try:
-            loaded.append(simulate.load(it.toml))
+            loaded.append(simulate.load(case.toml))
         except ScenarioError as error:
             loaded.append(error)
     results = iter(
-        runs.results_or_errors([it for it in loaded if isinstance(it, simulate.Scenario)])
+        runs.results_or_errors([load_ for load_ in loaded if isinstance(load_, simulate.Scenario)])
     )
-    found: list[Simulated | Exception] = []
-    for one, it in zip(loaded, made, strict=True):
+    done: list[Simulated | Exception] = []
+    for one, case in zip(loaded, planned, strict=True):
         outcome = one if isinstance(one, Exception) else next(results)
-        found.append(outcome if isinstance(outcome, Exception) else read_result(it, outcome))
-    return found
+        done.append(outcome if isinstance(outcome, Exception) else read_result(case, outcome))
+    return done
 
 
 class DesignRuns(NamedTuple):
@@ -104,9 +104,9 @@ def performances_of(
     Returns:
         For each design its performance, or the reason why it cannot be simulated.
     """
-    parts = [part_for(it, detail) for it in event_rates] or [1.0] * len(designs)
+    parts = [part_for(rate, detail) for rate in event_rates] or [1.0] * len(designs)
     known = before or [None] * len(designs)
-    states = [_State(*it) for it in zip(designs, parts, known, strict=True)]
+    states = [_State(*entry) for entry in zip(designs, parts, known, strict=True)]
 
     def prepare(state: _State) -> None:
         try:
@@ -125,21 +125,21 @@ def performances_of(
     for state in states:
         prepare(state)
     for number in range(1 + MOST_PACED):
-        waiting = [(it, made) for it in states if (made := it.next) is not None]
-        outcomes = run([made for _, made in waiting])
-        for (state, made), outcome in zip(waiting, outcomes, strict=True):
+        waiting = [(each, case) for each in states if (case := each.next) is not None]
+        outcomes = run([plan for _, plan in waiting])
+        for (state, case), outcome in zip(waiting, outcomes, strict=True):
             state.next = None
             if isinstance(outcome, Exception):
                 state.error = state.error or outcome
                 continue
             if state.latencies is None:
                 state.saturated = outcome
-            if state.best is None or satisfaction(made.loads, outcome) > satisfaction(*_of(state)):
-                state.best, state.best_latencies = (made, outcome), state.latencies
+            if state.best is None or satisfaction(case.loads, outcome) > satisfaction(*_of(state)):
+                state.best, state.best_latencies = (case, outcome), state.latencies
             if satisfaction(*_of(state)) < 1 and number < MOST_PACED:
-                state.latencies = {name: it.latency for name, it in outcome.applications.items()}
+                state.latencies = {name: app.latency for name, app in outcome.applications.items()}
                 prepare(state)
-    return [_found(it) for it in states]
+    return [_found(each) for each in states]
 
 
 def _of(state: _State) -> tuple[tuple[ApplicationLoad, ...], Simulated]:
@@ -150,14 +150,14 @@ def _of(state: _State) -> tuple[tuple[ApplicationLoad, ...], Simulated]:
 def _found(state: _State) -> DesignRuns | Exception:
     if state.best is None:
         return state.error or RunError("nothing was simulated")
-    made, simulated = state.best
+    case, simulated = state.best
     if state.saturated is not None:
-        capability = {name: it.throughput for name, it in state.saturated.applications.items()}
+        capability = {name: one.throughput for name, one in state.saturated.applications.items()}
     else:
         earlier = () if state.before is None else state.before.performance
-        capability = {it.application: it.capability or it.throughput for it in earlier}
+        capability = {part.application: part.capability or part.throughput for part in earlier}
     return DesignRuns(
-        performances(made, simulated, capability), simulated.event_rate, state.best_latencies
+        performances(case, simulated, capability), simulated.event_rate, state.best_latencies
     )
 
 
@@ -183,18 +183,18 @@ def confirm(
     Raises:
         RunError: The simulation fails.
     """
-    made = scenario(
+    case = scenario(
         design,
         worksheet,
         detail="whole",
         directory=directory,
         seed=seed,
-        latencies={it.application: it.latency for it in before},
+        latencies={part.application: part.latency for part in before},
     )
-    outcome = run([made])[0]
+    outcome = run([case])[0]
     if isinstance(outcome, Exception):
         raise RunError(str(outcome)) from outcome
-    return made, outcome
+    return case, outcome
 
 
 def performance(
@@ -224,16 +224,16 @@ def performance(
         RunError: The simulation fails.
     """
     with ParallelRuns("design", progress=False) as runs:
-        found = performances_of(
+        results = performances_of(
             [design],
             worksheet,
             detail=detail,
             directory=directory,
             seed=seed,
-            run=lambda made: run_scenarios(made, runs),
+            run=lambda cases: run_scenarios(cases, runs),
         )[0]
-    if isinstance(found, (ValueError, OSError, RunError)):
-        raise found
-    if isinstance(found, Exception):
-        raise RunError(str(found)) from found
-    return found.performance
+    if isinstance(results, (ValueError, OSError, RunError)):
+        raise results
+    if isinstance(results, Exception):
+        raise RunError(str(results)) from results
+    return results.performance

@@ -25,10 +25,10 @@ def wanted_calls(
     Returns:
         None if it does not say, or if calls differ in size and it says bytes only.
     """
-    wanted = application.operations or 0.0
+    rate = application.operations or 0.0
     if application.throughput is not None and transfer is not None:
-        wanted = max(wanted, calls_each * application.throughput / transfer)
-    return wanted or None
+        rate = max(rate, calls_each * application.throughput / transfer)
+    return rate or None
 
 
 class Pace:

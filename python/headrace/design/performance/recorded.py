@@ -66,8 +66,8 @@ def complete(workload: Table) -> Table:
     text = f"{PROBE}\n[[workload]]\n" + "".join(
         f"{key} = {toml_value(value)}\n" for key, value in workload.items()
     )
-    found: Table = tomllib.loads(Loaded.from_text(text, "workload.toml", []).toml)["workload"][0]
-    return found
+    document: Table = tomllib.loads(Loaded.from_text(text, "workload.toml", []).toml)["workload"][0]
+    return document
 
 
 def call_size(workload: Table) -> int:
@@ -117,17 +117,17 @@ def _of_scenario(path: Path) -> Recorded:
 
 
 def _of_profile(path: Path) -> Recorded:
-    wanted = "expected a profile with a workload, as headrace profile writes it with a trace"
+    expected = "expected a profile with a workload, as headrace profile writes it with a trace"
     try:
         fitted = convert(read_json(path, "a profile in JSON"), _Profile).workload
         tables = parse_toml("workload", fitted.workload, "tables in TOML").get("workload")
     except ValueError as error:
-        raise ValueError(f"{path}: {wanted}: {error}") from None
+        raise ValueError(f"{path}: {expected}: {error}") from None
     if not _are_tables(tables):
-        raise ValueError(f"{path}: {wanted}")
+        raise ValueError(f"{path}: {expected}")
     return Recorded(tuple(tables), fitted.processes)
 
 
 def _are_tables(value: Any) -> TypeGuard[list[Table]]:
     """Return whether a value is a list of one table or more."""
-    return isinstance(value, list) and value != [] and all(isinstance(it, dict) for it in value)
+    return isinstance(value, list) and value != [] and all(isinstance(item, dict) for item in value)

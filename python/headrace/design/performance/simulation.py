@@ -178,13 +178,13 @@ def part_for(event_rate: float, detail: Detail) -> float:
     return min(1.0, max(LEAST_PART, MOST_EVENTS[detail] / whole)) if whole > 0 else 1.0
 
 
-def read_result(made: DesignScenario, result: Result) -> Simulated:
+def read_result(case: DesignScenario, result: Result) -> Simulated:
     """Return the performance of each application in a result."""
     document = result.document
     intervals = document.get("intervals", {}).get("groups", {})
-    measured = document["simulated_seconds"] - made.warm_up
+    measured = document["simulated_seconds"] - case.warm_up
     applications = {}
-    for load in made.loads:
+    for load in case.loads:
         moved = calls = waited = 0.0
         for group in load.groups:
             figures = document["groups"].get(group)
@@ -194,13 +194,13 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             kinds = [
                 it for name, it in figures["latency"].items() if name != "all" and it.get("count")
             ]
-            count = sum(it["count"] for it in kinds)
-            total = sum(it["count"] * it["mean"] for it in kinds)
-            active = max((it["active_seconds"] or 0.0 for it in operations), default=0.0)
+            count = sum(kind["count"] for kind in kinds)
+            total = sum(kind["count"] * kind["mean"] for kind in kinds)
+            active = max((entry["active_seconds"] or 0.0 for entry in operations), default=0.0)
             elapsed = measured if load.repeats else active
             if elapsed <= 0:
                 continue
-            moved += sum(it["bytes"] for it in operations) / elapsed
+            moved += sum(operation["bytes"] for operation in operations) / elapsed
             calls += count / elapsed
             waited += total / elapsed
         # Of reads and writes the sum, which is at least the error of their sum.
@@ -211,17 +211,17 @@ def read_result(made: DesignScenario, result: Result) -> Simulated:
             if value is not None
         ]
         applications[load.application.name] = Measured(
-            throughput=moved * made.scale,
-            operations=calls * made.scale,
+            throughput=moved * case.scale,
+            operations=calls * case.scale,
             latency=waited / calls if calls else 0.0,
-            throughput_error=made.scale * sum(errors) if errors else None,
+            throughput_error=case.scale * sum(errors) if errors else None,
         )
     bottleneck = document["bottleneck"]
     return Simulated(
         applications=applications,
         limiting_resource=str(bottleneck.get("station") or ""),
         sentence=str(bottleneck["sentence"]),
-        event_rate=document["events"] / made.replications / document["simulated_seconds"],
+        event_rate=document["events"] / case.replications / document["simulated_seconds"],
         seconds=float(document["wall_seconds"]),
     )
 
@@ -243,7 +243,7 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
 
 
 def performances(
-    made: DesignScenario, simulated: Simulated, capability: Mapping[str, float]
+    case: DesignScenario, simulated: Simulated, capability: Mapping[str, float]
 ) -> tuple[ApplicationPerformance, ...]:
     """Return the performance of each application.
 
@@ -264,9 +264,9 @@ def performances(
             wanted_latency=load.application.latency,
             capability=capability.get(load.application.name),
             limiting_resource=simulated.limiting_resource,
-            detail="coarse" if made.detail == "coarse" else "full",
-            scenario=made.toml,
-            notes=(*load.notes, *made.notes),
+            detail="coarse" if case.detail == "coarse" else "full",
+            scenario=case.toml,
+            notes=(*load.notes, *case.notes),
         )
-        for load in made.loads
+        for load in case.loads
     )

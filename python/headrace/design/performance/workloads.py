@@ -154,7 +154,7 @@ def write_applications(
 
 def client_groups(application: Application, worksheet: Worksheet) -> Sequence[ClientGroup]:
     """Return the groups of clients that an application runs on; all if it names none."""
-    named = [it for it in worksheet.clients if it.name in application.clients]
+    named = [client for client in worksheet.clients if client.name in application.clients]
     return named or worksheet.clients
 
 
@@ -164,13 +164,13 @@ def _parts(
     notes: list[str] = []
     source = _recorded(application, worksheet, directory, notes)
     groups = client_groups(application, worksheet)
-    clients = sum(it.count for it in groups) or 1
+    clients = sum(group.count for group in groups) or 1
     if not groups:
         notes.append("clients are unknown: one is simulated")
     processes = application.processes or source.processes or PROCESSES
     if source.processes and not application.processes:
         processes = max(1, -(-source.processes // clients))
-    rates = [(it.source_rate, it.count) for it in groups if it.source_rate is not None]
+    rates = [(group.source_rate, group.count) for group in groups if group.source_rate is not None]
     source_rate = None
     if rates and sum(count for _, count in rates) == clients:
         source_rate = sum(each * count for each, count in rates) / clients
@@ -179,7 +179,7 @@ def _parts(
     if striped is not None and striped != (design.distribution == "striped"):
         if design.file_system in ("lustre", "pvfs2"):
             layout = {"servers": layout_servers(design, striped)}
-            workloads = tuple(it | {"layout": layout} for it in workloads)
+            workloads = tuple(workload | {"layout": layout} for workload in workloads)
         else:
             notes.append(
                 f"{design.file_system} distributes the files of all zones as the design says"
@@ -191,7 +191,7 @@ def _parts(
 
 
 def _grouped(part: _Part) -> _Part:
-    workloads = tuple({"group": part.group} | it for it in part.workloads)
+    workloads = tuple({"group": part.group} | workload for workload in part.workloads)
     return part._replace(workloads=workloads)
 
 
@@ -287,15 +287,15 @@ def _folded(
 ) -> tuple[list[int], int, float]:
     """Return the simulated clients of each part, the processes of each, and the real clients that
     one stands for."""
-    real = sum(it.clients for it in parts) / scale
-    wanted = [it.clients * it.processes / scale for it in parts]
+    real = sum(part.clients for part in parts) / scale
+    streams = [part.clients * part.processes / scale for part in parts]
     factor = max(1.0, real / most_clients) * scale
-    counts = [max(1, round(it.clients / factor)) for it in parts]
-    thinning = min(1.0, MOST_PROCESSES / sum(wanted))
-    processes = max(1, round(sum(wanted) * thinning / sum(counts)))
-    if len({it.processes for it in parts}) > 1 and len(parts) > 1:
+    counts = [max(1, round(part.clients / factor)) for part in parts]
+    thinning = min(1.0, MOST_PROCESSES / sum(streams))
+    processes = max(1, round(sum(streams) * thinning / sum(counts)))
+    if len({part.processes for part in parts}) > 1 and len(parts) > 1:
         # All simulated clients have as many processes: their number makes up for it.
-        counts = [max(1, round(it * thinning / processes)) for it in wanted]
+        counts = [max(1, round(number * thinning / processes)) for number in streams]
         notes.append(
             f"processes a client differ by application: all have {processes} here, and the number"
             " of clients is chosen so that each application has its processes"
@@ -308,7 +308,7 @@ def _folded(
         )
     if thinning < 1:
         notes.append(
-            f"{sum(counts) * processes} processes stand for {sum(wanted):.0f}, so that a"
+            f"{sum(counts) * processes} processes stand for {sum(streams):.0f}, so that a"
             " run is short"
         )
     return counts, processes, fold
@@ -389,8 +389,8 @@ def _metadata_mix(workload: Table, whole: Table) -> Table:
         weights[phase] = 1
         if phase == "create" and bytes_each:
             weights["write"] = 1
-    made: Table = {"group": workload["group"]} if "group" in workload else {}
-    made |= {
+    table: Table = {"group": workload["group"]} if "group" in workload else {}
+    table |= {
         "kind": "operation-mix",
         "weights": weights,
         "files": MOST_FILES,
@@ -398,8 +398,8 @@ def _metadata_mix(workload: Table, whole: Table) -> Table:
     }
     if bytes_each:
         sizes = {binary_size(bytes_each): 1}
-        made |= {"file_sizes": sizes, "read_sizes": sizes, "write_sizes": sizes}
-    return made
+        table |= {"file_sizes": sizes, "read_sizes": sizes, "write_sizes": sizes}
+    return table
 
 
 def _complete(workload: Table) -> Table:
@@ -421,9 +421,9 @@ def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None
     """Give a process as many files as a client's memory does not hold."""
     if "preset" in workload or "files" in workload:
         return
-    wanted = 4 * CLIENT_MEMORY * fold / processes
+    bytes_ = 4 * CLIENT_MEMORY * fold / processes
     block = parse_bytes(workload["block"])
-    files = max(1, min(most, -(-round(wanted) // max(1, block))))
+    files = max(1, min(most, -(-round(bytes_) // max(1, block))))
     if files > 1:
         workload["files"] = files
 

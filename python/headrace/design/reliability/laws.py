@@ -97,13 +97,13 @@ def hazard(law: LifetimeLaw) -> Callable[[float], float]:
             return _weibull_hazard(law.shape, law.scale, law.location)
         case Bathtub():
             parts = [
-                _weibull_hazard(it.shape, it.scale, it.location)
-                for it in (law.infant, law.wear_out)
+                _weibull_hazard(law_.shape, law_.scale, law_.location)
+                for law_ in (law.infant, law.wear_out)
             ]
             constant = 0.0 if law.constant_mean is None else 1 / law.constant_mean
             return lambda age: constant + sum(part(age) for part in parts)
     steps = tuple(zip(law.ages, law.hazards, strict=True))
-    return lambda age: next((it for begin, it in reversed(steps) if age >= begin), 0.0)
+    return lambda age: next((rate for begin, rate in reversed(steps) if age >= begin), 0.0)
 
 
 def _weibull_hazard(shape: float, scale: float, location: float) -> Callable[[float], float]:
@@ -121,7 +121,7 @@ def _weibull(text: str, expected: str) -> Weibull:
 
 
 def _weibull_part(text: str, expected: str) -> WeibullPart:
-    fields = [it.strip() for it in text.split(",")]
+    fields = [word.strip() for word in text.split(",")]
     if not 2 <= len(fields) <= 3:
         raise ValueError(expected)
     location = 0.0 if len(fields) == 2 else _time(fields[2], expected, zero=True)

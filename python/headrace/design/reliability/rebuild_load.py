@@ -130,6 +130,6 @@ def rebuild_share(
     )
     document = simulate.run(scenario, server_series=False).json()
     visits: Iterable[float] = (
-        it["visits"] for it in document["stations"] if it["station"].endswith("array/rebuild")
+        node["visits"] for node in document["stations"] if node["station"].endswith("array/rebuild")
     )
     return min(1.0, sum(visits) * CHUNK / SECONDS / rate)

@@ -18,17 +18,17 @@ def reliability_violations(
         worksheet: The requirements.
     """
     known, recovery = by_key(figures), worksheet.recovery
-    found = []
+    violations = []
     loss = known.get("loss-probability")
-    wanted = recovery.loss_probability
-    if loss is not None and wanted is not None and loss.value > wanted:
-        found.append(
+    limit = recovery.loss_probability
+    if loss is not None and limit is not None and loss.value > limit:
+        violations.append(
             Violation(
                 field="recovery.loss_probability",
-                wanted=f"at most {probability_text(wanted)} in {recovery.loss_years:g} years",
+                wanted=f"at most {probability_text(limit)} in {recovery.loss_years:g} years",
                 got=probability_text(loss.value),
                 message=f"Data is lost within {recovery.loss_years:g} years with probability"
-                f" {probability_text(loss.value)}, and at most {probability_text(wanted)} is"
+                f" {probability_text(loss.value)}, and at most {probability_text(limit)} is"
                 " accepted.",
             )
         )
@@ -39,7 +39,7 @@ def reliability_violations(
         and downtime.value > recovery.downtime
     ):
         most = "none" if recovery.downtime == 0 else duration(recovery.downtime)
-        found.append(
+        violations.append(
             Violation(
                 field="recovery.downtime",
                 wanted=f"at most {most} a month",
@@ -50,7 +50,7 @@ def reliability_violations(
         )
     survived = known.get("node-failures-survived")
     if survived is not None and recovery.survives_node and survived.value < 1:
-        found.append(
+        violations.append(
             Violation(
                 field="recovery.survives_node",
                 wanted="data outlives the loss of a node",
@@ -58,4 +58,4 @@ def reliability_violations(
                 message="Data must outlive the loss of a node, and each file has one copy only.",
             )
         )
-    return tuple(found)
+    return tuple(violations)

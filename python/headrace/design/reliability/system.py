@@ -437,9 +437,9 @@ class _System:
         return float((1 - down**design.copies) ** sets)
 
 
-def _at_most(most: int, of: int, probability: float) -> float:
-    """Return the probability that at most `most` of `of` are down."""
+def _at_most(most: int, n: int, probability: float) -> float:
+    """Return the probability that at most `most` of `n` are down."""
     return math.fsum(
-        math.comb(of, count) * probability**count * (1 - probability) ** (of - count)
+        math.comb(n, count) * probability**count * (1 - probability) ** (n - count)
         for count in range(most + 1)
     )

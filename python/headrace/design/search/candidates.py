@@ -73,7 +73,7 @@ class _Nearest:
         change(self._heap, (-miss, -number, candidate))
 
     def found(self) -> list[Candidate]:
-        return [it for _, _, it in sorted(self._heap, key=lambda it: (-it[0], -it[1]))]
+        return [one for _, _, one in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
 
 
 def screen(
@@ -92,13 +92,13 @@ def screen(
         demand: What the applications want.
         on_progress: Called now and then with the designs enumerated; it may raise to stop.
     """
-    found = Screening()
+    screening = Screening()
     feasible: list[Candidate] = []
     nearest = _Nearest()
     seen: set[Design] = set()
-    prices = {it.name: math.inf if it.price is None else it.price for it in catalogue.networks}
+    prices = {net.name: math.inf if net.price is None else net.price for net in catalogue.networks}
     field = throughput_field(worksheet)
-    wants = any(it.throughput or it.operations for it in worksheet.applications)
+    wants = any(one.throughput or one.operations for one in worksheet.applications)
     for scale in SCALES:
         before = len(seen)
         last: tuple[Design, float, float] | None = None
@@ -106,9 +106,9 @@ def screen(
             if design in seen:
                 continue
             seen.add(design)
-            found.enumerated += 1
-            if found.enumerated % LOOK_EVERY == 0:
-                on_progress(found.enumerated)
+            screening.enumerated += 1
+            if screening.enumerated % LOOK_EVERY == 0:
+                on_progress(screening.enumerated)
             bound = headroom(design, demand)
             price = prices[design.network.name]
             # A network that is dearer and no faster surpasses nothing.
@@ -118,7 +118,7 @@ def screen(
                 and price >= last[2]
                 and _differs_in_network(design, last[0])
             ):
-                found.discarded[SURPASSED] += 1
+                screening.discarded[SURPASSED] += 1
                 continue
             last = design, bound, price
             evaluation = evaluate(design, worksheet, catalogue, to_the_end=False)
@@ -128,17 +128,17 @@ def screen(
             if missed is None:
                 feasible.append(_candidate(evaluation, bound))
             else:
-                found.discarded[missed] += 1
+                screening.discarded[missed] += 1
                 if nearest.takes(miss):
                     whole = evaluate(design, worksheet, catalogue)
-                    nearest.add(miss, found.enumerated, _candidate(whole, bound))
-        best = max((it.headroom for it in feasible), default=0.0)
+                    nearest.add(miss, screening.enumerated, _candidate(whole, bound))
+        best = max((candidate.headroom for candidate in feasible), default=0.0)
         if len(seen) == before or not wants or best >= SPARE_THROUGHPUT:
             break
-    found.candidates = unsurpassed(feasible)
-    found.discarded[SURPASSED] += len(feasible) - len(found.candidates)
-    found.nearest = nearest.found()
-    return found
+    screening.candidates = unsurpassed(feasible)
+    screening.discarded[SURPASSED] += len(feasible) - len(screening.candidates)
+    screening.nearest = nearest.found()
+    return screening
 
 
 def unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -148,29 +148,29 @@ def unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
     Only a simulation shows the throughput that a file system costs.
     """
     kept = [
-        it
-        for file_system in dict.fromkeys(it.design.file_system for it in candidates)
-        for it in _unsurpassed([it for it in candidates if it.design.file_system == file_system])
+        one
+        for file_system in dict.fromkeys(candidate.design.file_system for candidate in candidates)
+        for one in _unsurpassed([it for it in candidates if it.design.file_system == file_system])
     ]
-    return sorted(kept, key=lambda it: it.cost)
+    return sorted(kept, key=lambda candidate: candidate.cost)
 
 
 def _unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
     points = [
         (
-            _rounded(it.cost, GRAIN["cost"]),
-            -_rounded(it.headroom, GRAIN["headroom"]),
+            _rounded(candidate.cost, GRAIN["cost"]),
+            -_rounded(candidate.headroom, GRAIN["headroom"]),
             # Probabilities of a loss within a factor of two are alike.
-            _rounded(max(it.loss, 1e-15), 1.0),
-            _rounded(it.power, GRAIN["power"]),
-            it.cost,
+            _rounded(max(candidate.loss, 1e-15), 1.0),
+            _rounded(candidate.power, GRAIN["power"]),
+            candidate.cost,
         )
-        for it in candidates
+        for candidate in candidates
     ]
     # The cheapest of alike designs comes first, so that the others are surpassed by it.
-    order = sorted(range(len(points)), key=lambda it: (points[it][-1], it))
-    kept = front([points[it][:-1] for it in order])
-    return [candidates[order[it]] for it in kept]
+    order = sorted(range(len(points)), key=lambda index: (points[index][-1], index))
+    kept = front([points[index][:-1] for index in order])
+    return [candidates[order[index]] for index in kept]
 
 
 def _rounded(value: float, grain: float) -> float:
@@ -208,5 +208,5 @@ def loss_of(evaluation: Evaluation) -> float:
 
 def _first_value(figures: Sequence[Figure], *keys: str) -> float:
     """Return the value of the first of the keys that has a figure; infinite if none has."""
-    found = by_key(figures)
-    return next((found[key].value for key in keys if key in found), math.inf)
+    keyed = by_key(figures)
+    return next((keyed[key].value for key in keys if key in keyed), math.inf)

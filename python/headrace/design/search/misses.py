@@ -36,14 +36,14 @@ def worst_miss(evaluation: Evaluation, worksheet: Worksheet) -> tuple[float, str
 def total_miss(evaluation: Evaluation, worksheet: Worksheet) -> float:
     """Return the logarithm of the product of all ratios by which requirements are missed."""
     ratios = dict(_ratios(evaluation, worksheet))
-    return sum(math.log(max(1.0, ratios.get(it.field, ABSOLUTE))) for it in evaluation.violations)
+    return sum(math.log(max(1.0, ratios.get(one.field, ABSOLUTE))) for one in evaluation.violations)
 
 
 def throughput_field(worksheet: Worksheet) -> str:
     """Return the field of the application that wants the most bytes a second."""
     number, application = max(
         enumerate(worksheet.applications),
-        key=lambda it: it[1].throughput or 0.0,
+        key=lambda pair: pair[1].throughput or 0.0,
         default=(0, None),
     )
     known = application is None or application.throughput is not None
@@ -53,7 +53,7 @@ def throughput_field(worksheet: Worksheet) -> str:
 def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str, float]]:
     """Yield the ratio between figure and limit of each requirement."""
     groups = (evaluation.capacity, evaluation.reliability, evaluation.facility, evaluation.cost)
-    figures = by_key(it for group in groups for it in group)
+    figures = by_key(entry for group in groups for entry in group)
     need, recovery = worksheet.capacity, worksheet.recovery
     if "usable-capacity" in figures and figures["usable-capacity"].value > 0:
         yield "capacity.usable", need.first_purchase / figures["usable-capacity"].value
@@ -65,14 +65,14 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
     ):
         if limit and key in figures:
             yield field, figures[key].value / limit
-    places = {it.name: number for number, it in enumerate(worksheet.applications)}
-    for it in evaluation.performance:
-        place = f"application.{places.get(it.application, 0)}"
-        for name, wanted, got in (
-            ("throughput", it.wanted_throughput, it.throughput),
-            ("operations", it.wanted_operations, it.operations),
+    places = {application.name: number for number, application in enumerate(worksheet.applications)}
+    for part in evaluation.performance:
+        place = f"application.{places.get(part.application, 0)}"
+        for name, goal, got in (
+            ("throughput", part.wanted_throughput, part.throughput),
+            ("operations", part.wanted_operations, part.operations),
         ):
-            if wanted:
-                yield f"{place}.{name}", wanted / got if got else math.inf
-        if it.wanted_latency:
-            yield f"{place}.latency", it.latency / it.wanted_latency
+            if goal:
+                yield f"{place}.{name}", goal / got if got else math.inf
+        if part.wanted_latency:
+            yield f"{place}.latency", part.latency / part.wanted_latency

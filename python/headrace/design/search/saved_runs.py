@@ -60,10 +60,10 @@ class RunStore:
             ) from None
         return saved if saved.version == VERSION else SavedRuns(version=VERSION)
 
-    def __call__(self, made: Sequence[DesignScenario]) -> list[Simulated | Exception]:
+    def __call__(self, cases: Sequence[DesignScenario]) -> list[Simulated | Exception]:
         """Return the outcome of each scenario; what is simulated is saved at once."""
-        keys = [_key(it) for it in made]
-        new = {key: it for key, it in zip(keys, made, strict=True) if key not in self._saved.runs}
+        keys = [_key(case) for case in cases]
+        new = {key: it for key, it in zip(keys, cases, strict=True) if key not in self._saved.runs}
         self.taken += len({*keys}) - len(new)
         self.ran += len(new)
         if new:
@@ -74,8 +74,8 @@ class RunStore:
                     else SavedRun(simulated=outcome)
                 )
             self._write()
-        found = [self._saved.runs[key] for key in keys]
-        return [it.simulated or RunError(it.error) for it in found]
+        saved = [self._saved.runs[key] for key in keys]
+        return [run.simulated or RunError(run.error) for run in saved]
 
     def _write(self) -> None:
         if self._path is None:
@@ -84,5 +84,5 @@ class RunStore:
             partial.write_bytes(msgspec.json.encode(self._saved))
 
 
-def _key(made: DesignScenario) -> str:
-    return hashlib.blake2b(made.toml.encode(), digest_size=16).hexdigest()
+def _key(case: DesignScenario) -> str:
+    return hashlib.blake2b(case.toml.encode(), digest_size=16).hexdigest()

@@ -58,4 +58,4 @@ def spread(candidates: Sequence[T], count: int) -> list[T]:
     if count <= 1:
         return list(candidates[:count])
     last = len(candidates) - 1
-    return [candidates[round(it * last / (count - 1))] for it in range(count)]
+    return [candidates[round(index * last / (count - 1))] for index in range(count)]

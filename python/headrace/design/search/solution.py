@@ -162,7 +162,7 @@ class Search:
         self._demand = demands(self._worksheet, self._base)
         with ParallelRuns("design", progress=False) as runs:
             # Before the designs are enumerated: a damaged file is reported at once.
-            store = RunStore(self._directory, lambda made: run_scenarios(made, runs))
+            store = RunStore(self._directory, lambda cases: run_scenarios(cases, runs))
             screening = screen(
                 self._worksheet,
                 self._catalogue,
@@ -185,12 +185,12 @@ class Search:
         if not self._worksheet.applications:
             return list(candidates)
         reasons: dict[str, str] = {}
-        for it in candidates:
-            file_system = it.design.file_system
+        for candidate in candidates:
+            file_system = candidate.design.file_system
             if file_system not in reasons:
                 try:
-                    made = scenario(it.design, self._worksheet, directory=self._base)
-                    simulate.load(made.toml)
+                    case = scenario(candidate.design, self._worksheet, directory=self._base)
+                    simulate.load(case.toml)
                 except ValueError as error:
                     reasons[file_system] = f"{file_system} is left out: {error}"
                     self._remarks.append(reasons[file_system])
@@ -198,7 +198,7 @@ class Search:
                     reasons[file_system] = ""
             if reasons[file_system] and count:
                 self._discarded[IMPOSSIBLE] += 1
-        return [it for it in candidates if not reasons[it.design.file_system]]
+        return [one for one in candidates if not reasons[one.design.file_system]]
 
     def _coarsely(self, candidates: Sequence[Candidate], store: RunStore) -> list[Evaluation]:
         """Simulate coarsely: some over all costs, then the cheapest until enough meet everything,
@@ -210,25 +210,25 @@ class Search:
         met = 0
 
         def batch(chosen: Sequence[Candidate]) -> int:
-            found = self._simulate_designs([it.design for it in chosen], "coarse", store)
-            for candidate, it in zip(chosen, found, strict=True):
+            evaluations = self._simulate_designs([one.design for one in chosen], "coarse", store)
+            for candidate, evaluation in zip(chosen, evaluations, strict=True):
                 left.remove(candidate)
-                if it.performance:
-                    satisfied = least_satisfaction(it.performance)
+                if evaluation.performance:
+                    satisfied = least_satisfaction(evaluation.performance)
                     efficiency.note(candidate, 1.0 if satisfied is None else satisfied)
-            done.extend(found)
-            return sum(it.is_feasible for it in found)
+            done.extend(evaluations)
+            return sum(one.is_feasible for one in evaluations)
 
-        allowed = [it for it in left if efficiency.allows(it)] or left
+        allowed = [one for one in left if efficiency.allows(one)] or left
         if allowed:
             batch(spread(allowed, SCOUTS))
         while met < CHEAPEST and len(done) < MOST_COARSE and not self._is_over(COARSE_PART):
-            chosen = [it for it in left if efficiency.allows(it)][:BATCH]
+            chosen = [one for one in left if efficiency.allows(one)][:BATCH]
             if not chosen:
                 break
             met += batch(chosen)
         # The front shows what more money buys.
-        others = spread([it for it in left if efficiency.allows(it)], SPREAD)
+        others = spread([one for one in left if efficiency.allows(one)], SPREAD)
         self._planned = self._simulated + len(others) + MOST_FULL
         for first in range(0, len(others), BATCH):
             if self._is_over(COARSE_PART):
@@ -237,22 +237,22 @@ class Search:
         field = throughput_field(self._worksheet)
         for candidate in left:
             self._discarded[SURPASSED if efficiency.allows(candidate) else field] += 1
-        for it in done:
-            if not it.is_feasible:
-                self._discarded[it.violations[0].field] += 1
+        for row in done:
+            if not row.is_feasible:
+                self._discarded[row.violations[0].field] += 1
         return done
 
     def _in_full(self, evaluated: Sequence[Evaluation], store: RunStore) -> list[Evaluation]:
         """Return the front of the designs that meet everything, simulated in full."""
-        coarse = sorted((it for it in evaluated if it.is_feasible), key=cost_of)
-        queue = [coarse[it] for it in front([_objectives(it) for it in coarse])]
+        coarse = sorted((one for one in evaluated if one.is_feasible), key=cost_of)
+        queue = [coarse[index] for index in front([_objectives(one) for one in coarse])]
         if not self._worksheet.applications:
             self._discarded[SURPASSED] += len(coarse) - len(queue)
             return queue
         # The two cheapest first, then some over all costs, then the others while none meets all.
-        order = [*queue[:2], *(it for it in spread(queue, MOST_FULL) if it not in queue[:2])]
+        order = [*queue[:2], *(one for one in spread(queue, MOST_FULL) if one not in queue[:2])]
         order = order[:MOST_FULL]
-        rest = [it for it in queue if it not in order]
+        rest = [evaluation for evaluation in queue if evaluation not in order]
         self._planned = self._simulated + len(order)
         met: list[Evaluation] = []
         ran = 0
@@ -260,50 +260,50 @@ class Search:
             if ran and self._is_over(1.0):
                 break
             pair, order = (order[:PAIR], order[PAIR:]) if order else (rest[:PAIR], order)
-            rest = [it for it in rest if it not in pair]
+            rest = [evaluation for evaluation in rest if evaluation not in pair]
             ran += len(pair)
-            for found in self._simulate_designs([it.design for it in pair], "full", store):
-                if found.is_feasible:
-                    met.append(found)
+            for result in self._simulate_designs([one.design for one in pair], "full", store):
+                if result.is_feasible:
+                    met.append(result)
                 else:
-                    self._discarded[found.violations[0].field] += 1
+                    self._discarded[result.violations[0].field] += 1
         met.sort(key=cost_of)
-        kept = [met[it] for it in front([_objectives(it) for it in met])]
+        kept = [met[index] for index in front([_objectives(one) for one in met])]
         self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
         return kept
 
     def _confirmed(self, feasible: list[Evaluation], store: RunStore) -> list[Evaluation]:
         """Return the designs from the cheapest on that a simulation of all its servers confirms."""
-        for place, it in enumerate(feasible):
-            if not it.performance or scenario_scale(it) == 1:
+        for place, best in enumerate(feasible):
+            if not best.performance or scenario_scale(best) == 1:
                 return feasible[place:]
             if self._is_over(1.0):
                 self._remarks.append(
-                    f"{it.design.name} was simulated with a part of its servers only: the budget"
+                    f"{best.design.name} was simulated with a part of its servers only: the budget"
                     " was spent"
                 )
                 return feasible[place:]
             self._planned = self._simulated + 1
-            self._tell(f"simulation of all servers of {it.design.name}")
-            made, simulated = confirm(
-                it.design,
+            self._tell(f"simulation of all servers of {best.design.name}")
+            case, simulated = confirm(
+                best.design,
                 self._worksheet,
-                it.performance,
+                best.performance,
                 directory=self._base,
                 seed=self._seed,
                 run=store,
             )
             self._simulated += 1
-            whole = performances(made, simulated, {})
+            whole = performances(case, simulated, {})
             missed = performance_violations(whole, self._worksheet)
             if not missed:
                 confirmed = tuple(
-                    msgspec.structs.replace(one, scenario=made.toml, notes=(*one.notes, note))
-                    for one, all_servers in zip(it.performance, whole, strict=True)
-                    for note in (_confirmation(it.design, all_servers),)
+                    msgspec.structs.replace(one, scenario=case.toml, notes=(*one.notes, note))
+                    for one, all_servers in zip(best.performance, whole, strict=True)
+                    for note in (_confirmation(best.design, all_servers),)
                 )
                 return [
-                    msgspec.structs.replace(it, performance=confirmed),
+                    msgspec.structs.replace(best, performance=confirmed),
                     *feasible[place + 1 :],
                 ]
             self._discarded[missed[0].field] += 1
@@ -313,12 +313,12 @@ class Search:
         self, screening: Screening, evaluated: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
         """Return the designs that miss the least, simulated."""
-        misses = [it for it in evaluated if not it.is_feasible]
-        missed = [it.design for it in self._possible(screening.nearest, count=False)[:BATCH]]
+        misses = [evaluation for evaluation in evaluated if not evaluation.is_feasible]
+        missed = [one.design for one in self._possible(screening.nearest, count=False)[:BATCH]]
         self._planned = self._simulated + len(missed)
         misses += self._simulate_designs(missed, "coarse", store)
-        misses = [it for it in misses if not it.is_feasible]
-        misses.sort(key=lambda it: (total_miss(it, self._worksheet), cost_of(it)))
+        misses = [miss for miss in misses if not miss.is_feasible]
+        misses.sort(key=lambda miss: (total_miss(miss, self._worksheet), cost_of(miss)))
         return tuple(misses[:MOST_NEAREST])
 
     def _simulate_designs(
@@ -326,9 +326,9 @@ class Search:
     ) -> list[Evaluation]:
         """Evaluate designs with their simulated performance."""
         if not self._worksheet.applications:
-            return [evaluate(it, self._worksheet, self._catalogue) for it in designs]
+            return [evaluate(each, self._worksheet, self._catalogue) for each in designs]
         self._tell(f"{detail} simulation of {designs[0].name}" if designs else "")
-        found = performances_of(
+        results = performances_of(
             designs,
             self._worksheet,
             detail=detail,
@@ -339,29 +339,29 @@ class Search:
                 self._runs[it].event_rate if it in self._runs else expected_events(it, self._demand)
                 for it in designs
             ],
-            before=[self._runs.get(it) for it in designs],
+            before=[self._runs.get(each) for each in designs],
         )
         self._simulated += len(designs)
-        for design, outcome in zip(designs, found, strict=True):
+        for design, outcome in zip(designs, results, strict=True):
             if isinstance(outcome, DesignRuns):
                 self._runs[design] = outcome
         return [
             self._failed(design, outcome)
             if isinstance(outcome, Exception)
             else evaluate(design, self._worksheet, self._catalogue, outcome.performance)
-            for design, outcome in zip(designs, found, strict=True)
+            for design, outcome in zip(designs, results, strict=True)
         ]
 
     def _failed(self, design: Design, error: Exception) -> Evaluation:
         """Return a design that cannot be simulated, with the reason as a violation."""
-        made = evaluate(design, self._worksheet, self._catalogue)
+        evaluation = evaluate(design, self._worksheet, self._catalogue)
         reason = Violation(
             field=IMPOSSIBLE,
             wanted="a simulation of all applications",
             got="none",
             message=f"The applications cannot be simulated: {error}",
         )
-        return msgspec.structs.replace(made, violations=(*made.violations, reason))
+        return msgspec.structs.replace(evaluation, violations=(*evaluation.violations, reason))
 
     def _is_over(self, part: float) -> bool:
         """Return whether a part of the budget is spent, and remember it for the solution."""
@@ -370,9 +370,9 @@ class Search:
         self._ended_early = True
         return True
 
-    def _tell(self, what: str) -> None:
+    def _tell(self, text: str) -> None:
         if self._on_progress is not None:
-            self._on_progress(self._simulated, max(self._planned, self._simulated), what)
+            self._on_progress(self._simulated, max(self._planned, self._simulated), text)
 
     def _solution(
         self,
@@ -406,7 +406,7 @@ class Search:
 def with_distributions(worksheet: Worksheet, choices: Sequence[Choice]) -> Worksheet:
     """Return the worksheet with the recommended distribution of zones that leave it open."""
     recommended = {
-        it.zone: it.values[0] for it in choices if it.aspect == "distribution" and it.values
+        one.zone: one.values[0] for one in choices if one.aspect == "distribution" and one.values
     }
 
     def decided(zone: Zone) -> Zone:
@@ -415,7 +415,7 @@ def with_distributions(worksheet: Worksheet, choices: Sequence[Choice]) -> Works
             return zone
         return msgspec.structs.replace(zone, distribution=value)
 
-    return msgspec.structs.replace(worksheet, zones=tuple(decided(it) for it in worksheet.zones))
+    return msgspec.structs.replace(worksheet, zones=tuple(decided(one) for one in worksheet.zones))
 
 
 def scenario_scale(evaluation: Evaluation) -> float:
@@ -435,6 +435,6 @@ def _objectives(evaluation: Evaluation) -> tuple[float, float, float]:
     """Return cost, throughput and loss probability, all to be small."""
     return (
         cost_of(evaluation),
-        -sum(it.throughput for it in evaluation.performance),
+        -sum(part.throughput for part in evaluation.performance),
         loss_of(evaluation),
     )

@@ -89,7 +89,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Device and serial number, by which people know the disk."""
-        return " ".join(it for it in (self.device, self.serial) if it) or self.where
+        return " ".join(name for name in (self.device, self.serial) if name) or self.where
 
 
 def read_reports(text: str, where: str) -> Iterator[Report | DamagedReport]:
@@ -99,12 +99,12 @@ def read_reports(text: str, where: str) -> Iterator[Report | DamagedReport]:
     print some before the JSON of a SAS disk. The report after a damaged one begins at a `{` in the
     first column, which smartctl's output has nowhere else.
     """
-    found = list(_documents(text))
-    if not found:
+    documents = list(_documents(text))
+    if not documents:
         reason = NO_OBJECT if text.strip() else "empty"
         yield DamagedReport(f"{where}: {reason}: expected the output of smartctl --json -a")
-    for number, document in enumerate(found, 1):
-        place = where if len(found) == 1 else f"{where}, report {number}"
+    for number, document in enumerate(documents, 1):
+        place = where if len(documents) == 1 else f"{where}, report {number}"
         try:
             yield _report_of(document, place)
         except DamagedReport as error:
@@ -181,9 +181,9 @@ def _ata(document: Mapping[str, Any], table: list[Any], where: str) -> Report:
         or _object(_object(document, "ata_smart_self_test_log"), "standard").get("table")
     )
     counters["scan"] = sum(
-        "read failure" in _text(_object(it, "status").get("string"))
-        for it in tests
-        if isinstance(it, dict)
+        "read failure" in _text(_object(test, "status").get("string"))
+        for test in tests
+        if isinstance(test, dict)
     )
     return _report(
         document,
@@ -223,14 +223,14 @@ def _scsi(document: Mapping[str, Any], where: str) -> Report:
         _count(_object(log, kind).get("total_uncorrected_errors"))
         for kind in ("read", "write", "verify")
     ]
-    if any(it is not None for it in errors):
-        counters["reported"] = sum(it or 0 for it in errors)
+    if any(error is not None for error in errors):
+        counters["reported"] = sum(error or 0 for error in errors)
     pending = _count(_object(document, "scsi_pending_defects").get("count"))
     if pending is not None:
         counters["pending"] = pending
     scan = _object(document, "scsi_background_scan")
     counters["scan"] = sum(
-        key.startswith("result_") and isinstance(it, dict) for key, it in scan.items()
+        key.startswith("result_") and isinstance(value, dict) for key, value in scan.items()
     )
     return _report(
         document,
@@ -281,7 +281,7 @@ def _wear(document: Mapping[str, Any], solid_state: bool) -> Wear | None:
             return Wear(percent / 100, source)
     if not solid_state:
         return None
-    found = []
+    signs = []
     for row in _list(_object(document, "ata_smart_attributes").get("table")):
         if not isinstance(row, dict) or row.get("id") not in WEAR_ATTRIBUTES:
             continue
@@ -290,8 +290,8 @@ def _wear(document: Mapping[str, Any], solid_state: bool) -> Wear | None:
         # The normalised value falls from 100; one that begins higher has no known scale.
         if is_wear and left is not None and left <= 100:
             source = f"the drive's own figure, attribute {row['id']} {name}"
-            found.append(Wear(1 - left / 100, source))
-    return max(found, default=None)
+            signs.append(Wear(1 - left / 100, source))
+    return max(signs, default=None)
 
 
 def _statistics_wear(document: Mapping[str, Any]) -> object:

@@ -89,11 +89,11 @@ def latest(reports: Iterable[Report]) -> list[tuple[Report, Report | None]]:
     for number, report in enumerate(reports):
         key: object = (report.model, report.serial) if report.serial else number
         disks.setdefault(key, []).append(report)
-    found = []
+    disks_ = []
     for several in disks.values():
-        ordered = sorted(several, key=lambda it: (it.time or 0.0, it.power_on_hours or 0.0))
-        found.append((ordered[-1], ordered[0] if len(ordered) > 1 else None))
-    return found
+        ordered = sorted(several, key=lambda one: (one.time or 0.0, one.power_on_hours or 0.0))
+        disks_.append((ordered[-1], ordered[0] if len(ordered) > 1 else None))
+    return disks_
 
 
 def fleet_risk(
@@ -118,8 +118,8 @@ def fleet_risk(
         for report, earlier in latest(reports)
     ]
     disks.sort(key=lambda it: (ACTIONS.index(it.action), -(it.probability or 0.0), it.report.name))
-    rated = [it.probability for it in disks if it.probability is not None]
-    none_fails = math.fsum(math.log1p(-min(it, 1 - 1e-16)) for it in rated)
+    rated = [disk.probability for disk in disks if disk.probability is not None]
+    none_fails = math.fsum(math.log1p(-min(rate, 1 - 1e-16)) for rate in rated)
     return FleetRisk(
         disks=tuple(disks),
         horizon=horizon,
@@ -242,7 +242,7 @@ def _assumptions(
     if (rate_without, rate_with) == (RATE_WITHOUT_SIGNS, RATE_WITH_SIGNS):
         rates += " (Backblaze, 87,068 drives, 2013 to 2016)"
     rates += "."
-    found = [
+    notes = [
         rates,
         f"The rates are constant over {horizon / DAY:.4g} days, and disks fail independently.",
         "SAS: grown defects count as attribute 5, uncorrected errors as 187, pending defects as"
@@ -254,5 +254,5 @@ def _assumptions(
         " (Pinheiro et al.).",
     ]
     if solid_state_rate is None:
-        found.append("Solid-state drives have no probability here: both studies are of hard disks.")
-    return tuple(found)
+        notes.append("Solid-state drives have no probability here: both studies are of hard disks.")
+    return tuple(notes)

@@ -114,7 +114,7 @@ class PlayerFrames(msgspec.Struct, frozen=True):
 def frames_of(playback: "RecordedRun") -> PlayerFrames:
     """Return the frames for `player.js`: columns by node id, without those that are zero."""
     return PlayerFrames(
-        time=[float(f"{it:.9g}") for it in playback.time_s],
+        time=[float(f"{time:.9g}") for time in playback.time_s],
         nodes=list(player_nodes(playback.structure["page"])),
         tokens=_columns(playback.tokens),
         queue=_columns(playback.queue),
@@ -128,8 +128,8 @@ def _columns(grid: "NDArray[np.generic]") -> dict[str, list[Any]]:
 
 def player_nodes(page: Mapping[str, Any]) -> Iterator[PlayerNode]:
     """Yield the nodes of a page and of those within."""
-    for it in page["nodes"]:
-        path = f"{page['path']}/{it['name']}"
-        yield PlayerNode(it["id"], it["kind"], path, it["servers"], it["copies"])
+    for node in page["nodes"]:
+        path = f"{page['path']}/{node['name']}"
+        yield PlayerNode(node["id"], node["kind"], path, node["servers"], node["copies"])
     for inner in page["pages"]:
         yield from player_nodes(inner)

@@ -16,7 +16,7 @@ __all__ = ["ALL", "Server", "by_name", "names"]
 
 def names(*, serving: bool) -> list[str]:
     """Return the names of those that serve over the network, or of those that do not."""
-    return [it.name for it in ALL if it.serves == serving]
+    return [server.name for server in ALL if server.serves == serving]
 
 
 def by_name(name: str) -> Server:
@@ -30,5 +30,5 @@ def by_name(name: str) -> Server:
     for server in ALL:
         if server.name == name:
             return server
-    known = ", ".join(it.name for it in ALL)
+    known = ", ".join(one.name for one in ALL)
     raise ScenarioError(f'lab.server = "{name}": expected one of {known}')

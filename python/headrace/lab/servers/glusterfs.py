@@ -22,7 +22,7 @@ read (GlusterFS 10.3)."""
 DIRECT = {"network.remote-dio": "enable"}
 """O_DIRECT bypasses the caches of the client, not those of the bricks."""
 WITHOUT_CACHE = {
-    f"performance.{it}": "off" for it in ("write-behind", "io-cache", "quick-read", "open-behind")
+    f"performance.{key}": "off" for key in ("write-behind", "io-cache", "quick-read", "open-behind")
 }
 """Translators that cache data or delay calls on the client."""
 LEAST_WINDOW, MOST_WINDOW = 512 * KIB, 1 << 30
@@ -208,15 +208,15 @@ def _read_from(values: Values, copies: int) -> str:
 
 def _mount_options(plan: Plan, client: int) -> list[str]:
     """Return options of mount.glusterfs."""
-    found = []
+    extra = []
     options = _options(plan)
     if not options.cached:
-        found.append("direct-io-mode=enable")
+        extra.append("direct-io-mode=enable")
     copies, word = options.copies, options.read_from
     if copies > 1 and word in ("first", "by-client"):
         copy = client % copies if word == "by-client" else 0
-        found.append(f"xlator-option=*-replicate-*.read-subvolume-index={copy}")
-    return found
+        extra.append(f"xlator-option=*-replicate-*.read-subvolume-index={copy}")
+    return extra
 
 
 def _read_ahead(values: Values) -> int | None:

@@ -64,12 +64,12 @@ TIMEOUT_S = 120.0
 POLL_INTERVAL_S = 0.1
 
 
-def wait_until(what: str, condition: Callable[[], bool]) -> None:
+def wait_until(event: str, condition: Callable[[], bool]) -> None:
     """Poll a condition until it holds.
 
     Parameters
     ----------
-    what
+    event
         The host and program that is waited for; it opens the error message.
     condition
         Called every `POLL_INTERVAL_S` seconds.
@@ -83,7 +83,7 @@ def wait_until(what: str, condition: Callable[[], bool]) -> None:
     while not condition():
         if time.monotonic() > deadline:
             raise RunError(
-                f"{what}: not ready after {TIMEOUT_S:g} s: see the program's log in the host's"
+                f"{event}: not ready after {TIMEOUT_S:g} s: see the program's log in the host's"
                 " folder below /var/lib/headrace/labs"
             )
         time.sleep(POLL_INTERVAL_S)

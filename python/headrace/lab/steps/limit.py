@@ -29,5 +29,5 @@ class Limit(Step):
         except OSError:
             # The file was removed with its group.
             return None
-        found = any(line.split()[0] == device for line in lines if line)
-        return f"{self.path}: {self.line}" if found and lab.same_boot else None
+        present = any(line.split()[0] == device for line in lines if line)
+        return f"{self.path}: {self.line}" if present and lab.same_boot else None

@@ -62,7 +62,7 @@ class Namespaces(Step):
         processes.end(lab)
 
     def remaining(self, lab: Lab) -> str | None:
-        found = [it for it in processes.processes(lab) if it != os.getpid()]
-        if not found:
+        others = [other for other in processes.processes(lab) if other != os.getpid()]
+        if not others:
             return None
-        return ", ".join(f"process {it} ({processes.command(it)})" for it in found)
+        return ", ".join(f"process {number} ({processes.command(number)})" for number in others)

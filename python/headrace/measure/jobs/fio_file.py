@@ -113,14 +113,14 @@ def parse(
     sections = _sections(reader, text)
     if not sections:
         raise ValueError(f"{file}: no jobs: expected a section such as [random-read]")
-    made = _Made(reader, device_size, stops)
+    parser = _Made(reader, device_size, stops)
     for section in sections:
-        made.add(section)
+        parser.add(section)
     return Plan(
         name=file.stem,
         description=f"the jobs of a fio job file, {file.name}",
-        stages=made.stages,
-        files=[] if device_size is not None else made.layouts(),
+        stages=parser.stages,
+        files=[] if device_size is not None else parser.layouts(),
         job_file=text,
         notes=tuple(reader.notes),
     )
@@ -130,7 +130,7 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
     """Return the jobs, each with the options of [global] before it. Raises ValueError for other
     lines."""
     common: dict[str, _Option] = {}
-    found: list[_Section] = []
+    sections: list[_Section] = []
     into: dict[str, _Option] | None = None
     # splitlines would accept more line ends than fio does.
     for number, raw in enumerate(text.split("\n"), 1):
@@ -145,10 +145,10 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
             if name == GLOBAL:
                 into = common
                 continue
-            if len(found) >= MOST_JOBS:
+            if len(sections) >= MOST_JOBS:
                 raise reader.wrong(number, f"more than {MOST_JOBS} jobs: expected fewer")
-            found.append(_Section(name, number, dict(common)))
-            into = found[-1].options
+            sections.append(_Section(name, number, dict(common)))
+            into = sections[-1].options
             continue
         if into is None:
             raise reader.wrong(
@@ -156,7 +156,7 @@ def _sections(reader: _Reader, text: str) -> list[_Section]:
             )
         option = _option(reader, line, number)
         into[option.name] = option
-    return found
+    return sections
 
 
 def _option(reader: _Reader, line: str, number: int) -> _Option:
@@ -292,12 +292,12 @@ class _Made:
             self._next += 1
         return self._numbers[named], True
 
-    def _name(self, wanted: str) -> str:
+    def _name(self, preferred: str) -> str:
         """A name that no other job has."""
-        name, number = wanted, 1
+        name, number = preferred, 1
         while name in self._names:
             number += 1
-            name = f"{wanted} ({number})"
+            name = f"{preferred} ({number})"
         self._names.add(name)
         return name
 
@@ -407,18 +407,18 @@ class _Values:
 
 def _size(text: str) -> int | None:
     """Bytes. `4kib` is 4,000 bytes for fio and 4,096 for everybody else: it is refused."""
-    found = re.fullmatch(r"([0-9]{1,18})([a-z]*)", text.lower())
-    if found is None or found[2] not in SIZES:
+    match = re.fullmatch(r"([0-9]{1,18})([a-z]*)", text.lower())
+    if match is None or match[2] not in SIZES:
         return None
-    size = int(found[1]) * 1024 ** SIZES[found[2]]
+    size = int(match[1]) * 1024 ** SIZES[match[2]]
     return size if 0 < size < 1 << 60 else None
 
 
 def _seconds_or_none(text: str) -> float | None:
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([a-z]*)", text.lower())
-    if found is None or found[2] not in TIMES:
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([a-z]*)", text.lower())
+    if match is None or match[2] not in TIMES:
         return None
-    return float(found[1]) * TIMES[found[2]]
+    return float(match[1]) * TIMES[match[2]]
 
 
 def _seconds(text: str) -> float | None:

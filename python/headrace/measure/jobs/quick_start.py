@@ -87,8 +87,8 @@ def quick_start(path: Path, options: Options, device_size: int | None = None) ->
         for random in (False, True)
         for way, share in ways
     ]
-    what = "read" if device_size is not None else "read and written"
-    description = f"{what} in order and at random, queue depth by queue depth"
+    access = "read" if device_size is not None else "read and written"
+    description = f"{access} in order and at random, queue depth by queue depth"
     return Plan("quick start", description, stages, files)
 
 
@@ -107,10 +107,10 @@ def _size(path: Path, options: Options, block: int) -> tuple[int, bool]:
     most = FILE // options.processes
     if room.f_blocks:
         most = min(most, free // FREE // options.processes)
-    found = most // UNIT * UNIT
+    bytes_ = most // UNIT * UNIT
     least = max(UNIT, _whole(block))
-    if found >= least:
-        return found, True
+    if bytes_ >= least:
+        return bytes_, True
     # A small file system, or many processes: the least that makes sense, if it fits.
     if room.f_blocks and least * options.processes > free:
         raise ValueError(

@@ -143,7 +143,7 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
             stop = Stop("interrupted")
             break
     counters.sample(at_once=True)
-    if stop.reason == "done" and not any(it.report.requests for it in done):
+    if stop.reason == "done" and not any(one.report.requests for one in done):
         warm_up = max(job.warm_up for stage in stages for job in stage)
         raise _core.ScenarioError(
             f"ramp_time = {warm_up:g} s: every job ended before statistics began; expected a"
@@ -157,13 +157,13 @@ def _check_space(plan: Plan, target: Target) -> None:
     """State the space and time of jobs. Raises ScenarioError if they need more than the limit."""
     needed = sum(layout.bytes for layout in plan.files)
     lasts = [_stage_seconds(stage) for stage in plan.stages]
-    seconds = sum(it for it in lasts if it)
+    seconds = sum(last for last in lasts if last)
     making = [layout.seconds for layout in plan.files if layout.seconds is not None]
     seconds += sum(making) if making else needed / space.BYTES_PER_SECOND
     need = space.Need(needed, len(plan.files), seconds)
     allowed = space.allowed_below(target.path)
     # Files that are written for a time only stop growing by themselves.
-    least = sum(it.least if it.seconds is not None else it.bytes for it in plan.files)
+    least = sum(file.least if file.seconds is not None else file.bytes for file in plan.files)
     if allowed is not None and least > allowed:
         raise _core.ScenarioError(
             f"{target.path}: the jobs need {size(least)}, and their files may take"
@@ -204,8 +204,8 @@ def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int,
 
 def _fitted(job: Job, sizes: Mapping[int, int]) -> Job:
     """A job that uses its files as far as they were made."""
-    made = [sizes[number] for number in job.files() if number in sizes]
-    return dataclasses.replace(job, bytes=min([job.bytes, *made]))
+    present = [sizes[number] for number in job.files() if number in sizes]
+    return dataclasses.replace(job, bytes=min([job.bytes, *present]))
 
 
 def _progress_callback(
@@ -215,7 +215,7 @@ def _progress_callback(
     rates = [job.requested for job in stage]
     requested = None if None in rates else sum(rate for rate in rates if rate is not None)
     name = " + ".join(job.name for job in stage)
-    lasts = [_stage_seconds(it) for it in stages[number - 1 :]]
+    lasts = [_stage_seconds(entry) for entry in stages[number - 1 :]]
 
     def report(seconds: float, jobs: list[list[tuple[int, int, float]]]) -> None:
         kinds = [kind for job in jobs for kind in job]
@@ -224,7 +224,7 @@ def _progress_callback(
             sum(moved for _, moved, _ in kinds),
             sum(latency for _, _, latency in kinds),
         )
-        left = None if None in lasts else max(sum(it for it in lasts if it) - seconds, 0.0)
+        left = None if None in lasts else max(sum(last for last in lasts if last) - seconds, 0.0)
         progress(JobsLive(number, len(stages), name, seconds, requested, counts, left))
 
     return report
@@ -239,11 +239,11 @@ def _stage_seconds(stage: Sequence[Job]) -> float | None:
 def _histograms(
     done: Sequence["Done"],
 ) -> Iterator[tuple[str, str, str, int | None, int | None, int | None]]:
-    for it in done:
-        for operation, requests in it.report.requests.items():
+    for job in done:
+        for operation, requests in job.report.requests.items():
             exact = requests.exact
             figures = (None, None, None) if exact is None else (exact.sum, exact.least, exact.most)
-            yield it.job.label(operation), "service", requests.histogram, *figures
+            yield job.job.label(operation), "service", requests.histogram, *figures
 
 
 def _jobs_report(
@@ -257,10 +257,10 @@ def _jobs_report(
     stop: Stop,
 ) -> JobsReport:
     jobs = [job for stage in stages for job in stage]
-    found = [_job(it, stop) for it in done]
+    entries = [_job(job, stop) for job in done]
     named = {
-        it.job.label(operation): figures
-        for it, entry in zip(done, found, strict=True)
+        job.job.label(operation): figures
+        for job, entry in zip(done, entries, strict=True)
         for operation, figures in entry.operations.items()
     }
     calls = {job.calls for job in jobs}
@@ -271,28 +271,28 @@ def _jobs_report(
         place=_place(target),
         environment=environment,
         files=Files(len(sizes), sum(sizes.values())),
-        jobs=found,
-        throughput={name: it.throughput for name, it in named.items() if it.throughput},
+        jobs=entries,
+        throughput={name: value.throughput for name, value in named.items() if value.throughput},
         operations={
-            name: Counted(it.count, it.bytes, it.active_seconds, it.per_second)
-            for name, it in named.items()
+            name: Counted(value.count, value.bytes, value.active_seconds, value.per_second)
+            for name, value in named.items()
         },
-        latency={name: it.latency for name, it in named.items()},
+        latency={name: value.latency for name, value in named.items()},
         measured_seconds=sum(
-            max(entry.seconds for entry in found if entry.stage == number)
-            for number in {entry.stage for entry in found}
+            max(entry.seconds for entry in entries if entry.stage == number)
+            for number in {entry.stage for entry in entries}
         ),
         processes=max((job.processes for job in jobs), default=0),
         counters=counters.summary(),
         notes=list(plan.notes),
         stop=stop,
-        warnings=list(_warnings(target, jobs, found)),
+        warnings=list(_warnings(target, jobs, entries)),
         calls=calls.pop() if len(calls) == 1 else None,
         job_file=plan.job_file,
         latency_from_intended={
-            name: it.latency_from_intended
-            for name, it in named.items()
-            if it.latency_from_intended is not None
+            name: value.latency_from_intended
+            for name, value in named.items()
+            if value.latency_from_intended is not None
         },
     )
     report.warnings += _conditions(report, target)
@@ -309,10 +309,10 @@ def _job(done: "Done", stop: Stop) -> JobFigures:
     }
     if job.requested and job.seconds and stop.reason == "done":
         # Few requests of a job that waits for their times are soon over, and the job is not.
-        for it in operations.values():
-            it.active_seconds = max(it.active_seconds, job.seconds)
-            it.per_second = it.count / it.active_seconds
-            it.throughput = it.bytes / it.active_seconds
+        for operation in operations.values():
+            operation.active_seconds = max(operation.active_seconds, job.seconds)
+            operation.per_second = operation.count / operation.active_seconds
+            operation.throughput = operation.bytes / operation.active_seconds
     reads = report.reads
     return JobFigures(
         name=job.name,
@@ -351,7 +351,7 @@ def _place(target: Target) -> dict[str, Any]:
 
 
 def _warnings(
-    target: Target, jobs: Sequence[Job], found: Sequence[JobFigures]
+    target: Target, jobs: Sequence[Job], figures: Sequence[JobFigures]
 ) -> Iterator[ResultWarning]:
     if in_memory(target):
         yield ResultWarning(
@@ -365,24 +365,24 @@ def _warnings(
             " count when they are on stable storage where O_DSYNC or fsync was asked for",
         )
     hits = {
-        it.name: it.cache_hit_rate
-        for it in found
-        if it.cache_hit_rate is not None and it.cache_hit_rate >= HITS
+        job.name: job.cache_hit_rate
+        for job in figures
+        if job.cache_hit_rate is not None and job.cache_hit_rate >= HITS
     }
     if hits:
         shares = ", ".join(f"{percent(share)} % in {name}" for name, share in hits.items())
         yield ResultWarning("page-cache", f"part of the reads were page-cache hits: {shares}")
-    for it in found:
-        if not it.operations:
+    for one in figures:
+        if not one.operations:
             yield ResultWarning(
-                f"nothing-measured {it.name}",
-                f"{it.name}: all its requests ended within the warm-up; expected a shorter"
+                f"nothing-measured {one.name}",
+                f"{one.name}: all its requests ended within the warm-up; expected a shorter"
                 " ramp_time, or more to do",
             )
-        if it.not_made:
+        if one.not_made:
             yield ResultWarning(
-                f"not-made {it.name}",
-                f"{it.name}: {it.not_made:,} requests were due and not made before the end:"
+                f"not-made {one.name}",
+                f"{one.name}: {one.not_made:,} requests were due and not made before the end:"
                 " all slots of the queue were taken",
             )
     small = [job for job in jobs if job.random and not job.direct and job.reads]

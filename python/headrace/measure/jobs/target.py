@@ -63,22 +63,22 @@ def opened(
         return
     if not path.is_dir():
         raise ValueError(f"{path}: expected a directory or a block device")
-    made: _core.BenchmarkDirectory | None = None
+    directory: _core.BenchmarkDirectory | None = None
     target: Target | None = None
     interrupted = False
     try:
         with defer_signals():
-            made = _core.BenchmarkDirectory(path)
-        target = Target(path, _core.JobTarget.directory(made), made)
+            directory = _core.BenchmarkDirectory(path)
+        target = Target(path, _core.JobTarget.directory(directory), directory)
         yield target
     except BaseException as error:
         interrupted = True
-        if made is not None:
-            left = remove_directory(made, interrupted=True, on_progress=on_progress)
-            made = None
+        if directory is not None:
+            left = remove_directory(directory, interrupted=True, on_progress=on_progress)
+            directory = None
             if left is not None:
                 error.add_note(left.message)
         raise
     finally:
-        if made is not None and target is not None and not interrupted:
-            target.left = remove_directory(made, on_progress=on_progress)
+        if directory is not None and target is not None and not interrupted:
+            target.left = remove_directory(directory, on_progress=on_progress)

@@ -31,7 +31,7 @@ class CompletedPoints:
         known = CompletedPoints(resumed)
         # A point of the same parameters that did something else would be shown as the same.
         asked = [point.parameters for point in study.points]
-        changed = any(it.parameters in asked for it in known.others(study))
+        changed = any(other.parameters in asked for other in known.others(study))
         if changed or not any(known.has(point) for point in study.points):
             raise other_options_error(resumed)
         return known
@@ -44,14 +44,14 @@ class CompletedPoints:
     def others(self, study: Study) -> list[PointText]:
         """Return the saved points that are not of this study."""
         asked = [PointText.of(point) for point in study.points]
-        return [it for it in self.points if it not in asked]
+        return [point for point in self.points if point not in asked]
 
     def with_points_of(self, study: Study) -> Study:
         """Return a study with its own points and those of another one, in increasing order."""
-        others = [Point(it.parameters, it.scenario, ()) for it in self.others(study)]
+        others = [Point(other.parameters, other.scenario, ()) for other in self.others(study)]
         if not others:
             return study
-        points = sorted([*study.points, *others], key=lambda it: tuple(it.parameters.values()))
+        points = sorted([*study.points, *others], key=lambda one: tuple(one.parameters.values()))
         return replace(study, points=points)
 
     @cached_property
@@ -70,15 +70,15 @@ class CompletedPoints:
             rows.append(row)
         return rows
 
-    def _damaged(self, what: str) -> ValueError:
+    def _damaged(self, problem: str) -> ValueError:
         named = self.resumed.get("named", "the resumed result")
-        return ValueError(f"{named}: {what}: start again without --resume")
+        return ValueError(f"{named}: {problem}: start again without --resume")
 
     @property
     def warnings(self) -> dict[str, ResultWarning]:
         """Warnings of the earlier run, by condition."""
-        found = convert(self.resumed.get("warnings", []), list[ResultWarning])
-        return {it.condition: it for it in found}
+        saved = convert(self.resumed.get("warnings", []), list[ResultWarning])
+        return {warning.condition: warning for warning in saved}
 
     def has(self, point: Point) -> bool:
         """Return whether the earlier run had a point."""
@@ -88,5 +88,5 @@ class CompletedPoints:
         """Return whether the earlier run has all figures of a point in a repetition."""
         if not self.has(point):
             return False
-        found = [row for row in self.rows if row.is_of(point, repeat)]
-        return len(found) == len(point.tests)
+        rows = [row for row in self.rows if row.is_of(point, repeat)]
+        return len(rows) == len(point.tests)

@@ -123,14 +123,14 @@ def run_study(
         except STOP_EXCEPTIONS as error:
             # While files were made: there is nothing of this point.
             stop = Stop("interrupted")
-            warnings |= {it.condition: it for it in with_note(error)}
+            warnings |= {one.condition: one for one in with_note(error)}
             break
         except (_core.RunError, _core.ScenarioError, OSError) as error:
             # Such as a full disk. The finished points remain.
             if not rows or ranks.count() > 1:
                 raise
             stop = Stop("failed", f"{called(study, point.parameters)}: {error}")
-            warnings |= {it.condition: it for it in with_note(error)}
+            warnings |= {one.condition: one for one in with_note(error)}
             break
         for warning in measured.report.warnings:
             warnings.setdefault(warning.condition, warning)
@@ -156,13 +156,13 @@ def run_study(
 
 def _step_figures(point: Point, repeat: int, rows: Sequence[Row]) -> dict[str, float | str]:
     """Return the parameters of a measured point, and its rate by test: operations/s, or MB/s."""
-    found: dict[str, float | str] = {**point.parameters, "repetition": repeat + 1}
+    values: dict[str, float | str] = {**point.parameters, "repetition": repeat + 1}
     for row in rows:
         if row.seconds > 0:
             rate = row.unit == RATE
             amount = row.operations if rate else row.bytes / 1e6
-            found[f"{row.test} ({'operations/s' if rate else 'MB/s'})"] = amount / row.seconds
-    return found
+            values[f"{row.test} ({'operations/s' if rate else 'MB/s'})"] = amount / row.seconds
+    return values
 
 
 def _passed(began: float) -> float:
@@ -201,7 +201,7 @@ def _check_room(
 
 def _rows(point: Point, repeat: int, measured: Measurement) -> list[Row]:
     report = measured.report
-    phases = {(it.phase, it.operation): it for it in report.phases or ()}
+    phases = {(entry.phase, entry.operation): entry for entry in report.phases or ()}
     rows = []
     for test in point.tests:
         phase = phases[test.phase, test.operation]

@@ -82,8 +82,8 @@ class Row(msgspec.Struct, frozen=True):
     @classmethod
     def of_columns(cls, columns: Mapping[str, Any]) -> "Row":
         """Read a row of the table. Raises WrongField if a figure is missing or has another type."""
-        own = {key: it for key, it in columns.items() if key in cls.__struct_fields__}
-        parameters = {key: it for key, it in columns.items() if key not in own}
+        own = {key: column for key, column in columns.items() if key in cls.__struct_fields__}
+        parameters = {key: column for key, column in columns.items() if key not in own}
         return convert({**own, "parameters": parameters}, cls)
 
     def columns(self) -> dict[str, Any]:

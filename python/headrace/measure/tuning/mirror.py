@@ -187,9 +187,9 @@ def _mounted() -> list[str]:
     """Return the mount points of mirrors from the kernel's list. A name in a world-writable
     directory is not trusted."""
     return [
-        str(it.at)
-        for it in mounted()
-        if it.source == SOURCE and it.kind.startswith("fuse") and it.at.name.startswith(PREFIX)
+        str(one.at)
+        for one in mounted()
+        if one.source == SOURCE and one.kind.startswith("fuse") and one.at.name.startswith(PREFIX)
     ]
 
 

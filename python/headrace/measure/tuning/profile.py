@@ -150,7 +150,7 @@ def count_requests(
     start = before or {}
     counts = {name: count - start.get(name, 0) for name, count in after.items()}
     return Counted(
-        sum(it.count for it in report.operations.values()),
+        sum(operation.count for operation in report.operations.values()),
         {name: count for name, count in counts.items() if count > 0},
     )
 

@@ -171,11 +171,11 @@ def profiler(text: str) -> Watching:
     kind = PROFILERS.get(name)
     if kind is None or not kind.takes(argument):
         raise ValueError(f"{text!r}: expected {named()}")
-    made = kind.make(argument)
+    tool = kind.make(argument)
 
     @contextmanager
     def watching(below: Path) -> Iterator[Watched]:
-        with made(below) as watched:
+        with tool(below) as watched:
             yield replace(watched, name=text)
 
     return watching

@@ -46,7 +46,7 @@ def mix_of(shares: Vector, counts: Matrix) -> Vector:
     return caused / total if total > 0 else caused
 
 
-def nearest(counts: Matrix, wanted: Vector) -> Tuned:
+def nearest(counts: Matrix, vector: Vector) -> Tuned:
     """The nearest mix, by non-negative least squares on the simplex (Lawson and Hanson 1974).
 
     Raises ValueError if no operation causes any protocol operation.
@@ -56,13 +56,13 @@ def nearest(counts: Matrix, wanted: Vector) -> Tuned:
 
     used, shares_of, per_operation = _shares(counts)
     system = np.vstack([shares_of.T, np.full(used.sum(), WEIGHT_OF_SUM)])
-    load, _ = nnls(system, np.append(wanted, WEIGHT_OF_SUM))
-    return _tuned(load / load.sum(), used, per_operation, counts, wanted, 0)
+    load, _ = nnls(system, np.append(vector, WEIGHT_OF_SUM))
+    return _tuned(load / load.sum(), used, per_operation, counts, vector, 0)
 
 
 def pairwise(
     counts: Matrix,
-    wanted: Vector,
+    target: Vector,
     *,
     step: float = STEP,
     finest: float = FINEST,
@@ -86,7 +86,7 @@ def pairwise(
     load = np.full(number, 1.0 / number)
 
     def distance() -> float:
-        return float(np.linalg.norm(load @ shares_of - wanted))
+        return float(np.linalg.norm(load @ shares_of - target))
 
     tried, now = 0, distance()
     while step >= finest and now > threshold:
@@ -106,7 +106,7 @@ def pairwise(
                     now, gained = then, True
         if not gained:
             step /= 2
-    return _tuned(load, used, per_operation, counts, wanted, tried)
+    return _tuned(load, used, per_operation, counts, target, tried)
 
 
 def _shares(counts: Matrix) -> tuple[NDArray[np.bool_], Matrix, Vector]:
@@ -123,11 +123,11 @@ def _tuned(
     used: NDArray[np.bool_],
     per_operation: Vector,
     counts: Matrix,
-    wanted: Vector,
+    target: Vector,
     steps: int,
 ) -> Tuned:
     shares = np.zeros(len(used))
     shares[used] = load / per_operation
     shares /= shares.sum()
     protocol = mix_of(shares, counts)
-    return Tuned(shares, protocol, float(np.linalg.norm(protocol - wanted)), steps)
+    return Tuned(shares, protocol, float(np.linalg.norm(protocol - target)), steps)

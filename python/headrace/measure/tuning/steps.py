@@ -50,7 +50,7 @@ class Steps:
         self.all = convert((resumed or {}).get("steps", []), list[TuningStep])
         self._watched, self._amount, self._done = watched, amount, done
         self._resumed = resumed
-        self._known = {it.scenario_sha256: it for it in self.all}
+        self._known = {step.scenario_sha256: step for step in self.all}
 
     def expect(self, operations: Sequence[str]) -> None:
         """Check that the resumed tuning has one of these operations, with as many repetitions.

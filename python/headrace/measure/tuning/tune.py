@@ -52,10 +52,10 @@ class Round:
     distance: float | None
     """Euclidean, between that and the wanted one; None if no operation was completed."""
 
-    def largest_difference(self, wanted: Vector) -> float | None:
+    def largest_difference(self, target: Vector) -> float | None:
         """Return the largest difference between a measured and a wanted share; None if no operation
         was completed."""
-        return None if self.measured is None else float(np.abs(self.measured - wanted).max())
+        return None if self.measured is None else float(np.abs(self.measured - target).max())
 
 
 SoFar: TypeAlias = Callable[[dict[str, Any]], object]
@@ -118,7 +118,7 @@ class TuningReport(msgspec.Struct, kw_only=True):
 
 def tune(
     watched: Watched,
-    wanted: Mapping[str, float],
+    target: Mapping[str, float],
     operations: Sequence[str],
     *,
     methods: Sequence[str] = tuple(METHODS),
@@ -147,14 +147,14 @@ def tune(
     here = measurement_site(watched.directory)
     if resumed is not None:
         check_matches(resumed, {"kind": KIND, "profiler": watched.name}, here)
-        _check_target(resumed, wanted)
+        _check_target(resumed, target)
     report = TuningReport(
         version=_core.VERSION,
         place=here,
         environment=resumed_environment(of_directory(watched.directory), resumed),
         profiler=watched.name,
         amount=much,
-        wanted=dict(wanted),
+        wanted=dict(target),
     )
 
     def document() -> dict[str, Any]:
@@ -176,7 +176,7 @@ def tune(
     try:
         known = METHODS | {"pairwise": partial(pairwise, step=step, threshold=threshold)}
         searches = {name: known[name] for name in methods}
-        _found(steps, report, wanted, operations, searches, rounds, much, on_progress)
+        _found(steps, report, target, operations, searches, rounds, much, on_progress)
         report.stop = Stop("done")
     except STOP_EXCEPTIONS:
         report.stop = Stop("interrupted")
@@ -188,11 +188,11 @@ def tune(
     return document()
 
 
-def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> None:
+def _check_target(resumed: Mapping[str, Any], target: Mapping[str, float]) -> None:
     """Raise ValueError if the resumed tuning has another target: its mixes were searched for
     that."""
     before = resumed.get("wanted")
-    if before != dict(wanted):
+    if before != dict(target):
         shares = ", ".join(f"{name} {share:g}" for name, share in dict(before or {}).items())
         raise ValueError(
             f"{resumed.get('named', 'the resumed result')}: it is of another --target"
@@ -203,7 +203,7 @@ def _check_target(resumed: Mapping[str, Any], wanted: Mapping[str, float]) -> No
 def _found(
     steps: Steps,
     report: TuningReport,
-    wanted: Mapping[str, float],
+    target: Mapping[str, float],
     operations: Sequence[str],
     searches: Mapping[str, Search],
     rounds: int,
@@ -213,105 +213,107 @@ def _found(
     """Add the profile, and the mix of each method."""
     done, all_steps = 0, len(operations) + len(searches) * (rounds + 1)
 
-    def next_is(what: str) -> None:
+    def next_is(text: str) -> None:
         nonlocal done
         if on_progress is not None:
-            on_progress(done, all_steps, what)
+            on_progress(done, all_steps, text)
         done += 1
 
-    found = profile(steps.count_requests, operations, much, lambda _, operation: next_is(operation))
+    known = profile(steps.count_requests, operations, much, lambda _, operation: next_is(operation))
     report.profile = {
         operation: {
-            name: float(count) for name, count in zip(found.protocol, row, strict=True) if count
+            name: float(count) for name, count in zip(known.protocol, row, strict=True) if count
         }
-        for operation, row in zip(found.operations, found.counts, strict=True)
+        for operation, row in zip(known.operations, known.counts, strict=True)
     }
-    report.left_out = dict(found.left_out)
-    vector = found.wanted(wanted)
+    report.left_out = dict(known.left_out)
+    vector = known.wanted(target)
     for method, search in searches.items():
         tried = []
-        corrected = found
+        corrected = known
         for number in range(rounds):
             next_is(f"{method}, round {number + 1}")
             tuned = search(corrected.counts, vector)
-            tried.append(_measured(steps, found, tuned, vector, much, SEED))
+            tried.append(_measured(steps, known, tuned, vector, much, SEED))
             # Without a completed operation, counts of 0 cannot correct the profile.
             corrected = corrected.corrected(tuned.shares, tried[-1].caused)
         next_is(f"{method}, the nearest again")
-        best = min(tried, key=lambda it: inf if it.distance is None else it.distance)
-        again = _measured(steps, found, best.tuned, vector, much, SEED + 1)
-        report.mixes[method] = _mix(found, again, vector, tried)
+        best = min(tried, key=lambda entry: inf if entry.distance is None else entry.distance)
+        again = _measured(steps, known, best.tuned, vector, much, SEED + 1)
+        report.mixes[method] = _mix(known, again, vector, tried)
 
 
 def _measured(
-    steps: Steps, found: Profile, tuned: Tuned, wanted: Vector, amount: Amount, seed: int
+    steps: Steps, profiled: Profile, tuned: Tuned, target: Vector, amount: Amount, seed: int
 ) -> Round:
-    completed, counts = steps.count_requests(_weights(found, tuned), amount.mixed, seed)
+    completed, counts = steps.count_requests(_weights(profiled, tuned), amount.mixed, seed)
     if not completed:
-        return Round(tuned, np.zeros_like(wanted), None, None)
-    measured = found.vector(shares(counts, "what the mix caused") if counts else {})
-    caused = found.vector(counts) / completed
-    return Round(tuned, caused, measured, float(np.linalg.norm(measured - wanted)))
+        return Round(tuned, np.zeros_like(target), None, None)
+    measured = profiled.vector(shares(counts, "what the mix caused") if counts else {})
+    caused = profiled.vector(counts) / completed
+    return Round(tuned, caused, measured, float(np.linalg.norm(measured - target)))
 
 
-def _weights(found: Profile, tuned: Tuned) -> dict[str, float]:
-    named = zip(found.operations, map(float, tuned.shares), strict=True)
+def _weights(profiled: Profile, tuned: Tuned) -> dict[str, float]:
+    named = zip(profiled.operations, map(float, tuned.shares), strict=True)
     return {name: share for name, share in named if share > LEAST_SHARE}
 
 
-def _mix(found: Profile, final: Round, wanted: Vector, tried: Sequence[Round]) -> MixFigures:
-    predicted = zip(found.protocol, map(float, final.tuned.protocol), strict=True)
+def _mix(profiled: Profile, final: Round, target: Vector, tried: Sequence[Round]) -> MixFigures:
+    predicted = zip(profiled.protocol, map(float, final.tuned.protocol), strict=True)
     return MixFigures(
-        weights=_weights(found, final.tuned),
+        weights=_weights(profiled, final.tuned),
         predicted=dict(predicted),
         predicted_distance=final.tuned.distance,
-        measured=None if final.measured is None else _named(found, final.measured),
+        measured=None if final.measured is None else _named(profiled, final.measured),
         measured_distance=final.distance,
-        largest_difference=final.largest_difference(wanted),
-        unreached=infeasible_targets(found, final.tuned, wanted),
+        largest_difference=final.largest_difference(target),
+        unreached=infeasible_targets(profiled, final.tuned, target),
         steps=final.tuned.steps,
         rounds=[
-            RoundFigures(it.tuned.distance, it.distance, it.largest_difference(wanted))
-            for it in tried
+            RoundFigures(round_.tuned.distance, round_.distance, round_.largest_difference(target))
+            for round_ in tried
         ],
     )
 
 
-def _named(found: Profile, measured: Vector) -> dict[str, float]:
+def _named(profiled: Profile, measured: Vector) -> dict[str, float]:
     """The measured shares that are not 0, by protocol operation."""
-    named = zip(found.protocol, map(float, measured), strict=True)
+    named = zip(profiled.protocol, map(float, measured), strict=True)
     return {name: share for name, share in named if share}
 
 
-def infeasible_targets(found: Profile, tuned: Tuned, wanted: Vector) -> dict[str, str]:
+def infeasible_targets(profiled: Profile, tuned: Tuned, target: Vector) -> dict[str, str]:
     """Return the protocol operations whose wanted share no mix comes near, each with the reason."""
-    off = tuned.protocol - wanted
+    off = tuned.protocol - target
     return {
-        found.protocol[column]: _too_little(found, column, -off[column])
+        profiled.protocol[column]: _too_little(profiled, column, -off[column])
         if off[column] < 0
-        else _too_much(found, tuned, column, off[column])
+        else _too_much(profiled, tuned, column, off[column])
         for column in map(int, np.flatnonzero(np.abs(off) > NEAR))
     }
 
 
-def _too_little(found: Profile, column: int, by: float) -> str:
-    shares = found.counts / np.maximum(found.counts.sum(axis=1, keepdims=True), 1e-12)
+def _too_little(profiled: Profile, column: int, by: float) -> str:
+    shares = profiled.counts / np.maximum(profiled.counts.sum(axis=1, keepdims=True), 1e-12)
     purest = int(shares[:, column].argmax())
     others = [
-        found.protocol[other]
+        profiled.protocol[other]
         for other in np.argsort(-shares[purest], kind="stable")
         if other != column and shares[purest, other] > NEAR
     ]
     text = f"{100 * by:.2f} percentage points too little"
     if not others:
         return f"{text}: other operations take its share"
-    return f"{text}: its purest source, {found.operations[purest]}, also causes {', '.join(others)}"
+    return (
+        f"{text}: its purest source, {profiled.operations[purest]}, also causes {', '.join(others)}"
+    )
 
 
-def _too_much(found: Profile, tuned: Tuned, column: int, by: float) -> str:
-    caused = tuned.shares * found.counts[:, column]
+def _too_much(profiled: Profile, tuned: Tuned, column: int, by: float) -> str:
+    caused = tuned.shares * profiled.counts[:, column]
     sources = [
-        found.operations[row]
+        profiled.operations[row]
         for row in np.argsort(-caused, kind="stable")
         if caused[row] > NEAR * caused.sum()
     ]

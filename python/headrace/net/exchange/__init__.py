@@ -51,8 +51,8 @@ def read_foreign(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise ValueError(f"{path}: expected expressions that are not so deep") from None
     _report(path, "not read", notes)
-    found: dict[str, Any] = document
-    return found
+    content: dict[str, Any] = document
+    return content
 
 
 def write_foreign(document: Mapping[str, Any], path: Path) -> bytes:
@@ -66,10 +66,10 @@ def write_foreign(document: Mapping[str, Any], path: Path) -> bytes:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     _report(path, "left out", notes)
-    found: bytes = data
-    return found
+    content: bytes = data
+    return content
 
 
-def _report(path: Path, what: str, notes: Iterable[str]) -> None:
+def _report(path: Path, result: str, notes: Iterable[str]) -> None:
     for note in notes:
-        warnings.warn(f"{path}: {what}: {note}", LeftOutWarning, stacklevel=4)
+        warnings.warn(f"{path}: {result}: {note}", LeftOutWarning, stacklevel=4)

@@ -42,7 +42,7 @@ class ColourSets:
         self.is_timed = False
 
     def _declare_colours(self) -> None:
-        of = self.ml.colsets
+        sets = self.ml.colsets
         for kind in ("unit", "bool", "int", "text", "real", "time"):
             form = {"text": "string"}.get(kind, kind)
             used = kind in ("unit", "bool", "int", "text") or any(
@@ -52,7 +52,7 @@ class ColourSets:
                 self._base(kind, form)
         for name, members in self.net.colours.enums.items():
             parts = [self.ml.members[name, member] for member in members]
-            self.colsets["kind", name] = Colset(of[name], "enum", parts)
+            self.colsets["kind", name] = Colset(sets[name], "enum", parts)
         waiting = dict(self.net.colours.records)
         while waiting:
             for name, fields in list(waiting.items()):
@@ -60,8 +60,8 @@ class ColourSets:
                     for kind in fields.values():
                         if kind in ("real", "time"):
                             self._base(kind, kind)
-                    labels = [(self.ml.fields[name, it], of[kind]) for it, kind in fields.items()]
-                    self.colsets["kind", name] = Colset(of[name], "record", labels)
+                    labels = [(self.ml.fields[name, it], sets[kind]) for it, kind in fields.items()]
+                    self.colsets["kind", name] = Colset(sets[name], "record", labels)
                     del waiting[name]
 
     def _base(self, kind: str, form: str) -> None:
@@ -88,17 +88,17 @@ class ColourSets:
         return self._derived(("copies", total), f"COPY_OF_{total}", "range", [0, total - 1])
 
     def _list(self, kind: str) -> str:
-        of = self._kind(kind)
-        return self._derived(("list", kind), f"{of}_list", "list", [of])
+        item = self._kind(kind)
+        return self._derived(("list", kind), f"{item}_list", "list", [item])
 
-    def _colset(self, node: Node, of: str, *, timed: bool = False) -> str:
-        """Return the colour set of a node's tokens; `of` is that without copies."""
-        colset = of
+    def _colset(self, node: Node, kind: str, *, timed: bool = False) -> str:
+        """Return the colour set of a node's tokens; `kind` is that without copies."""
+        colset = kind
         if self.total[node.page] > 1:
             colset = self._copies(node.page)
-            if of != "UNIT":
-                product = ("product", colset, of)
-                colset = self._derived(product, f"{colset}_{of}", "product", [colset, of])
+            if kind != "UNIT":
+                product = ("product", colset, kind)
+                colset = self._derived(product, f"{colset}_{kind}", "product", [colset, kind])
         if timed:
             self.is_timed = True
             key = ("timed", colset)
@@ -108,27 +108,27 @@ class ColourSets:
             colset = self.colsets[key].name
         return colset
 
-    def _variable(self, wanted: str, colset: str) -> str:
-        key = (wanted, colset)
+    def _variable(self, preferred: str, colset: str) -> str:
+        key = (preferred, colset)
         if key not in self.variables:
-            self.variables[key] = self.names.new(wanted)
+            self.variables[key] = self.names.new(preferred)
         return self.variables[key]
 
-    def _fresh(self, wanted: str, colset: str, used: set[str]) -> str:
+    def _fresh(self, preferred: str, colset: str, used: set[str]) -> str:
         """Return a variable that a transition does not use yet."""
         number = 1
-        while (name := self._variable(wanted if number == 1 else f"{wanted}{number}", colset)) in (
-            used
-        ):
+        while (
+            name := self._variable(preferred if number == 1 else f"{preferred}{number}", colset)
+        ) in (used):
             number += 1
         used.add(name)
         return name
 
     def _positions(self, enum: str) -> str:
         members = self.net.colours.enums[enum]
-        of = self.ml.ord_of(enum)
+        ordinal = self.ml.ord_of(enum)
         clauses = (
-            f"{of} {self.ml.members[enum, member]} = {number}"
+            f"{ordinal} {self.ml.members[enum, member]} = {number}"
             for number, member in enumerate(members)
         )
         return "fun " + " | ".join(clauses) + ";"
@@ -148,11 +148,11 @@ class ColourSets:
         return not known and name not in ("true", "false") and name not in members
 
 
-def literal(ml: Translator, kind: str, of: Ml) -> str:
+def literal(ml: Translator, kind: str, term: Ml) -> str:
     """Return a constant by its value, or by its text if that is not known."""
-    if of.value is None:
-        return of.at(ATOM)
-    return value_of(ml, kind, of.value)
+    if term.value is None:
+        return term.at(ATOM)
+    return value_of(ml, kind, term.value)
 
 
 def value_of(ml: Translator, kind: str, value: Any) -> str:
@@ -180,6 +180,6 @@ def value_of(ml: Translator, kind: str, value: Any) -> str:
     return ml_string(value)
 
 
-def type_of(ml: Translator, of: Ml) -> str:
+def type_of(ml: Translator, term: Ml) -> str:
     """Return the type that the declaration of a constant needs."""
-    return " : IntInf.int" if of.kind == "time" and not ml.clock.is_real else ""
+    return " : IntInf.int" if term.kind == "time" and not ml.clock.is_real else ""

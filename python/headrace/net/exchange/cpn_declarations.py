@@ -61,12 +61,12 @@ class Declarations:
                 case "use":
                     self._count("files of code")
 
-    def _count(self, what: str) -> None:
-        self.left_out[what] = self.left_out.get(what, 0) + 1
+    def _count(self, label: str) -> None:
+        self.left_out[label] = self.left_out.get(label, 0) + 1
 
     def notes(self) -> Iterator[str]:
         """Yield what was not read."""
-        yield from (f"{number} {what}" for what, number in self.left_out.items())
+        yield from (f"{number} {label}" for label, number in self.left_out.items())
 
     # --- colour sets --------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Declarations:
                 members = {member: self.names.new(member, "member") for member in ids}
                 self.meaning.members |= members
                 self.colours[own] = list(members.values())
-                return Colour(own, domain=[("name", it) for it in ids])
+                return Colour(own, domain=[("name", label) for label in ids])
             case "index":
                 bounds = [self.whole(ml.text) for ml in form.all("ml")]
                 if len(bounds) != 2 or len(ids) != 1:
@@ -124,7 +124,7 @@ class Declarations:
                 self.meaning.indices.add(ids[0])
                 return Colour("int", domain=_numbers(*bounds))
             case "product":
-                return self._product(name, [(f"f{i + 1}", it) for i, it in enumerate(ids)], True)
+                return self._product(name, [(f"f{i + 1}", key) for i, key in enumerate(ids)], True)
             case "record":
                 fields = []
                 for part in form.all("recordfield"):
@@ -134,8 +134,8 @@ class Declarations:
                     fields.append((plain_label(labels[0]), labels[1]))
                 return self._product(name, fields, False)
             case "alias":
-                of = self._known(ids[0]) if ids else Colour("", why="it names no colour set")
-                return Colour(of.kind, domain=of.domain, why=of.why)
+                element = self._known(ids[0]) if ids else Colour("", why="it names no colour set")
+                return Colour(element.kind, domain=element.domain, why=element.why)
             case "list":
                 return Colour(self._known(ids[0] if ids else "").kind, is_list=True)
             case "subset":
@@ -145,24 +145,24 @@ class Declarations:
     def _subset(self, form: Xml, ids: list[str]) -> Colour:
         if not ids:
             raise MlError("it names no colour set")
-        of = self._known(ids[0])
+        target = self._known(ids[0])
         listed, function = form.text_at("with", "ml"), form.text_at("by", "ml")
         if listed:
             tree = self.meaning.expand(parse_ml(listed))
             if tree[0] != "list":
                 raise MlError("expected a list of values")
-            return Colour(of.kind, domain=list(tree[1]))
-        if not function or of.domain is None:
+            return Colour(target.kind, domain=list(tree[1]))
+        if not function or target.domain is None:
             raise MlError("subsets of large colour sets by a function are not read")
         kept = []
-        for value in of.domain:
+        for value in target.domain:
             call = ("apply", parse_ml(function), value)
             truth = reduced(self.meaning.expand(call))
             if truth not in (TRUE, FALSE):
                 raise MlError(f"{function} has no value that is known")
             if truth == TRUE:
                 kept.append(value)
-        return Colour(of.kind, domain=kept or None)
+        return Colour(target.kind, domain=kept or None)
 
     def whole(self, text: str) -> int:
         tree = self.meaning.expand(parse_ml(text))
@@ -191,13 +191,13 @@ class Declarations:
         return _numbers(*(self.whole(bound) for bound in bounds))
 
     def _product(self, name: str, fields: list[tuple[str, str]], is_product: bool) -> Colour:
-        kinds = {field: self._known(of) for field, of in fields}
+        kinds = {field: self._known(field_kind) for field, field_kind in fields}
         if len(kinds) != len(fields) or not fields:
             raise MlError("expected one or more different fields")
         own = self.names.new(name, "Record")
-        of = {field: colour.kind for field, colour in kinds.items()}
-        self.colours[own] = of
-        self.meaning.records[own] = of
+        kinds_of_fields = {field: colour.kind for field, colour in kinds.items()}
+        self.colours[own] = kinds_of_fields
+        self.meaning.records[own] = kinds_of_fields
         if is_product:
             self.meaning.products.add(own)
         domain: list[list[Ml]] | None = [[]]
@@ -213,7 +213,7 @@ class Declarations:
             return Colour(own)
         if is_product:
             return Colour(own, domain=[("tuple", values) for values in domain])
-        labels = list(of)
+        labels = list(kinds_of_fields)
         records: list[Ml] = [
             ("record", list(zip(labels, values, strict=True))) for values in domain
         ]
@@ -224,21 +224,21 @@ class Declarations:
     def _code(self, declaration: Xml) -> None:
         text = declaration.text
         try:
-            found = parse_declarations(text)
+            declarations = parse_declarations(text)
         except MlError as error:
             words = text.replace("(", " ").split()
             if len(words) > 1:
                 self.meaning.unread[words[1]] = str(error)
             self._count("declarations of other forms")
             return
-        for form, name, of in found:
+        for form, name, body in declarations:
             if form == "fun":
-                self.meaning.functions[name] = of
-            elif name == "unit_of_time" and of[0] == "text" and of[1] in UNITS:
-                self.meaning.unit = of[1]
+                self.meaning.functions[name] = body
+            elif name == "unit_of_time" and body[0] == "text" and body[1] in UNITS:
+                self.meaning.unit = body[1]
             else:
-                self.meaning.values[name] = of
-                self._value(name, of)
+                self.meaning.values[name] = body
+                self._value(name, body)
 
     def _value(self, name: str, tree: Ml) -> None:
         """Make a number or text a value of the document."""

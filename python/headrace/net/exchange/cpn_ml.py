@@ -118,9 +118,9 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[str] = set(RESERVED) | set(HELPERS)
 
-    def new(self, wanted: str) -> str:
+    def new(self, preferred: str) -> str:
         """Return a name like the one that is wanted."""
-        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted).strip("_")
+        base = re.sub(r"[^A-Za-z0-9_]", "_", preferred).strip("_")
         base = base if base[:1].isalpha() else f"x{base}"
         name, number = base, 1
         while name in self._taken:
@@ -143,7 +143,7 @@ def ml_real(value: float) -> str:
 def ml_string(text: str) -> str:
     """Return a text in CPN ML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(it if 32 <= ord(it) < 127 else f"\\u{ord(it):04x}" for it in escaped) + '"'
+    return '"' + "".join(c if 32 <= ord(c) < 127 else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
 def real_of(ml: Ml) -> Ml:
@@ -173,12 +173,12 @@ class Translator:
         for name, members in colours.enums.items():
             for member in members:
                 once = sum(member in others for others in colours.enums.values()) == 1
-                wanted = member if once else f"{name}_{member}"
-                self.members[name, member] = names.new(wanted)
+                joined = member if once else f"{name}_{member}"
+                self.members[name, member] = names.new(joined)
         self.fields = {
-            (name, of): label
+            (name, kind): label
             for name, fields in colours.records.items()
-            for of, label in zip(fields, _labels(fields), strict=True)
+            for kind, label in zip(fields, _labels(fields), strict=True)
         }
         self.constants: dict[str, Ml] = {}
         for name, text in net.values.items():
@@ -285,11 +285,11 @@ class Translator:
         enums = self.net.colours.enums
         if kind == "Name" and inner not in scope.variables and inner in enums:
             return Ml(self.members[inner, name], inner, ATOM, name)
-        of = self.infer(record, scope)
-        text = of.text if of.binds == ATOM and re.fullmatch(r"\w+", of.text) else None
-        inside = text or f"({of.text} : {self.colsets[of.kind]})"
-        field_kind = self.net.colours.records[of.kind][name]
-        return Ml(f"#{self.fields[of.kind, name]} {inside}", field_kind, APPLY, None, of.random)
+        ml = self.infer(record, scope)
+        text = ml.text if ml.binds == ATOM and re.fullmatch(r"\w+", ml.text) else None
+        inside = text or f"({ml.text} : {self.colsets[ml.kind]})"
+        field_kind = self.net.colours.records[ml.kind][name]
+        return Ml(f"#{self.fields[ml.kind, name]} {inside}", field_kind, APPLY, None, ml.random)
 
     def _record(self, record: str, arguments: list[Any], scope: Scope) -> Ml:
         fields = self.net.colours.records[record]
@@ -299,43 +299,43 @@ class Translator:
             name = names[position] if name is None else name
             given[name] = self.compile(argument, scope, fields[name])
         entries = [f"{self.fields[record, name]} = {given[name].text}" for name in names]
-        random = any(it.random for it in given.values())
-        constant = {name: it.value for name, it in given.items()}
+        random = any(given_ml.random for given_ml in given.values())
+        constant = {name: ml.value for name, ml in given.items()}
         value = None if None in constant.values() else constant
         return Ml("{" + ", ".join(entries) + "}", record, ATOM, value, random)
 
     def _with(self, parts: Any, scope: Scope, expected: str | None) -> Ml:
         record, changes = parts
-        of = self.infer(record, scope, expected)
-        fields = self.net.colours.records[of.kind]
+        ml = self.infer(record, scope, expected)
+        fields = self.net.colours.records[ml.kind]
         given = {name: self.compile(value, scope, fields[name]) for name, value in changes}
-        simple = re.fullmatch(r"\w+", of.text) is not None
-        inside = of.text if simple else "whole"
+        simple = re.fullmatch(r"\w+", ml.text) is not None
+        inside = ml.text if simple else "whole"
         entries = [
-            f"{self.fields[of.kind, name]} = "
-            + (given[name].text if name in given else f"#{self.fields[of.kind, name]} {inside}")
+            f"{self.fields[ml.kind, name]} = "
+            + (given[name].text if name in given else f"#{self.fields[ml.kind, name]} {inside}")
             for name in fields
         ]
-        random = of.random or any(it.random for it in given.values())
+        random = ml.random or any(argument.random for argument in given.values())
         text = "{" + ", ".join(entries) + "}"
         if simple:
-            return Ml(text, of.kind, ATOM, None, random)
-        text = f"let val whole : {self.colsets[of.kind]} = {of.text} in {text} end"
-        return Ml(text, of.kind, APPLY, None, random)
+            return Ml(text, ml.kind, ATOM, None, random)
+        text = f"let val whole : {self.colsets[ml.kind]} = {ml.text} in {text} end"
+        return Ml(text, ml.kind, APPLY, None, random)
 
     # --- operators ----------------------------------------------------------------------------
 
     def _unary(self, parts: Any, scope: Scope, expected: str | None) -> Ml:
         operator, operand = parts
         if operator == "not":
-            of = self.compile(operand, scope, "bool")
-            value = None if of.value is None else not of.value
-            return Ml(f"not {of.at(ATOM)}", "bool", APPLY, value, of.random)
-        of = self.infer(operand, scope, expected)
-        if of.value is not None and of.kind == "time":
-            return self.time(-of.value)
-        value = None if of.value is None else -of.value
-        return Ml(f"~ {of.at(ATOM)}", of.kind, APPLY, value, of.random)
+            operand_ml = self.compile(operand, scope, "bool")
+            value = None if operand_ml.value is None else not operand_ml.value
+            return Ml(f"not {operand_ml.at(ATOM)}", "bool", APPLY, value, operand_ml.random)
+        operand_ml = self.infer(operand, scope, expected)
+        if operand_ml.value is not None and operand_ml.kind == "time":
+            return self.time(-operand_ml.value)
+        value = None if operand_ml.value is None else -operand_ml.value
+        return Ml(f"~ {operand_ml.at(ATOM)}", operand_ml.kind, APPLY, value, operand_ml.random)
 
     def _choice(self, parts: Any, scope: Scope, expected: str | None) -> Ml:
         condition = self.compile(parts[0], scope, "bool")
@@ -353,7 +353,7 @@ class Translator:
     def _binary(self, parts: Any, scope: Scope) -> Ml:
         operator, a, b = parts
         if operator in ("and", "or"):
-            left, right = (self.compile(it, scope, "bool") for it in (a, b))
+            left, right = (self.compile(side, scope, "bool") for side in (a, b))
             word, binds = ("andalso", AND) if operator == "and" else ("orelse", OR)
             value = None
             if left.value is not None and right.value is not None:
@@ -373,8 +373,8 @@ class Translator:
             return self.equal(operator, left, right, value)
         if operator in ("<", "<=", ">", ">="):
             if left.kind in self.net.colours.enums:
-                of = self.ord_of(left.kind)
-                left, right = (Ml(f"{of} {it.at(ATOM)}", "int", APPLY) for it in (left, right))
+                ordinal = self.ord_of(left.kind)
+                left, right = (Ml(f"{ordinal} {ml.at(ATOM)}", "int", APPLY) for ml in (left, right))
             text = f"{left.at(SUM)} {operator} {right.at(SUM)}"
             return Ml(text, "bool", COMPARISON, value, random)
         return self._sum(operator, left, right, value)
@@ -383,7 +383,7 @@ class Translator:
         """Return the first operand; the second can say which enumeration is meant."""
         kind, name = node_of(a)
         if kind == "Name" and name not in scope.variables and name not in self.constants:
-            owners = [of for of, members in self.net.colours.enums.items() if name in members]
+            owners = [enum for enum, members in self.net.colours.enums.items() if name in members]
             if len(owners) > 1:
                 return self.infer(a, scope, self.infer(b, scope).kind)
         return self.infer(a, scope)
@@ -426,13 +426,13 @@ class Translator:
             return self.time(round(value))
         if operator == "*" and not self.clock.is_real and "int" in (left.kind, right.kind):
             left, right = (
-                Ml(f"IntInf.fromInt {it.at(ATOM)}", "time", APPLY) if it.kind == "int" else it
-                for it in (left, right)
+                Ml(f"IntInf.fromInt {side.at(ATOM)}", "time", APPLY) if side.kind == "int" else side
+                for side in (left, right)
             )
             return Ml(f"{left.at(PRODUCT)} * {right.at(APPLY)}", "time", PRODUCT, None, random)
         if times == (True, True) and not self.clock.is_real:
             left, right = (
-                Ml(f"Real.fromLargeInt {it.at(ATOM)}", "real", APPLY) for it in (left, right)
+                Ml(f"Real.fromLargeInt {side.at(ATOM)}", "real", APPLY) for side in (left, right)
             )
             times = (False, False)
         if any(times) and not self.clock.is_real:
@@ -474,8 +474,8 @@ class Translator:
         colset = self.colsets[left.kind]
         for name, kind in self.net.colours.records[left.kind].items():
             pair = (
-                Ml(f"#{self.fields[left.kind, name]} ({it.text} : {colset})", kind, APPLY)
-                for it in (left, right)
+                Ml(f"#{self.fields[left.kind, name]} ({side.text} : {colset})", kind, APPLY)
+                for side in (left, right)
             )
             yield from self._equal_parts(*pair)
 
@@ -506,51 +506,51 @@ class Translator:
                 )
                 return Ml(f"discrete (0, {last})", "int", APPLY, None, True)
             case "discrete":
-                bounds = [self.compile(it, scope, "int") for it in values]
+                bounds = [self.compile(element, scope, "int") for element in values]
                 return self._apply("discrete", bounds, "int")
             case "min" | "max":
                 return self._extreme(name, values, scope, expected)
             case "abs":
-                of = self.infer(values[0], scope, expected)
-                value = None if of.value is None else abs(of.value)
-                return Ml(f"abs {of.at(ATOM)}", of.kind, APPLY, value, of.random)
+                first = self.infer(values[0], scope, expected)
+                value = None if first.value is None else abs(first.value)
+                return Ml(f"abs {first.at(ATOM)}", first.kind, APPLY, value, first.random)
             case "floor" | "ceil" | "round":
                 return self._whole(name, self.compile(values[0], scope, "real"))
             case "sqrt" | "exp" | "log":
                 word = {"sqrt": "Math.sqrt", "exp": "Math.exp", "log": "Math.ln"}[name]
-                of = self.compile(values[0], scope, "real")
-                value = _of_real(name, of.value)
-                return Ml(f"{word} {of.at(ATOM)}", "real", APPLY, value, of.random)
+                first = self.compile(values[0], scope, "real")
+                value = _of_real(name, first.value)
+                return Ml(f"{word} {first.at(ATOM)}", "real", APPLY, value, first.random)
         return self._distribution(name, values, scope, expected)
 
     def _apply(self, name: str, arguments: list[Ml], kind: str) -> Ml:
-        text = f"{name} ({', '.join(it.text for it in arguments)})"
+        text = f"{name} ({', '.join(argument.text for argument in arguments)})"
         if name == "bernoulli":
             return Ml(f"{text} = 1", "bool", COMPARISON, None, True)
         return Ml(text, kind, APPLY, None, True)
 
-    def _in_seconds(self, of: Ml) -> Ml:
-        if of.value is not None:
-            return Ml(ml_real(of.value / SECOND), "real", ATOM, of.value / SECOND)
+    def _in_seconds(self, ml: Ml) -> Ml:
+        if ml.value is not None:
+            return Ml(ml_real(ml.value / SECOND), "real", ATOM, ml.value / SECOND)
         if self.clock.is_real:
-            return replace(of, kind="real")
+            return replace(ml, kind="real")
         second = self.clock.constant(SECOND)
-        return Ml(f"Real.fromLargeInt {of.at(ATOM)} / {second}.0", "real", PRODUCT, None, of.random)
+        return Ml(f"Real.fromLargeInt {ml.at(ATOM)} / {second}.0", "real", PRODUCT, None, ml.random)
 
-    def _whole(self, name: str, of: Ml) -> Ml:
+    def _whole(self, name: str, number: Ml) -> Ml:
         value = None
-        if of.value is not None:
+        if number.value is not None:
             rounded = {"floor": math.floor, "ceil": math.ceil}.get(name)
             value = (
-                rounded(of.value)
+                rounded(number.value)
                 if rounded is not None
-                else int(math.copysign(math.floor(abs(of.value) + 0.5), of.value))
+                else int(math.copysign(math.floor(abs(number.value) + 0.5), number.value))
             )
         word = self.helper("to_nearest") if name == "round" else name
-        return Ml(f"{word} {of.at(ATOM)}", "int", APPLY, value, of.random)
+        return Ml(f"{word} {number.at(ATOM)}", "int", APPLY, value, number.random)
 
     def _extreme(self, name: str, values: list[Tree], scope: Scope, expected: str | None) -> Ml:
-        left, right = self._alike(*(self.infer(it, scope, expected) for it in values))
+        left, right = self._alike(*(self.infer(element, scope, expected) for element in values))
         value = None
         if left.value is not None and right.value is not None:
             value = min(left.value, right.value) if name == "min" else max(left.value, right.value)
@@ -569,13 +569,13 @@ class Translator:
         self, name: str, values: list[Tree], scope: Scope, expected: str | None
     ) -> Ml:
         plain = {"erlang": 1, "lognormal": 2, "weibull": 1, "pareto": 1}.get(name, 0)
-        typed = [self.infer(it, scope, expected) for it in values]
-        is_time = any(it.kind == "time" for it in typed[plain:])
+        typed = [self.infer(element, scope, expected) for element in values]
+        is_time = any(term.kind == "time" for term in typed[plain:])
         if is_time and not self.clock.is_real:
             raise NeedsRealTime
         args = [
-            self.convert(it, "time" if is_time and position >= plain else "real")
-            for position, it in enumerate(typed)
+            self.convert(term, "time" if is_time and position >= plain else "real")
+            for position, term in enumerate(typed)
         ]
         match name:
             case "exponential":

@@ -80,7 +80,7 @@ def cpn_net(net: NetStructure) -> CpnNet:
     try:
         trial = TickClock()
         _Exporter(net, trial).export()
-        name, unit = next((name, it) for name, it in UNITS if trial.seen % it == 0)
+        name, unit = next((name, symbol) for name, symbol in UNITS if trial.seen % symbol == 0)
         if trial.largest // unit > MOST_TICKS:
             raise NeedsRealTime
         clock = TickClock(unit)
@@ -103,7 +103,7 @@ class _Exporter(Stations):
 
     def export(self, unit: str = "ps") -> CpnNet:
         self._declare_colours()
-        most = max((int(it.table.get("priority", 0)) for it in self.net.transitions()), default=0)
+        most = max((int(one.table.get("priority", 0)) for one in self.net.transitions()), default=0)
         self.high = min(100, 999 - most)
         top = self._page(self.net.top, None)
         for node in self.net.nodes():
@@ -115,8 +115,8 @@ class _Exporter(Stations):
                 raise ValueError(f"transition {transition.path}: {error}") from None
         add_ports(top)
         code = [
-            f"val {it.text}{type_of(self.ml, it)} = {value_of(self.ml, it.kind, it.value)};"
-            for it in self.ml.constants.values()
+            f"val {one.text}{type_of(self.ml, one)} = {value_of(self.ml, one.kind, one.value)};"
+            for one in self.ml.constants.values()
         ]
         code += [HELPERS[name] for name in HELPERS if name in self.ml.helpers]
         code += [self._positions(enum) for enum in sorted(self.ml.ordered)]
@@ -136,22 +136,22 @@ class _Exporter(Stations):
         )
 
     def _notes(self) -> list[str]:
-        found = []
-        records = sum(len(as_list(it.table.get("record"))) for it in self.net.transitions())
+        others = []
+        records = sum(len(as_list(each.table.get("record"))) for each in self.net.transitions())
         probes = sum(len(as_list(page.table.get("probes"))) for page in self.net.top.walk())
         if records or probes:
-            found.append(f"{probes} probes and {records} records of figures in transitions")
+            others.append(f"{probes} probes and {records} records of figures in transitions")
         if self.net.settings:
-            found.append(f"{self.net.settings} settings of runs")
+            others.append(f"{self.net.settings} settings of runs")
         flags = sum(
             bool(node.table.get(flag))
             for node in self.net.nodes()
             for flag in ("sink", "rest", "conserve")
         )
         if flags:
-            found.append(f"{flags} marks sink, rest or conserve; tokens stay in sinks")
-        found += [f"{number} entries of {key}" for key, number in self.net.others.items()]
-        return found
+            others.append(f"{flags} marks sink, rest or conserve; tokens stay in sinks")
+        others += [f"{number} entries of {key}" for key, number in self.net.others.items()]
+        return others
 
     # --- pages and nodes ----------------------------------------------------------------------
 
@@ -216,9 +216,9 @@ class _Exporter(Stations):
             scope = Scope(copy=Ml(str(copy), "int", ATOM, copy))
             tokens.append(
                 [
-                    it
+                    first_token
                     for entry in as_list(node.table.get("initial"))
-                    for it in self._first_tokens(node, entry, scope)
+                    for first_token in self._first_tokens(node, entry, scope)
                 ]
             )
         return tokens
@@ -361,11 +361,11 @@ class _Exporter(Stations):
             entries = []
             for name in fields:
                 label = self.ml.fields[kind, name]
-                of = records[kind][name]
+                record = records[kind][name]
                 if name in named:
-                    value = self._pattern(named[name], of, scope, used, guards, True)
+                    value = self._pattern(named[name], record, scope, used, guards, True)
                 else:
-                    value = self._fresh("any", self._kind(of), used)
+                    value = self._fresh("any", self._kind(record), used)
                 entries.append(f"{label} = {value}")
             return "{" + ", ".join(entries) + "}"
         value_ml = self.ml.compile(tree, scope, kind)
@@ -399,8 +399,8 @@ class _Exporter(Stations):
             scope.variables[name] = value
         if not outputs:
             return
-        words = set(re.findall(r"\w+", " ".join(it.partition("=")[2] for it in lines)))
-        inputs = [it for it in sorted(used) if it in words and it not in outputs]
+        words = set(re.findall(r"\w+", " ".join(line.partition("=")[2] for line in lines)))
+        inputs = [word for word in sorted(used) if word in words and word not in outputs]
         head = f"input ({', '.join(inputs)});\n" if inputs else ""
         if len(lines) == 1:
             action = f"action ({lines[0].partition('=')[2].strip()});"

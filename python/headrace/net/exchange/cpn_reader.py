@@ -44,7 +44,7 @@ class _Reader(Transitions):
         net = root.find("cpnet")
         if net is None:
             raise self.source.error(root.line, "expected the element cpnet")
-        for option in (it for options in net.all("options") for it in options.all("option")):
+        for option in (entry for options in net.all("options") for entry in options.all("option")):
             if option.get("name") == "realtimestamp":
                 self.meaning.has_real_time = option.text_at("value", "boolean") == "true"
         for box in net.all("globbox"):
@@ -55,9 +55,9 @@ class _Reader(Transitions):
             self.pages[page.get("id")] = page
         self._check_references(net)
         for monitors in net.all("monitorblock"):
-            self.count("monitors", sum(it.tag == "monitor" for it in monitors.walk()))
+            self.count("monitors", sum(element.tag == "monitor" for element in monitors.walk()))
         document = self.document(net)
-        notes = [f"{number} {what}" for what, number in self.left_out.items()]
+        notes = [f"{number} {label}" for label, number in self.left_out.items()]
         return document, [*self.declared.notes(), *notes, *obey_kernel_rules(document)]
 
     # --- references ---------------------------------------------------------------------------
@@ -66,51 +66,51 @@ class _Reader(Transitions):
         """Refuse references to elements that the file does not have: what they join is unknown."""
         every: dict[str, Xml] = {}
         for page in self.pages.values():
-            for it in (*page.all("place"), *page.all("trans")):
-                if it.get("id") in every:
-                    raise self.source.error(it.line, f"two elements have the id {it.get('id')!r}")
-                every[it.get("id")] = it
+            for one in (*page.all("place"), *page.all("trans")):
+                if one.get("id") in every:
+                    raise self.source.error(one.line, f"two elements have the id {one.get('id')!r}")
+                every[one.get("id")] = one
             for named, tag, end in (
                 ("transition", "trans", "transend"),
                 ("place", "place", "placeend"),
             ):
-                known = {it.get("id") for it in page.all(tag)}
+                known = {node.get("id") for node in page.all(tag)}
                 for arc in page.all("arc"):
                     self._check_end(arc, arc.find(end), known, f"{named} of this arc")
-        places = {key for key, it in every.items() if it.tag == "place"}
+        places = {key for key, node in every.items() if node.tag == "place"}
         self._check_fusions(net, places)
         instances: set[str] = set()
-        for it in (it for block in net.all("instances") for it in block.walk()):
-            if it.tag != "instance":
+        for part in (element for block in net.all("instances") for element in block.walk()):
+            if part.tag != "instance":
                 continue
-            instances.add(it.get("id"))
+            instances.add(part.get("id"))
             for key, known in (("page", set(self.pages)), ("trans", set(every))):
-                if key in it.attributes and it.get(key) not in known:
+                if key in part.attributes and part.get(key) not in known:
                     named = {"page": "page", "trans": "transition"}[key]
-                    raise self._leads_nowhere(it, f"{named} of this instance", it.get(key))
-        for it in (it for block in net.all("monitorblock") for it in block.walk()):
-            if it.tag != "node":
+                    raise self._leads_nowhere(part, f"{named} of this instance", part.get(key))
+        for part in (element for block in net.all("monitorblock") for element in block.walk()):
+            if part.tag != "node":
                 continue
-            if it.get("idref") not in every:
-                raise self._leads_nowhere(it, "node of this monitor", it.get("idref"))
-            instance = it.get("pageinstanceidref")
+            if part.get("idref") not in every:
+                raise self._leads_nowhere(part, "node of this monitor", part.get("idref"))
+            instance = part.get("pageinstanceidref")
             if instance and instances and instance not in instances:
-                raise self._leads_nowhere(it, "page instance of this monitor", instance)
+                raise self._leads_nowhere(part, "page instance of this monitor", instance)
 
-    def _check_end(self, at: Xml, end: Xml | None, known: set[str], what: str) -> None:
+    def _check_end(self, at: Xml, end: Xml | None, known: set[str], label: str) -> None:
         key = "" if end is None else end.get("idref")
         if key not in known:
-            raise self._leads_nowhere(at, what, key)
+            raise self._leads_nowhere(at, label, key)
 
     def _check_fusions(self, net: Xml, places: set[str]) -> None:
         members: dict[str, str] = {}
         for fusion in net.all("fusion"):
-            for it in fusion.all("fusion_elm"):
-                key = it.get("idref")
+            for one in fusion.all("fusion_elm"):
+                key = one.get("idref")
                 if key not in places:
-                    raise self._leads_nowhere(it, f"place of fusion set {fusion.get('name')}", key)
+                    raise self._leads_nowhere(one, f"place of fusion set {fusion.get('name')}", key)
                 if members.setdefault(key, fusion.get("name")) != fusion.get("name"):
-                    raise self.source.error(it.line, f"the place {key!r} is in two fusion sets")
+                    raise self.source.error(one.line, f"the place {key!r} is in two fusion sets")
         for page in self.pages.values():
             for place in page.all("place"):
                 info = place.find("fusioninfo")
@@ -121,10 +121,10 @@ class _Reader(Transitions):
                         f"place {name}: no fusion set {info.get('name')!r} of the file has it",
                     )
 
-    def _leads_nowhere(self, at: Xml, what: str, key: str) -> ValueError:
+    def _leads_nowhere(self, at: Xml, label: str, key: str) -> ValueError:
         problem = f"is missing: no such element has the id {key!r}" if key else "is not named"
         return self.source.error(
-            at.line, f"the {what} {problem}; repair the file in the tool that wrote it"
+            at.line, f"the {label} {problem}; repair the file in the tool that wrote it"
         )
 
     # --- pages --------------------------------------------------------------------------------
@@ -158,21 +158,21 @@ class _Reader(Transitions):
             for transition in page.all("trans")
             for subst in transition.all("subst")
         }
-        listed = [it.get("page") for all_ in net.all("instances") for it in all_.all("instance")]
-        wanted = listed or [number for number in self.pages if number not in inner]
-        self.count("pages without an instance", len(set(self.pages) - set(wanted) - inner))
-        if not wanted:
+        listed = [one.get("page") for all_ in net.all("instances") for one in all_.all("instance")]
+        numbers = listed or [number for number in self.pages if number not in inner]
+        self.count("pages without an instance", len(set(self.pages) - set(numbers) - inner))
+        if not numbers:
             raise self.source.error(net.line, "expected a page that is not within another")
-        return [self.pages[number] for number in dict.fromkeys(wanted)]
+        return [self.pages[number] for number in dict.fromkeys(numbers)]
 
     def _fusions(self, net: Xml, document: dict[str, Any], taken: PlainNames) -> None:
-        places = {it.get("id"): it for page in self.pages.values() for it in page.all("place")}
+        places = {one.get("id"): one for page in self.pages.values() for one in page.all("place")}
         for fusion in net.all("fusion"):
-            members = [places[it.get("idref")] for it in fusion.all("fusion_elm")]
+            members = [places[element.get("idref")] for element in fusion.all("fusion_elm")]
             if not members:
                 continue
             name = taken.new(fusion.get("name"), "fusion")
-            marked = [it for it in members if it.text_at("initmark", "text")]
+            marked = [set_ for set_ in members if set_.text_at("initmark", "text")]
             table, colour = self.place(marked[0] if marked else members[0])
             document.setdefault("places", {})[name] = table
             self.fusion[fusion.get("id")] = Target(name, colour, table)
@@ -204,10 +204,10 @@ class _Reader(Transitions):
                 targets[key] = self.fusion[self.fused[key]]
             else:
                 name = taken.new(place.text_at("text"), "place")
-                of, colour = self.place(place)
-                table.setdefault("places", {})[name] = of
-                targets[key] = Target(name, colour, of)
-        named = [(it, taken.new(it.text_at("text"), "transition")) for it in page.all("trans")]
+                path, colour = self.place(place)
+                table.setdefault("places", {})[name] = path
+                targets[key] = Target(name, colour, path)
+        named = [(one, taken.new(one.text_at("text"), "transition")) for one in page.all("trans")]
         arcs: dict[str, list[Xml]] = {}
         for arc in page.all("arc"):
             end = arc.find("transend")
@@ -235,7 +235,7 @@ class _Reader(Transitions):
         if page is None:
             raise self.source.error(subst.line, "this substitution transition has no page")
         ports = {}
-        known = {it.get("id") for it in page.all("place")}
+        known = {place.get("id") for place in page.all("place")}
         pairs = "".join(subst.get("portsock").split())
         if not re.fullmatch(rf"({PORT_AND_SOCKET},?)*", pairs):
             raise self.source.error(
@@ -287,12 +287,12 @@ class _Reader(Transitions):
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        found = terms(self.meaning, self.meaning.expand(parse_ml(text)))
+        expanded = terms(self.meaning, self.meaning.expand(parse_ml(text)))
         if colour.is_list:
-            if len(found) != 1 or found[0].count != ONE or found[0].token[0] != "list":
+            if len(expanded) != 1 or expanded[0].count != ONE or expanded[0].token[0] != "list":
                 raise MlError("a place of lists is read with one list only, such as [1, 2]")
-            found = [Term(ONE, token) for token in found[0].token[1]]
-        for term in found:
+            expanded = [Term(ONE, token) for token in expanded[0].token[1]]
+        for term in expanded:
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")
             if term.delay is not None and term.delay not in (
@@ -309,8 +309,8 @@ class _Reader(Transitions):
             elif count != "0":
                 entry = {} if colour.kind == "unit" else {"token": token}
                 tokens.append(entry | {"count": int(count) if count.isdigit() else count})
-        counts = [it["count"] for it in tokens if isinstance(it, dict)]
-        if colour.kind == "unit" and all(isinstance(it, int) for it in counts):
+        counts = [part["count"] for part in tokens if isinstance(part, dict)]
+        if colour.kind == "unit" and all(isinstance(value, int) for value in counts):
             return sum(counts)
         return tokens
 

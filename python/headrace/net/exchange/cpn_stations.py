@@ -40,7 +40,7 @@ class Stations(ColourSets):
     def _takes_any(self, node: Node) -> bool:
         """Return true if the order of a node's tokens makes no difference to its transitions."""
         for transition in self.net.transitions():
-            if not any(of is node for of, _ in transition.takes):
+            if not any(taken is node for taken, _ in transition.takes):
                 continue
             ((_, arc), *others) = transition.takes
             if others or "when" in transition.table or arc.get("count", 1) != 1:
@@ -156,12 +156,12 @@ class Stations(ColourSets):
             return Ml(span.text, "int", ATOM, span.value)
         if form == "Binary" and parts[0] == "*":
             sides = [self.ml.infer(part, scope) for part in parts[1:]]
-            if {it.kind for it in sides} == {"int", "time"}:
+            if {side.kind for side in sides} == {"int", "time"}:
                 texts = (
-                    it if it.kind == "int" else Ml(it.text, "int", it.binds, it.value)
-                    for it in sides
+                    side if side.kind == "int" else Ml(side.text, "int", side.binds, side.value)
+                    for side in sides
                 )
-                if all(it.kind == "int" or it.value is not None for it in sides):
+                if all(side.kind == "int" or side.value is not None for side in sides):
                     left, right = texts
                     text = f"{left.at(PRODUCT)} * {right.at(APPLY)}"
                     return Ml(text, "int", PRODUCT, None, span.random)
@@ -209,15 +209,15 @@ class Stations(ColourSets):
 
     def _insertion(self, node: Node) -> str:
         """Return the name of a function that inserts a token behind those of its class."""
-        of = self._kind(node.colour)
+        kind = self._kind(node.colour)
         urgency, insert = (
             self.names.new(f"{word}_{node.name}") for word in ("class_of", "insert_in")
         )
         scope = Scope({"token": Ml("x", node.colour)})
         rank = self.ml.compile(tree_of(node.table["class"]), scope, "int")
         self.functions += [
-            f"fun {urgency} (x: {of}) = Int.max (0, {rank.text});",
-            f"fun {insert} (x: {of}, [] : {of} list) = [x] | {insert} (x, y :: rest) ="
+            f"fun {urgency} (x: {kind}) = Int.max (0, {rank.text});",
+            f"fun {insert} (x: {kind}, [] : {kind} list) = [x] | {insert} (x, y :: rest) ="
             f" if {urgency} x < {urgency} y then x :: y :: rest else y :: {insert} (x, rest);",
         ]
         return insert

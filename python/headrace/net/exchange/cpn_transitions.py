@@ -40,9 +40,9 @@ class Firing:
     chances: dict[str, str] = field(default_factory=dict)
     """Conditions on variables without arc, with the names of their values."""
 
-    def let(self, wanted: str, text: str) -> str:
+    def let(self, preferred: str, text: str) -> str:
         """Compute a value in each firing; return its name."""
-        name = self.names.new(wanted, "value")
+        name = self.names.new(preferred, "value")
         self.table.setdefault("let", []).append(f"{name} = {text}")
         return name
 
@@ -63,17 +63,17 @@ class Transitions:
         self.meaning = self.declared.meaning
         self.left_out: dict[str, int] = {}
 
-    def count(self, what: str, number: int = 1) -> None:
+    def count(self, label: str, number: int = 1) -> None:
         """Count what is left out."""
         if number:
-            self.left_out[what] = self.left_out.get(what, 0) + number
+            self.left_out[label] = self.left_out.get(label, 0) + number
 
-    def within(self, at: Xml, what: str, of: Any, *arguments: Any) -> Any:
+    def within(self, at: Xml, label: str, function: Any, *arguments: Any) -> Any:
         """Call a function; its errors get the line of an element."""
         try:
-            return of(*arguments)
+            return function(*arguments)
         except MlError as error:
-            raise self.source.error(at.line, f"{what}: {error}") from None
+            raise self.source.error(at.line, f"{label}: {error}") from None
 
     def transitions(
         self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
@@ -163,8 +163,8 @@ class Transitions:
     def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
         """Return the cases of an arc from a place: conditions, and tokens that are taken."""
         return [
-            (conditions, [(arc, target, term) for term in found])
-            for conditions, found in cases(self.meaning, tree)
+            (conditions, [(arc, target, term) for term in group])
+            for conditions, group in cases(self.meaning, tree)
         ]
 
     def transition(
@@ -230,13 +230,13 @@ class Transitions:
             return ("name", name)
         match tree[0]:
             case "tuple" | "list":
-                return (tree[0], [self._with_chances(it, firing) for it in tree[1]])
+                return (tree[0], [self._with_chances(branch, firing) for branch in tree[1]])
             case "record":
-                return ("record", [(of, self._with_chances(it, firing)) for of, it in tree[1]])
+                return ("record", [(test, self._with_chances(it, firing)) for test, it in tree[1]])
             case "if":
-                return ("if", *(self._with_chances(it, firing) for it in tree[1:]))
+                return ("if", *(self._with_chances(branch, firing) for branch in tree[1:]))
             case "binary":
-                return ("binary", tree[1], *(self._with_chances(it, firing) for it in tree[2:]))
+                return ("binary", tree[1], *(self._with_chances(part, firing) for part in tree[2:]))
             case "apply":
                 return ("apply", tree[1], self._with_chances(tree[2], firing))
         return tree
@@ -252,14 +252,14 @@ class Transitions:
     def _guards(self, text: str) -> list[Ml]:
         tree = self.meaning.expand(parse_ml(text))
         parts: list[Ml] = list(tree[1]) if tree[0] == "list" else [tree]
-        found: list[Ml] = []
+        guards: list[Ml] = []
         while parts:
             part = parts.pop(0)
             if part[0] == "binary" and part[1] == "andalso":
                 parts[:0] = [part[2], part[3]]
             elif part != ("name", "true"):
-                found.append(part)
-        return found
+                guards.append(part)
+        return guards
 
     def _time(self, text: str) -> Ml:
         match = re.fullmatch(r"\s*@\+\+?(.*)", text, re.DOTALL)
@@ -295,9 +295,9 @@ class Transitions:
                     arc.line,
                     f"transition {name}: {', '.join(missing)} must be on an arc from a place first",
                 )
-            for it in ready[:1]:
-                waiting.remove(it)
-                self.within(it[0], f"transition {name}", self._take, it[1], it[2], firing)
+            for entry in ready[:1]:
+                waiting.remove(entry)
+                self.within(entry[0], f"transition {name}", self._take, entry[1], entry[2], firing)
 
     def _take(self, target: Target, term: Term, firing: Firing) -> None:
         if term.conditions:
@@ -394,14 +394,14 @@ class Transitions:
         parts = tree[1] if tree[0] == "tuple" and len(names) > 1 else [tree]
         if len(parts) != len(names):
             raise MlError(f"expected {len(names)} values of the code segment")
-        found = {}
+        bound_ = {}
         for name, part in zip(names, parts, strict=True):
             if part[0] == "name" and part[1] in local:
-                found[name] = local[part[1]]
+                bound_[name] = local[part[1]]
                 continue
             value = self._bound(self.meaning.expand(part), firing, local, self._kind_of(name))
-            found[name] = firing.let(name, value)
-        firing.variables |= found
+            bound_[name] = firing.let(name, value)
+        firing.variables |= bound_
 
     def _kind_of(self, name: str) -> str | None:
         return self._kind(name) if name in self.declared.variables else None
@@ -481,7 +481,7 @@ class Transitions:
         if count != "1":
             entry["count"] = int(count) if count.isdigit() else count
         if target.colour.timed:
-            spans = [it for it in (term.delay, delay) if it is not None]
+            spans = [span for span in (term.delay, delay) if span is not None]
             text = " + ".join(self._span(span, firing) for span in spans)
             if text and text != "0 s":
                 entry["delay"] = text

@@ -136,7 +136,7 @@ class _Writer:
             case "enum":
                 says = "with " + " | ".join(parts)
             case "record":
-                says = "record " + " * ".join(f"{name}: {of}" for name, of in parts)
+                says = "record " + " * ".join(f"{name}: {kind}" for name, kind in parts)
             case "product":
                 says = "product " + " * ".join(parts)
             case "list":
@@ -144,7 +144,7 @@ class _Writer:
             case "alias":
                 says = parts[0]
             case "range":
-                bounds = [str(it).replace("-", "~") for it in parts]
+                bounds = [str(element).replace("-", "~") for element in parts]
                 says = f"int with {bounds[0]}..{bounds[1]}"
                 limits = SubElement(form, "with")
                 for bound in bounds:
@@ -186,8 +186,8 @@ class _Writer:
                 if shown.socket is None:
                     continue
                 ends = (self.substitutions[child], self.places[shown.socket])
-                for wanted, inward in ((shown.inward, True), (shown.outward, False)):
-                    if wanted:
+                for names, inward in ((shown.inward, True), (shown.outward, False)):
+                    if names:
                         self._arc(page, Arc(place, inward), child, ends, layout, drawn)
         SubElement(page, "constraints")
 
@@ -227,13 +227,13 @@ class _Writer:
         SubElement(element, "box", w=f"{_width(name):.6f}", h="36.000000")
         return element
 
-    def _inscriptions(self, element: Element, of: Transition | None, x: float, y: float) -> None:
+    def _inscriptions(self, element: Element, shown: Transition | None, x: float, y: float) -> None:
         SubElement(element, "binding", x="7.200000", y="-3.000000")
         for tag, text, dx, dy in (
-            ("cond", of.guard if of else "", -45, 30),
+            ("cond", shown.guard if shown else "", -45, 30),
             ("time", "", 55, 30),
-            ("code", of.code if of else "", 70, -45),
-            ("priority", of.priority if of else "", -60, -30),
+            ("code", shown.code if shown else "", 70, -45),
+            ("priority", shown.priority if shown else "", -60, -30),
         ):
             self._text(element, tag, text, x + dx, y + dy)
 
@@ -317,9 +317,9 @@ def _port_type(shown: Shown) -> str:
 
 def _page_name(name: str, taken: set[str]) -> str:
     base = re.sub(r"\W", "_", name, flags=re.ASCII) or "page"
-    wanted, number = base, 1
-    while wanted in taken:
+    fresh, number = base, 1
+    while fresh in taken:
         number += 1
-        wanted = f"{base}{number}"
-    taken.add(wanted)
-    return wanted
+        fresh = f"{base}{number}"
+    taken.add(fresh)
+    return fresh

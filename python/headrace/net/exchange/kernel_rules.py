@@ -17,16 +17,16 @@ def obey_kernel_rules(document: dict[str, Any]) -> list[str]:
     dead = set()
     while True:
         filled = {node for node in nodes if node.table.get("initial")}
-        filled |= {node for it in transitions if it not in dead for node, _ in it.puts}
-        found = {
-            it
-            for it in transitions
-            if it not in dead and any(node not in filled for node, _ in it.takes)
+        filled |= {node for each in transitions if each not in dead for node, _ in each.puts}
+        newly_dead = {
+            each
+            for each in transitions
+            if each not in dead and any(node not in filled for node, _ in each.takes)
         }
-        if not found:
+        if not newly_dead:
             break
-        dead |= found
-    drained: set[Node] = {node for it in transitions if it not in dead for node, _ in it.takes}
+        dead |= newly_dead
+    drained: set[Node] = {node for one in transitions if one not in dead for node, _ in one.takes}
     for transition in dead:
         del transition.page.table["transitions"][transition.name]
     empty = [node for node in nodes if node not in filled]

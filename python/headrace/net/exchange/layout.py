@@ -27,18 +27,18 @@ class Layout:
 
 def lines(sheet: Sheet) -> list[tuple[Symbol, Symbol]]:
     """Return the arcs of a page, as source and target."""
-    found: list[tuple[Symbol, Symbol]] = []
+    edges: list[tuple[Symbol, Symbol]] = []
     for transition in sheet.transitions:
         for arc in transition.arcs:
             ends: tuple[Symbol, Symbol] = (arc.place, transition)
-            found.append(ends if arc.inward else (transition, arc.place))
+            edges.append(ends if arc.inward else (transition, arc.place))
     for child in sheet.children:
         for place, shown in child.shown.items():
             if shown.socket is not None and shown.inward:
-                found.append((place, child))
+                edges.append((place, child))
             if shown.socket is not None and shown.outward:
-                found.append((child, place))
-    return found
+                edges.append((child, place))
+    return edges
 
 
 def lay_out(sheet: Sheet) -> Layout:
@@ -70,7 +70,7 @@ def _layered(count: int, links: list[tuple[int, int]]) -> list[tuple[float, floa
         return WIDTH if east else 0.0
 
     boxes = [Box(WIDTH, HEIGHT, layer - 1, HEIGHT / 2, side) for layer in layers]
-    ends = (sorted(link, key=lambda it: layers[it]) for link in links)
+    ends = (sorted(link, key=lambda node: layers[node]) for link in links)
     place(boxes, [Link(west, east) for west, east in ends])
     return [(box.x, box.y) for box in boxes]
 
@@ -94,4 +94,4 @@ def _spread(count: int, links: list[tuple[int, int]]) -> list[tuple[float, float
                 if other not in column:
                     column[other] = column[at] + 1
                     waiting.append(other)
-    return [(column[it] * WIDTH, row[it] * HEIGHT) for it in range(count)]
+    return [(column[index] * WIDTH, row[index] * HEIGHT) for index in range(count)]

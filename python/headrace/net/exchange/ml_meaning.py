@@ -116,9 +116,9 @@ class _Expansion:
                 for number, (pattern, value) in enumerate(tree[1]):
                     value = self.expand(value, inner, calls)
                     bound = self.match(pattern, value, [])
-                    later = [tree[2], *(it for _, it in tree[1][number + 1 :])]
+                    later = [tree[2], *(declaration for _, declaration in tree[1][number + 1 :])]
                     if is_random(value) and any(
-                        sum(uses(it, name) for it in later) > 1 for name in bound
+                        sum(uses(declaration, name) for declaration in later) > 1 for name in bound
                     ):
                         raise MlError("a random value that is used more than once is not read here")
                     inner |= bound
@@ -136,7 +136,7 @@ class _Expansion:
         while function[0] == "apply":
             arguments.insert(0, function[2])
             function = function[1]
-        known = [self.expand(it, env, calls) for it in arguments]
+        known = [self.expand(each, env, calls) for each in arguments]
         if function[0] == "fn" and len(known) == 1:
             return self.cases(known[0], function[1], env, calls)
         if function[0] != "name":
@@ -151,25 +151,25 @@ class _Expansion:
                     raise MlError(f"{name} is called with {len(known)} arguments")
                 pattern = patterns[0] if len(patterns) == 1 else ("tuple", patterns)
                 clauses.append((pattern, body))
-            of = known[0] if len(known) == 1 else ("tuple", known)
-            return self.cases(of, clauses, {}, calls + 1)
+            record = known[0] if len(known) == 1 else ("tuple", known)
+            return self.cases(record, clauses, {}, calls + 1)
         result: Ml = function
         for argument in known:
             result = ("apply", result, argument)
         return result
 
-    def cases(self, of: Ml, clauses: list[tuple[Ml, Ml]], env: dict[str, Ml], calls: int) -> Ml:
+    def cases(self, tested: Ml, clauses: list[tuple[Ml, Ml]], env: dict[str, Ml], calls: int) -> Ml:
         results: list[tuple[list[Ml], Ml]] = []
         for pattern, body in clauses:
             tests: list[Ml] = []
-            bound = self.match(pattern, of, tests)
+            bound = self.match(pattern, tested, tests)
             for name, value in bound.items():
                 if is_random(value) and uses(body, name) != 1:
                     raise MlError("a random value that is used more than once is not read here")
             results.append((tests, self.expand(body, env | bound, calls)))
             if not tests:
                 break
-        if is_random(of) and len(results) > 1:
+        if is_random(tested) and len(results) > 1:
             raise MlError("cases of a random value are not read")
         tree = results[-1][1]
         for tests, result in reversed(results[:-1]):
@@ -215,6 +215,6 @@ def _field(label: str, value: Ml) -> Ml:
     if value[0] == "record":
         for name, part in value[1]:
             if name == label:
-                found: Ml = part
-                return found
+                term: Ml = part
+                return term
     return ("field", label, value)

@@ -63,7 +63,7 @@ class _Token:
 
 def _tokens(text: str) -> list[_Token]:
     text = _without_comments(text)
-    found, at = [], 0
+    tokens, at = [], 0
     while at < len(text):
         match = TOKEN.match(text, at)
         if match is None:
@@ -71,10 +71,10 @@ def _tokens(text: str) -> list[_Token]:
         at = match.end()
         kind = match.lastgroup or ""
         if kind != "space":
-            found.append(_Token(kind, match[0]))
-    if len(found) > MOST_TOKENS:
+            tokens.append(_Token(kind, match[0]))
+    if len(tokens) > MOST_TOKENS:
         raise MlError(f"expected at most {MOST_TOKENS} words")
-    return found
+    return tokens
 
 
 def _without_comments(text: str) -> str:
@@ -129,9 +129,9 @@ class _Parser:
         self.at += 1
         return text
 
-    def expect(self, wanted: str) -> None:
-        if self.peek() != wanted:
-            raise MlError(f"expected {wanted!r}, not {self.peek() or 'the end'}")
+    def expect(self, expected: str) -> None:
+        if self.peek() != expected:
+            raise MlError(f"expected {expected!r}, not {self.peek() or 'the end'}")
         self.step()
 
     def expect_end(self) -> None:
@@ -160,9 +160,9 @@ class _Parser:
             return ("if", condition, then, self.expression())
         if word == "case":
             self.step()
-            of = self.expression()
+            value = self.expression()
             self.expect("of")
-            return ("case", of, self.clauses())
+            return ("case", value, self.clauses())
         if word == "fn":
             self.step()
             return ("fn", self.clauses())
@@ -320,7 +320,7 @@ class _Parser:
         return pattern, self.expression()
 
     def declarations(self, end: str | None) -> list[tuple[str, str, Any]]:
-        found: list[tuple[str, str, Any]] = []
+        declarations: list[tuple[str, str, Any]] = []
         while self.kind() != "end" and self.peek() != end:
             word = self.step()
             if word == ";":
@@ -329,7 +329,7 @@ class _Parser:
                 pattern, value = self.binding()
                 if pattern[0] != "name":
                     raise MlError("expected val NAME = …")
-                found.append(("val", pattern[1], value))
+                declarations.append(("val", pattern[1], value))
             elif word == "fun":
                 name = self.peek()
                 clauses = []
@@ -347,10 +347,10 @@ class _Parser:
                     if self.peek() != "|":
                         break
                     self.step()
-                found.append(("fun", name, clauses))
+                declarations.append(("fun", name, clauses))
             else:
                 raise MlError(f"expected val or fun, not {word}")
-        return found
+        return declarations
 
 
 def _unescaped(text: str) -> str:

@@ -172,21 +172,21 @@ class ExpressionText:
 
     def record_of(self, fields: list[tuple[str, Ml]], expected: str | None) -> Text:
         labels = {plain_label(label) for label, _ in fields}
-        found = [
+        records = [
             name
             for name, known in self.meaning.records.items()
             if set(known) == labels and name not in self.meaning.products
         ]
-        if expected in found:
-            found = [expected]
-        if len(found) != 1:
+        if expected in records:
+            records = [expected]
+        if len(records) != 1:
             raise MlError(f"expected the fields of one colour set, not {', '.join(sorted(labels))}")
-        kinds = self.meaning.records[found[0]]
+        kinds = self.meaning.records[records[0]]
         entries = (
             f"{plain_label(label)} = {self.at(part, CHOICE, kinds[plain_label(label)])}"
             for label, part in fields
         )
-        return f"{found[0]}({', '.join(entries)})", ATOM
+        return f"{records[0]}({', '.join(entries)})", ATOM
 
     def binary(self, tree: Ml) -> Text:
         _, operator, a, b = tree
@@ -198,13 +198,13 @@ class ExpressionText:
                         return chance, ATOM
                     return f"not {chance}", NOT
         if operator not in OPERATORS:
-            what = "texts" if operator == "^" else "multisets and lists"
-            raise MlError(f"{operator} of {what} is not read here")
+            types = "texts" if operator == "^" else "multisets and lists"
+            raise MlError(f"{operator} of {types} is not read here")
         word, binds = OPERATORS[operator]
         first = binds + 1 if binds == COMPARISON else binds
         is_time = "time" in (self.kind(a), self.kind(b))
         if is_time and operator == "*":
-            a, b = (it[2] if called(it) == "IntInf.fromInt" else it for it in (a, b))
+            a, b = (ml[2] if called(ml) == "IntInf.fromInt" else ml for ml in (a, b))
         elif is_time:
             left, right = self.at(a, first, "time"), self.at(b, binds + 1, "time")
             if operator == "div":
@@ -228,7 +228,7 @@ class ExpressionText:
                 return self.kind(tree[2]) or self.kind(tree[3])
             case "binary" if tree[1] in ("+", "-", "*", "div", "mod", "/"):
                 kinds = [self.kind(part) for part in tree[2:]]
-                return next((it for it in ("time", "real") if it in kinds), kinds[0])
+                return next((type_ for type_ in ("time", "real") if type_ in kinds), kinds[0])
             case "binary":
                 return "bool"
         name = called(tree)
@@ -298,7 +298,7 @@ class ExpressionText:
             raise MlError(f"{name}.ran has too many values")
         values = colour.domain
         first, last = values[0][1], values[-1][1]
-        if values[0][0] == "int" and values == [("int", it) for it in range(first, last + 1)]:
+        if values[0][0] == "int" and values == [("int", count) for count in range(first, last + 1)]:
             return f"discrete({first}, {last})", ATOM
         if len(values) > MOST_DRAWN:
             raise MlError(f"{name}.ran has too many values")

@@ -44,13 +44,13 @@ def walk(tree: Ml) -> Iterator[Ml]:
 
 def is_random(tree: Ml) -> bool:
     """Return true if a tree has a function of random numbers."""
-    names = (it[1] for it in walk(tree) if it[0] == "name")
+    names = (node[1] for node in walk(tree) if node[0] == "name")
     return any(name in RANDOM or name.endswith(".ran") for name in names)
 
 
 def uses(tree: Ml, name: str) -> int:
     """Return how often a tree has a name."""
-    return sum(it[0] == "name" and it[1] == name for it in walk(tree))
+    return sum(node[0] == "name" and node[1] == name for node in walk(tree))
 
 
 def called(tree: Ml) -> str | None:

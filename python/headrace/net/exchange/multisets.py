@@ -51,12 +51,12 @@ def terms(meaning: Meaning, tree: Ml) -> list[Term]:
     Raises:
         MlError: It is not read.
     """
-    found = []
+    summands = []
     for term in _terms(meaning, tree, ()):
-        found.append(term)
-        if len(found) > MOST_TERMS:
+        summands.append(term)
+        if len(summands) > MOST_TERMS:
             raise MlError(f"expected at most {MOST_TERMS} tokens in an inscription")
-    return found
+    return summands
 
 
 def _terms(meaning: Meaning, tree: Ml, conditions: tuple[Ml, ...]) -> Iterator[Term]:
@@ -109,7 +109,7 @@ def _values(meaning: Meaning, name: str) -> list[Ml]:
 def _difference(left: list[Term], right: list[Term], conditions: tuple[Ml, ...]) -> Iterator[Term]:
     """Yield different tokens without some; the values that are taken away must be among them."""
     tokens = [term.token for term in left]
-    single = all(it.count == ONE and not it.conditions for it in (*left, *right))
+    single = all(summand.count == ONE and not summand.conditions for summand in (*left, *right))
     if not single or any(tokens.count(token) > 1 for token in tokens):
         raise MlError("a difference of multisets is read for different single tokens only")
     for term in left:
@@ -125,24 +125,24 @@ def cases(meaning: Meaning, tree: Ml) -> list[Case]:
     Raises:
         MlError: It is not read, or has too many cases.
     """
-    found: list[Case] = [([], [])]
+    results: list[Case] = [([], [])]
     for term in terms(meaning, tree):
         grown: list[Case] = []
-        for conditions, tokens in found:
+        for conditions, tokens in results:
             # All its conditions hold, or the first that does not is one of them.
             plain = replace(term, conditions=())
             for number in range(len(term.conditions) + 1):
                 held = list(term.conditions[:number])
                 if number < len(term.conditions):
                     held.append(negated(term.conditions[number]))
-                both = conditions + [it for it in held if it not in conditions]
+                both = conditions + [condition for condition in held if condition not in conditions]
                 if _possible(meaning, both):
                     there = number == len(term.conditions)
                     grown.append((both, [*tokens, plain] if there else tokens))
-        found = grown
-        if len(found) > MOST_CASES:
+        results = grown
+        if len(results) > MOST_CASES:
             raise MlError(f"expected at most {MOST_CASES} cases of conditions")
-    return [case for case in found if not _exhausted(meaning, case[0])]
+    return [case for case in results if not _exhausted(meaning, case[0])]
 
 
 def _sides(condition: Ml) -> tuple[str, Ml, bool] | None:

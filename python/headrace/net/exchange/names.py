@@ -23,9 +23,9 @@ class PlainNames:
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken: set[str] = set(taken)
 
-    def new(self, wanted: str, otherwise: str) -> str:
+    def new(self, preferred: str, otherwise: str) -> str:
         """Return a name like the one that is wanted; `otherwise` if it has no letters."""
-        base = re.sub(r"\W+", "_", wanted.strip()).strip("_") or otherwise
+        base = re.sub(r"\W+", "_", preferred.strip()).strip("_") or otherwise
         name, number = base, 1
         while name in self.taken:
             number += 1

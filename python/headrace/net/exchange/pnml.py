@@ -154,7 +154,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
     count[runs] = net.settings
     count |= {f"entries of {key}": number for key, number in net.others.items()}
     add_ports(sheets[net.top])
-    return sheets[net.top], [f"{number} {what}" for what, number in count.items() if number]
+    return sheets[net.top], [f"{number} {label}" for label, number in count.items() if number]
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
 
 def _name(parent: Element, name: str) -> None:
     # XML has no control characters.
-    text = "".join(it if it.isprintable() else " " for it in name)
+    text = "".join(character if character.isprintable() else " " for character in name)
     SubElement(SubElement(parent, "name"), "text").text = text
 
 
@@ -285,10 +285,10 @@ class _Reader:
                     raise self.source.error(
                         arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
                     )
-        for (of, way, place_name), weight in arcs.items():
+        for (node, way, place_name), weight in arcs.items():
             if weight:
                 entry = place_name if weight == 1 else {"place": place_name, "count": weight}
-                transitions[of].setdefault(way, []).append(entry)
+                transitions[node].setdefault(way, []).append(entry)
         for transition, name in names.items():
             if transition.tag == "transition" and "take" not in transitions[name]:
                 raise self.source.error(
@@ -302,7 +302,7 @@ class _Reader:
             "places": places,
             "transitions": transitions,
         }
-        notes = [f"{number} {what}" for what, number in self.left_out.items()]
+        notes = [f"{number} {label}" for label, number in self.left_out.items()]
         if len(pages) > 2:
             notes.append(f"{len(pages) - 1} pages, whose elements are now on one")
         return document, notes + obey_kernel_rules(document)
@@ -321,8 +321,8 @@ class _Reader:
             else:
                 self._beside(child)
 
-    def _count(self, what: str) -> None:
-        self.left_out[what] = self.left_out.get(what, 0) + 1
+    def _count(self, label: str) -> None:
+        self.left_out[label] = self.left_out.get(label, 0) + 1
 
     def _check(self, element: Xml) -> None:
         """Refuse what is not known to leave the meaning of a place, transition or arc alone."""
@@ -364,18 +364,18 @@ class _Reader:
         who = f"{element.tag} {element.get('id')}"
         raise self._refused(element, who, f"the element {label}", value)
 
-    def _refused(self, at: Xml, who: str, what: str, value: str) -> ValueError:
+    def _refused(self, at: Xml, who: str, label: str, value: str) -> ValueError:
         shown = f" {value[:40]!r}" if value else ""
         return self.source.error(
             at.line,
-            f"{who}: {what}{shown} is not read, and may change the meaning: expected an ordinary"
+            f"{who}: {label}{shown} is not read, and may change the meaning: expected an ordinary"
             " place/transition net",
         )
 
     def _tool(self, element: Xml, who: str, part: Xml) -> None:
         self._count("parts for one tool only")
         words = " ".join(
-            word for it in part.walk() for word in (it.tag, it.text, *it.attributes.values())
+            word for one in part.walk() for word in (one.tag, one.text, *one.attributes.values())
         )
         if element.tag == "arc" and re.search("inhibit|reset", words, re.IGNORECASE):
             raise self._refused(part, who, "the element toolspecific", "inhibitor or reset arc")
@@ -398,12 +398,12 @@ class _Reader:
         self._count(f"elements {element.tag}")
 
     def _number(self, element: Xml, label: str, otherwise: int) -> int:
-        found = element.find(label)
-        if found is None:
+        child = element.find(label)
+        if child is None:
             return self._of_attribute(element, label, otherwise)
-        text = found.text_at("text") or found.text_at("value")
+        text = child.text_at("text") or child.text_at("value")
         # Some tools name the only colour, too.
-        return self._whole(found, text.removeprefix("Default,").strip(), otherwise)
+        return self._whole(child, text.removeprefix("Default,").strip(), otherwise)
 
     def _of_attribute(self, element: Xml, name: str, otherwise: int) -> int:
         return self._whole(element, element.get(name).strip(), otherwise)
@@ -423,12 +423,12 @@ class _Reader:
         """Return the place or transition at an end of an arc."""
         number = arc.get(key)
         for _ in range(100):
-            found = self.nodes.get(number)
-            if found is None:
+            node = self.nodes.get(number)
+            if node is None:
                 raise self.source.error(arc.line, f"{key}: no element has the id {number!r}")
-            if not found.tag.startswith("reference"):
-                return found
-            number = found.get("ref")
+            if not node.tag.startswith("reference"):
+                return node
+            number = node.get("ref")
         raise self.source.error(arc.line, f"{key}: references lead in a circle")
 
     def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:

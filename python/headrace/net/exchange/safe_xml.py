@@ -29,22 +29,22 @@ class Xml:
 
     def find(self, *path: str) -> "Xml | None":
         """Return the first element on a path of names."""
-        found: Xml | None = self
+        element: Xml | None = self
         for tag in path:
-            if found is None:
+            if element is None:
                 return None
-            found = next((child for child in found.children if child.tag == tag), None)
-        return found
+            element = next((child for child in element.children if child.tag == tag), None)
+        return element
 
     def text_at(self, *path: str) -> str:
         """Return the text of the first element on a path, without space around it."""
-        found = self.find(*path)
-        return "" if found is None else found.text.strip()
+        child = self.find(*path)
+        return "" if child is None else child.text.strip()
 
     def findall_ids(self) -> list[str]:
         """Return the new names of the values of a colour set."""
-        found = [child for with_ in self.all("with") for child in with_.all("id")]
-        return [child.text.strip() for child in found]
+        ids = [child for with_ in self.all("with") for child in with_.all("id")]
+        return [child.text.strip() for child in ids]
 
     def get(self, name: str) -> str:
         """Return an attribute, or nothing."""

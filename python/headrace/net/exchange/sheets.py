@@ -84,11 +84,11 @@ class Sheet:
         self.transitions.append(transition)
         return transition
 
-    def _free(self, wanted: str) -> str:
-        name, number = wanted, 1
+    def _free(self, preferred: str) -> str:
+        name, number = preferred, 1
         while name in self.names:
             number += 1
-            name = f"{wanted} {number}"
+            name = f"{preferred} {number}"
         self.names.add(name)
         return name
 
@@ -119,7 +119,7 @@ def add_ports(top: Sheet) -> None:
         common = list(sheets[0].around())
         for sheet in sheets[1:]:
             around = set(sheet.around())
-            common = [it for it in common if it in around]
+            common = [node for node in common if node in around]
         for sheet in sheets:
             _show(place, sheet, common[0])
     for sheet in top.walk():

@@ -32,12 +32,12 @@ class Colours:
     enums: dict[str, list[str]] = field(default_factory=dict)
     records: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def contains(self, kind: str, wanted: str) -> bool:
+    def contains(self, kind: str, member: str) -> bool:
         """Return true if a kind is `wanted`, or a record that has it inside."""
-        if kind == wanted:
+        if kind == member:
             return True
         fields = self.records.get(kind, {}).values()
-        return any(self.contains(inner, wanted) for inner in fields)
+        return any(self.contains(inner, member) for inner in fields)
 
 
 @dataclass(eq=False)
@@ -106,7 +106,7 @@ class Page:
         ports = self.table.get("ports", {})
         if name in self.nodes or name in self.pages or name in ports:
             return True
-        return any(it.name == name for it in self.transitions)
+        return any(transition.name == name for transition in self.transitions)
 
 
 @dataclass
@@ -167,7 +167,7 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
         if not isinstance(declared, Mapping | list | tuple):
             raise ValueError(f"colours.{name}: {declared!r} has no translation")
         if isinstance(declared, Mapping):
-            colours.records[name] = {key: str(it).strip() for key, it in declared.items()}
+            colours.records[name] = {key: str(text).strip() for key, text in declared.items()}
         else:
             colours.enums[name] = [str(member) for member in declared]
     values = {name: as_text(value) for name, value in document.get("values", {}).items()}
@@ -186,29 +186,29 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
                 number = len(entries) if isinstance(entries, Mapping | list | tuple) else 1
                 others[key] = others.get(key, 0) + number
     # Other tools choose at random, too.
-    settings = sum((key, it) != ("choice", "random") for key, it in document.get("run", {}).items())
+    settings = sum((key, v) != ("choice", "random") for key, v in document.get("run", {}).items())
     return NetStructure(top.name, colours, values, top, settings, others)
 
 
-def _check(what: str, table: Mapping[str, Any], known: frozenset[str]) -> None:
+def _check(label: str, table: Mapping[str, Any], known: frozenset[str]) -> None:
     """Refuse keys whose meaning is not known here: to leave them out could change the net."""
     for key in table:
         if key not in known:
-            raise ValueError(f"{what}: {key} has no translation")
+            raise ValueError(f"{label}: {key} has no translation")
 
 
 def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
     page = Page(name, parent, table)
     for key, is_station in (("places", False), ("stations", True)):
-        for node, of in table.get(key, {}).items():
-            _check(f"{key} {node}", of, NODE_KEYS)
-            colour = str(of.get("colour", "unit")).strip()
-            page.nodes[node] = Node(node, page, colour, of, is_station)
-    for transition, of in table.get("transitions", {}).items():
-        _check(f"transition {transition}", of, TRANSITION_KEYS)
-        page.transitions.append(Transition(transition, page, of))
-    for inner, of in table.get("pages", {}).items():
-        page.pages[inner] = _page(inner, page, of)
+        for node, weight in table.get(key, {}).items():
+            _check(f"{key} {node}", weight, NODE_KEYS)
+            colour = str(weight.get("colour", "unit")).strip()
+            page.nodes[node] = Node(node, page, colour, weight, is_station)
+    for transition, entries in table.get("transitions", {}).items():
+        _check(f"transition {transition}", entries, TRANSITION_KEYS)
+        page.transitions.append(Transition(transition, page, entries))
+    for inner, entries in table.get("pages", {}).items():
+        page.pages[inner] = _page(inner, page, entries)
     return page
 
 

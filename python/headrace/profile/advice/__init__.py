@@ -51,8 +51,8 @@ def advise(
     Returns the advice with a predicted gain above `LEAST_GAIN`, the largest first. Returns also
     the outcome without a change, and the changes that could not be simulated, with reasons.
     """
-    tried = [it for it in CHANGES if context.verdict in it.verdicts]
-    applied = [(it, changed) for it in tried if (changed := it.apply(case, context)) is not None]
+    tried = [each for each in CHANGES if context.verdict in each.verdicts]
+    applied = [(one, changed) for one in tried if (changed := one.apply(case, context)) is not None]
     first, *outcomes = simulate([case, *(changed.case for _, changed in applied)], on_progress)
     advice, failed = [], []
     for (change, changed), outcome in zip(applied, outcomes, strict=True):
@@ -80,5 +80,5 @@ def advise(
                     scenario_file=file,
                 )
             )
-    advice.sort(key=lambda it: -it.predicted_gain)
+    advice.sort(key=lambda each: -each.predicted_gain)
     return advice, first, failed

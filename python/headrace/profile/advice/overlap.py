@@ -22,7 +22,7 @@ def _apply(case: Case, context: Context) -> Changed | None:
     if read_files.is_empty() or written.is_empty():
         return None
     moved = {
-        it: float(case.records.filter(operation == it)["size"].sum()) for it in ("read", "write")
+        way: float(case.records.filter(operation == way)["size"].sum()) for way in ("read", "write")
     }
     if moved["read"] < LEAST_READ * moved["write"]:
         return None

@@ -32,7 +32,7 @@ def _memory(case: Case, _: Context) -> Changed | None:
     if not sizes:
         return None
     return Changed(
-        case.with_sets({it.path: it.value(it.amount * FACTOR) for it in sizes}),
+        case.with_sets({size.path: size.value(size.amount * FACTOR) for size in sizes}),
         "use twice as much memory",
     )
 

@@ -82,7 +82,7 @@ class Baseline(msgspec.Struct, kw_only=True):
     @property
     def largest_error(self) -> Prediction | None:
         """The prediction that is furthest from its measurement; None without predictions."""
-        return max(self.self_check, key=lambda it: max(it.ratio, 1 / it.ratio), default=None)
+        return max(self.self_check, key=lambda gap: max(gap.ratio, 1 / gap.ratio), default=None)
 
     def machine(self) -> str:
         """Return the TOML of a simulated machine: a scenario without `[[workload]]`.
@@ -95,7 +95,7 @@ class Baseline(msgspec.Struct, kw_only=True):
         if self.machine_file is not None:
             return self.machine_file
         values = {name: figure.value for name, figure in self.figures.items()}
-        cpu = {name: it.cpu for name, it in self.figures.items() if it.cpu is not None}
+        cpu = {name: figure.cpu for name, figure in self.figures.items() if figure.cpu is not None}
         return machine_text(
             values, cpu, self.settings, self.environment, self.file_bytes, self.concurrency
         )
@@ -117,9 +117,9 @@ class Baseline(msgspec.Struct, kw_only=True):
 
     def document(self) -> dict[str, Any]:
         """Return the document, as `headrace baseline --json` prints it."""
-        throughput = {n: it.value for n, it in self.figures.items() if it.unit == "B/s"}
+        throughput = {n: figure.value for n, figure in self.figures.items() if figure.unit == "B/s"}
         rates = {n: {"per_second": it.value} for n, it in self.figures.items() if it.unit == "1/s"}
-        times = {n: {"mean": it.value} for n, it in self.figures.items() if it.unit == "s"}
+        times = {n: {"mean": one.value} for n, one in self.figures.items() if one.unit == "s"}
         fields: dict[str, Any] = msgspec.to_builtins(self)
         del fields["id"]
         largest = self.largest_error
@@ -143,14 +143,14 @@ class Baseline(msgspec.Struct, kw_only=True):
         if document.get("kind") != KIND:
             raise ValueError(f'kind = "{document.get("kind")}": expected "{KIND}"')
         try:
-            found = convert({**document, "id": identifier}, cls)
-            started = found.environment["started"]
+            baseline = convert({**document, "id": identifier}, cls)
+            started = baseline.environment["started"]
             datetime.fromisoformat(started)
         except WrongField as error:
             raise ValueError(f"not a baseline: {error}") from None
         except (KeyError, TypeError, ValueError):
             raise ValueError("not a baseline: environment.started is missing or no time") from None
-        return found
+        return baseline
 
     def keep(self, labels: Mapping[str, str] | None = None) -> str:
         """Save the baseline in the store and return its identifier."""
@@ -170,9 +170,9 @@ class Baseline(msgspec.Struct, kw_only=True):
         """
         here, results = of_local_directory(directory), store.open()
         host = here.get("host", platform.node()) if host is None else host
-        found = results.list(kind=KIND, host=host)
+        listed = results.list(kind=KIND, host=host)
         for same in (changes.is_same_mount, changes.is_same_source):
-            for identifier in found["id"].to_list():
+            for identifier in listed["id"].to_list():
                 record = results.record(identifier)
                 if same(record.environment, here):
                     try:

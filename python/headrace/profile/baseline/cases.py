@@ -127,7 +127,7 @@ def concurrent_case(sizes: Sizes) -> Case:
 def cases(sizes: Sizes, passes: int) -> list[Case]:
     """Return all cases but those of `characters` and those without a workload."""
     blocks = f"blocks of {binary_size(BLOCK)}"
-    made = [
+    planned = [
         Case(
             "block-write",
             _files(sizes.file, BLOCK, '"write", "sync"'),
@@ -149,7 +149,7 @@ def cases(sizes: Sizes, passes: int) -> list[Case]:
         ),
     ]
     for phase in ("read", "write"):
-        made.append(
+        planned.append(
             Case(
                 f"random-{phase}",
                 _random(phase, sizes, "direct = true"),
@@ -158,7 +158,7 @@ def cases(sizes: Sizes, passes: int) -> list[Case]:
                 fallback=_random(phase, sizes, "cached = false"),
             )
         )
-    made += [
+    planned += [
         Case(
             "sync-write",
             _files(sizes.synced, PAGE, '"write"', "sync_per_write = true\n", stop_s=sizes.device_s),
@@ -210,7 +210,7 @@ def cases(sizes: Sizes, passes: int) -> list[Case]:
             passes,
         ),
     ]
-    return made
+    return planned
 
 
 _CACHED = "io = { existing = true, cached = true }\n"

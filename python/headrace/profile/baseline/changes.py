@@ -21,16 +21,16 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     A key that only one of them has counts as changed for the device, and is not compared else.
     """
-    found = []
+    changes = []
     for key in COMPARED:
         old, new = before.get(key), now.get(key)
         if old == new or (key != "device" and None in (old, new)):
             continue
         if key == "memory_bytes" and math.isclose(old or 0, new or 0, rel_tol=MEMORY_TOLERANCE):
             continue
-        was, is_now = (("none" if it is None else shown(key, it)) for it in (old, new))
-        found.append(f"{key.removesuffix('_bytes').replace('_', ' ')} was {was}, is {is_now}")
-    return found
+        was, is_now = (("none" if value is None else shown(key, value)) for value in (old, new))
+        changes.append(f"{key.removesuffix('_bytes').replace('_', ' ')} was {was}, is {is_now}")
+    return changes
 
 
 def is_same_mount(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:

@@ -100,7 +100,7 @@ def machine_text(
         f'system = "{system}"',
     ]
     section = None
-    for field, (value, source) in sorted(values.items(), key=lambda it: it[0].split(".")[:-1]):
+    for field, (value, source) in sorted(values.items(), key=lambda pair: pair[0].split(".")[:-1]):
         path, name = field.rsplit(".", 1)
         if path != section:
             section = path

@@ -78,13 +78,13 @@ class _Findings:
 
     def add(self, case: Case, measurements: Sequence[Measurement]) -> None:
         """Add the figures of a case's passes."""
-        documents = [it.document for it in measurements]
+        documents = [measurement.document for measurement in measurements]
         cpu = statistics.median(
-            it["counters"]["cpu_own"] * it["counters"]["processors"] for it in documents
+            each["counters"]["cpu_own"] * each["counters"]["processors"] for each in documents
         )
         for reading in case.readings:
             try:
-                values = [reading.value(it) for it in documents]
+                values = [reading.value(each) for each in documents]
             except ValueError as error:
                 self.missing[reading.figure] = str(error)
                 continue
@@ -154,7 +154,7 @@ def measure_baseline(
     measured = len(cases(_NOTHING, 1))
     # Pilot, concurrency, characters, copies; then simulations, those of characters included.
     steps = _Steps(on_progress, 2 * measured + 6 + (peer is not None))
-    found = _Findings()
+    findings = _Findings()
     if file is not None:
         # Before anything is measured, so that a lack of space costs no time.
         for case in cases(replace(_NOTHING, file=file), 1):
@@ -163,32 +163,32 @@ def measure_baseline(
     if peer is not None and token is not None:
         # First: a wrong address should not cost a minute.
         steps.next("network")
-        _network(peer, token, effort, found)
+        _network(peer, token, effort, findings)
     steps.next("pilot")
     sizes = _sizes(directory, file, effort, settings)
     planned = cases(sizes, effort.passes)
-    state_need(numbered(len(planned), "case"), [load(it.text) for it in planned], directory)
+    state_need(numbered(len(planned), "case"), [load(one.text) for one in planned], directory)
     with characters.compiled() as program:
         for case in planned:
             steps.next(case.name)
-            _measure(case, directory, found)
+            _measure(case, directory, findings)
         steps.next("concurrent-read")
-        concurrency = _concurrency(directory, sizes, found)
+        concurrency = _concurrency(directory, sizes, findings)
         steps.next("characters")
-        _characters(program, directory, sizes, found)
+        _characters(program, directory, sizes, findings)
     steps.next("memory-copy")
-    _memory_copy(effort, found)
+    _memory_copy(effort, findings)
     baseline = Baseline(
         version=_core.VERSION,
         environment=environment,
-        figures={name: found.figures[name] for name in FIGURES if name in found.figures},
+        figures={name: findings.figures[name] for name in FIGURES if name in findings.figures},
         file_bytes=sizes.file,
         file_rule=file_rule(file, int(environment["memory_bytes"])),
         settings=settings,
         machine_file=machine_file,
         concurrency=concurrency,
-        missing=found.missing,
-        notes=[*notes, *found.notes, *found.warnings.values()],
+        missing=findings.missing,
+        notes=[*notes, *findings.notes, *findings.warnings.values()],
     )
     simulated = [*cases(sizes, 1), *character_cases(sizes.characters)]
     _self_check(baseline, simulated, steps)
@@ -214,7 +214,7 @@ def _sizes(
 ) -> Sizes:
     """Choose the amounts of work by a short measurement."""
     pilot = Sizes(PILOT_BYTES, 0, 0, 0, 0, 0.0, 0.0, PILOT_NAMES)
-    write, names = (it for it in cases(pilot, 1) if it.name in ("block-write", "names"))
+    write, names = (case for case in cases(pilot, 1) if case.name in ("block-write", "names"))
     free = psutil.disk_usage(os.fspath(directory)).free
     memory = psutil.virtual_memory()
     if file is None:
@@ -245,34 +245,34 @@ def _unwritten(settings: Mapping[str, str], most: int) -> int:
     return max(most // MIB, 1) * MIB
 
 
-def _measure(case: Case, directory: str | PathLike[str], found: _Findings) -> None:
+def _measure(case: Case, directory: str | PathLike[str], findings: _Findings) -> None:
     """Measure a case. A figure that the file system does not support is left out."""
     try:
-        found.add(case, _passes(case, directory))
+        findings.add(case, _passes(case, directory))
     except (_core.RunError, _core.ScenarioError) as error:
         if case.fallback is None:
-            found.missing |= {it.figure: str(error) for it in case.readings}
+            findings.missing |= {reading.figure: str(error) for reading in case.readings}
             return
-        found.notes.append(f"{case.name}: no direct I/O here ({error}): measured without")
+        findings.notes.append(f"{case.name}: no direct I/O here ({error}): measured without")
         without = replace(
             case,
             workload=case.fallback,
             fallback=None,
             method=case.method.replace("direct ", "uncached ", 1),
         )
-        _measure(without, directory, found)
+        _measure(without, directory, findings)
 
 
-def _concurrency(directory: str | PathLike[str], sizes: Sizes, found: _Findings) -> float | None:
+def _concurrency(directory: str | PathLike[str], sizes: Sizes, findings: _Findings) -> float | None:
     """Return the rate of random reads by many processes over that by one; None if it is unknown."""
-    alone = found.figures.get("random-read")
+    alone = findings.figures.get("random-read")
     if alone is None or not alone.method.startswith("direct"):
         return None
     case = concurrent_case(sizes)
     try:
         return case.readings[0].value(_run(case.text, directory).document) / alone.value
     except (_core.RunError, ValueError) as error:
-        found.notes.append(f"the concurrency of the device is unknown: {error}")
+        findings.notes.append(f"the concurrency of the device is unknown: {error}")
         return None
 
 
@@ -291,28 +291,28 @@ def _run(text: str, directory: str | PathLike[str]) -> Measurement:
 
 
 def _characters(
-    program: Path | None, directory: str | PathLike[str], sizes: Sizes, found: _Findings
+    program: Path | None, directory: str | PathLike[str], sizes: Sizes, findings: _Findings
 ) -> None:
     """Measure both figures of characters by a C program, or by the load engine without a
     compiler."""
     if program is None:
-        found.notes.append(
+        findings.notes.append(
             "characters: no C compiler (cc) was found: the load engine's calls are measured, which"
             " take no lock and are faster than fgetc and fputc of a program"
         )
         for case in character_cases(sizes.characters):
-            _measure(case, directory, found)
+            _measure(case, directory, findings)
         return
     try:
         times = characters.measure_characters(program, directory, sizes.characters)
     except _core.RunError as error:
-        found.missing |= dict.fromkeys(CHARACTERS, str(error))
+        findings.missing |= dict.fromkeys(CHARACTERS, str(error))
         return
     for name, call, seconds, used in (
         (CHARACTERS[0], "fputc and an fsync", times.write_s, times.write_cpu_s),
         (CHARACTERS[1], "fgetc", times.read_s, times.read_cpu_s),
     ):
-        found.figures[name] = Figure(
+        findings.figures[name] = Figure(
             value=sizes.characters / seconds,
             unit="B/s",
             cpu=used / seconds,
@@ -321,9 +321,9 @@ def _characters(
         )
 
 
-def _memory_copy(effort: Effort, found: _Findings) -> None:
+def _memory_copy(effort: Effort, findings: _Findings) -> None:
     rates, cpu = memory_copy.copy_rates(2 * effort.call_s)
-    found.figures["memory-copy"] = Figure(
+    findings.figures["memory-copy"] = Figure(
         value=statistics.median(rates),
         unit="B/s",
         cpu=cpu,
@@ -332,7 +332,7 @@ def _memory_copy(effort: Effort, found: _Findings) -> None:
     )
 
 
-def _network(peer: str, token: str, effort: Effort, found: _Findings) -> None:
+def _network(peer: str, token: str, effort: Effort, findings: _Findings) -> None:
     """Measure messages of two sizes to a peer and back.
 
     Raises OSError if it cannot be reached or refuses the token.
@@ -348,7 +348,7 @@ def _network(peer: str, token: str, effort: Effort, found: _Findings) -> None:
             raise KeyboardInterrupt
         (message,) = document["messages"]
         value = 2 * message["latency"]["p50"] if unit == "s" else message["throughput"]
-        found.figures[name] = Figure(
+        findings.figures[name] = Figure(
             value=value,
             unit=unit,
             cpu=cpu,
@@ -363,10 +363,10 @@ def _processor_seconds() -> float:
 
 def _self_check(baseline: Baseline, simulated: Sequence[Case], steps: "_Steps") -> None:
     """Add the predictions of the baseline's own measurements; a note if there can be none."""
-    wanted = [it for it in simulated if any(r.figure in baseline.figures for r in it.readings)]
+    chosen = [one for one in simulated if any(r.figure in baseline.figures for r in one.readings)]
     try:
         predicted = predict(
-            baseline.machine(), wanted, lambda case: steps.next(f"simulated {case.name}")
+            baseline.machine(), chosen, lambda case: steps.next(f"simulated {case.name}")
         )
     except (ValueError, _core.RunError) as error:
         baseline.notes.append(f"no self-check: {error}")
@@ -396,7 +396,7 @@ def host_settings(directory: str | PathLike[str]) -> tuple[dict[str, str], list[
         return coarse_settings(memory, cores), [
             f"{error}: the simulated machine has an {DEFAULT_SYSTEM} with the measured rates"
         ]
-    return {it.field: it.toml() for it in read}, []
+    return {setting.field: setting.toml() for setting in read}, []
 
 
 class _Steps:

@@ -24,7 +24,7 @@ def predict(
 
     Raises ScenarioError if the machine is none.
     """
-    found = {}
+    figures = {}
     with tempfile.TemporaryDirectory(prefix="headrace-") as place:
         file = Path(place) / "machine.toml"
         file.write_text(machine, encoding="utf-8")
@@ -34,8 +34,8 @@ def predict(
             scenario = simulate.load(scenario_text(file, case.text))
             document: Mapping[str, Any] = simulate.run(scenario, server_series=False).json()
             for reading in case.readings:
-                found[reading.figure] = reading.value(document)
-    return found
+                figures[reading.figure] = reading.value(document)
+    return figures
 
 
 def check_machine(path: Path) -> str:

@@ -50,11 +50,11 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
         environment = document.get("environment")
         try:
             check("environment", environment)
-            found = dict(_figures(name, document))
+            values = dict(_figures(name, document))
             moment = started_of(document)
         except (AttributeError, LookupError, TypeError, ValueError, WrongField) as error:
             raise ValueError(f"{name}: the result is damaged: {error!r}") from None
-        if not found:
+        if not values:
             raise ValueError(
                 f"{name}: it has no figure of a baseline: expected a result of headrace bench disk,"
                 " sweep or net"
@@ -66,7 +66,7 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
             raise ValueError(f"{name}: differs from {names[0]}: {other[0]}")
         before = environment if before is None else before
         started += [moment] if moment is not None else []
-        figures |= found
+        figures |= values
     if before is None:
         raise ValueError("--import: expected one result or more")
     # The kernel and the mount options are those of the measurement, for `outdated`.
@@ -156,7 +156,7 @@ def _sweep(name: str, document: Document) -> Named:
     """
     largest = max(row["file"] for row in document["summary"])
     rows = [row for row in document["summary"] if row["file"] == largest and row["median"]]
-    nearest = min({row["block"] for row in rows}, key=lambda it: abs(it - BLOCK), default=0)
+    nearest = min({row["block"] for row in rows}, key=lambda size: abs(size - BLOCK), default=0)
     # Points that memory may have answered are marked; those of direct I/O are not.
     for row in rows:
         test, in_memory = str(row["test"]), bool(row["in_memory"])
@@ -171,7 +171,7 @@ CACHED = {"write": "cached-write", "reread": "cached-read"}
 
 
 def _network(name: str, document: Document) -> Named:
-    messages = sorted(document["messages"], key=lambda it: int(it["size"]))
+    messages = sorted(document["messages"], key=lambda each: int(each["size"]))
     shortest, longest = messages[0], messages[-1]
     for figure, message, value, unit in (
         ("network-round-trip", shortest, 2 * shortest["latency"]["p50"], "s"),

@@ -8,7 +8,7 @@ from headrace.profile.capture.none import NoCapture
 from headrace.profile.capture.strace import Strace
 from headrace.profile.capture.tracefs import Tracefs
 
-METHODS: dict[str, Method] = {it.name: it for it in (Strace(), Tracefs(), NoCapture())}
+METHODS: dict[str, Method] = {method.name: method for method in (Strace(), Tracefs(), NoCapture())}
 """All methods. To add one, add a file with a class like `Strace` and put it here."""
 
 AUTO = "auto"
@@ -41,5 +41,5 @@ def start_time(trace: Path) -> float | None:
     Samples and trace are put on one clock by it. Raises OSError if the trace cannot be read.
     """
     with trace.open("rb") as file:
-        found = EPOCH.match(file.readline(200))
-    return float(found[1]) if found else None
+        match = EPOCH.match(file.readline(200))
+    return float(match[1]) if match else None

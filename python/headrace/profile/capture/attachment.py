@@ -57,13 +57,13 @@ class Attachment:
         if self._known.issuperset(roots):
             return
         there = [number for number, _ in reversed(self._finder.descendants(roots))]
-        new = [it for it in there if it not in self._known]
-        self._known = {it for it in self._known if it in there} | set(new)
+        new = [process for process in there if process not in self._known]
+        self._known = {process for process in self._known if process in there} | set(new)
         # A child of a recorded process is recorded too, and so are its children.
-        for it in new:
-            if self._method.takes_more and self._has(it):
-                self._recorded.add(it)
-        new = [it for it in new if _exists(it) and not self._has(it)]
+        for count in new:
+            if self._method.takes_more and self._has(count):
+                self._recorded.add(count)
+        new = [process for process in new if _exists(process) and not self._has(process)]
         if not new:
             return
         part, since = part_path(self._trace, len(self._recorders) + 1), time.time_ns()
@@ -71,8 +71,8 @@ class Attachment:
             self._recorders[0].add(new)
             recorded = new
         else:
-            refused = {it: reason for it in new if (reason := refusal(it)) is not None}
-            allowed = [it for it in new if it not in refused]
+            refused = {pid: reason for pid in new if (reason := refusal(pid)) is not None}
+            allowed = [process for process in new if process not in refused]
             recorded = []
             if allowed:
                 recorder = _Recorder(self._method, allowed, part)
@@ -96,7 +96,7 @@ class Attachment:
         if self._method.takes_more:
             return int(_status(number).get("PPid", "0")) in self._recorded
         tracer = _tracer(number)
-        return tracer != 0 and any(it.number == tracer for it in self._recorders)
+        return tracer != 0 and any(recorder.number == tracer for recorder in self._recorders)
 
     def finish(self) -> None:
         """Let all processes go, and merge the traces of the recorders."""
@@ -133,8 +133,8 @@ class _Recorder:
             return list(self._processes) if self._process.stdout.readline() else []
         end = time.monotonic() + ATTACH_S
         while True:
-            recorded = [it for it in self._processes if _tracer(it) == self.number]
-            waiting = [it for it in self._processes if it not in recorded and _exists(it)]
+            recorded = [number for number in self._processes if _tracer(number) == self.number]
+            waiting = [pid for pid in self._processes if pid not in recorded and _exists(pid)]
             has_ended = self._process.poll() is not None
             if not waiting or has_ended or time.monotonic() > end:
                 return [] if has_ended else recorded

@@ -39,14 +39,14 @@ def running_state(processes: Sequence[int], first: int, since: int) -> Iterator[
                 yield _line(process, f"clone(child_stack=NULL, flags={THREAD})", thread, since)
     for process in processes:
         for descriptor in _numbers(f"/proc/{process}/fd"):
-            found = _position(process, descriptor)
+            place = _position(process, descriptor)
             for _ in range(READINGS):
                 now, again = time.time_ns(), _position(process, descriptor)
-                if again == found:
+                if again == place:
                     break
-                found = again
-            if found is not None:
-                name, position = found
+                place = again
+            if place is not None:
+                name, position = place
                 call = f"lseek({descriptor}<{name}>, {position}, SEEK_SET)"
                 yield _line(process, call, position, now)
 
@@ -77,7 +77,7 @@ class PositionTimes:
 
 def _numbers(directory: str) -> list[int]:
     try:
-        return sorted(int(it) for it in os.listdir(directory) if it.isdigit())
+        return sorted(int(name) for name in os.listdir(directory) if name.isdigit())
     except OSError:
         return []
 
@@ -93,16 +93,16 @@ def _position(process: int, descriptor: int) -> tuple[str, int] | None:
             text = file.read()
     except OSError:
         return None
-    found, flags = POSITION.search(text), APPEND.search(text)
+    position, flags = POSITION.search(text), APPEND.search(text)
     # The reader knows where an appended write goes.
-    if found is None or flags is None or int(flags[1], 8) & os.O_APPEND:
+    if position is None or flags is None or int(flags[1], 8) & os.O_APPEND:
         return None
-    return escaped(name), int(found[1])
+    return escaped(name), int(position[1])
 
 
 def escaped(name: str) -> str:
     """Return a name as strace prints it."""
     return "".join(
-        chr(it) if 32 <= it < 127 and it not in b'"\\<>' else f"\\{it:03o}"
-        for it in os.fsencode(name)
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\<>' else f"\\{byte:03o}"
+        for byte in os.fsencode(name)
     )

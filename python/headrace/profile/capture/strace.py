@@ -81,12 +81,12 @@ class Strace:
         # strace looks for the program itself, so its first call executes it.
         try:
             with path.open("rb") as file:
-                found = NOT_EXECUTED.match(file.readline())
+                match = NOT_EXECUTED.match(file.readline())
         except OSError:
             return None
-        if found is None:
+        if match is None:
             return None
-        number = getattr(errno, found[1].decode(), errno.EIO)
+        number = getattr(errno, match[1].decode(), errno.EIO)
         return OSError(number, os.strerror(number))
 
     def counts(self, path: Path) -> dict[str, int]:
@@ -141,5 +141,5 @@ def version() -> tuple[int, int] | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
-    return (int(found[1]), int(found[2])) if found else None
+    match = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return (int(match[1]), int(match[2])) if match else None

@@ -56,5 +56,5 @@ class Tracefs:
         file = path.with_name(path.name + COUNTS)
         if not file.exists():
             return {}
-        found: dict[str, int] = json.loads(file.read_text(encoding="utf-8"))
-        return found
+        numbers: dict[str, int] = json.loads(file.read_text(encoding="utf-8"))
+        return numbers

@@ -59,7 +59,7 @@ class Names:
         return self.opens
 
     def _watch(self) -> None:
-        files = [os.open(it, os.O_RDONLY | os.O_NONBLOCK) for it in self._instance.pipes()]
+        files = [os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) for pipe in self._instance.pipes()]
         poll = select.poll()
         for file in files:
             poll.register(file, select.POLLIN)
@@ -75,8 +75,8 @@ class Names:
     def _read(self, files: Sequence[int]) -> None:
         for file in files:
             while page := _page(file, self._size):
-                found = records([page], self._header)
-                for time_ns, offset in zip(found.times, found.offsets, strict=True):
+                parsed = records([page], self._header)
+                for time_ns, offset in zip(parsed.times, parsed.offsets, strict=True):
                     self._take(int(time_ns), page, int(offset))
 
     def _take(self, time_ns: int, page: bytes, at: int) -> None:
@@ -85,10 +85,10 @@ class Names:
             return
         call, enters, format = known
         fields = {
-            it.name: int.from_bytes(
-                page[at + it.offset : at + it.end], sys.byteorder, signed=it.kind == "signed"
+            one.name: int.from_bytes(
+                page[at + one.offset : at + one.end], sys.byteorder, signed=one.kind == "signed"
             )
-            for it in format.fields
+            for one in format.fields
         }
         thread = fields["common_pid"]
         if enters:
@@ -137,7 +137,7 @@ class Recorder:
             )
         )
         self._names_instance.enable(
-            dict.fromkeys(f"syscalls/sys_{end}_{it}" for it in OPENS for end in ends)
+            dict.fromkeys(f"syscalls/sys_{end}_{name}" for name in OPENS for end in ends)
         )
         self._pipes = [
             (os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), folder / f"{number}.pages")
@@ -196,13 +196,13 @@ class Recorder:
             formats=list(self._calls.formats.values()),
             opens=opens,
             inherited={
-                it: name for it, name in self._inherited.items() if it not in self._ambiguous
+                key: name for key, name in self._inherited.items() if key not in self._ambiguous
             },
             epoch_ns=self.epoch_ns,
         )
         with atomic_file(target) as partial, partial.open("w", encoding="utf-8") as out:
             unresolved = write_text(source, out)
-        files = sum(it.result >= 0 for it in opens)
+        files = sum(each.result >= 0 for each in opens)
         return {"events_lost": lost, "files_opened": files, "names_not_found": unresolved}
 
     def close(self) -> None:
@@ -216,15 +216,15 @@ class Recorder:
 
 def _descriptors(process: int, new: bool) -> dict[int, str]:
     """Names of a process's open files, by descriptor; for a new program, of those that it keeps."""
-    found = {}
+    names = {}
     with contextlib.suppress(OSError):
         for name in os.listdir(f"/proc/{process}/fd"):
             with contextlib.suppress(OSError):
                 info = Path(f"/proc/{process}/fdinfo/{name}").read_text(encoding="ascii")
                 flags = re.search(r"^flags:\s*([0-7]+)", info, re.MULTILINE)
                 if not (new and flags and int(flags[1], 8) & os.O_CLOEXEC):
-                    found[int(name)] = os.readlink(f"/proc/{process}/fd/{name}")
-    return found
+                    names[int(name)] = os.readlink(f"/proc/{process}/fd/{name}")
+    return names
 
 
 def _start(command: Sequence[str], ready: int) -> int:
@@ -314,13 +314,13 @@ def _watch(recorder: Recorder, pids: Sequence[int], over: threading.Event, *, mo
     if not roots:
         numbers = ",".join(map(str, pids))
         raise SystemExit(f"-p {numbers}: no such process: expected one that runs")
-    processes = [it.pid for root in roots for it in (root, *root.children(recursive=True))]
+    processes = [one.pid for root in roots for one in (root, *root.children(recursive=True))]
     recorder.start(processes, _threads(processes), new=False)
     if more:
         print("recording", flush=True)
         _serve(recorder, over)
         return
-    while any(_runs(it) for it in roots) and not over.is_set():
+    while any(_runs(root) for root in roots) and not over.is_set():
         recorder.drain()
         over.wait(DRAIN_S)
 
@@ -338,7 +338,7 @@ def _serve(recorder: Recorder, over: threading.Event) -> None:
             return
         *lines, text = (text + part).split(b"\n")
         for line in lines:
-            if running := [it.pid for it in _running(map(int, line.split()))]:
+            if running := [process.pid for process in _running(map(int, line.split()))]:
                 try:
                     recorder.follow(running)
                 except KernelTraceError as error:
@@ -346,11 +346,11 @@ def _serve(recorder: Recorder, over: threading.Event) -> None:
 
 
 def _running(pids: Iterable[int]) -> list[psutil.Process]:
-    found = []
+    processes = []
     for pid in pids:
         with contextlib.suppress(psutil.Error):
-            found.append(psutil.Process(pid))
-    return found
+            processes.append(psutil.Process(pid))
+    return processes
 
 
 def _runs(process: psutil.Process) -> bool:
@@ -361,15 +361,15 @@ def _runs(process: psutil.Process) -> bool:
 
 
 def _threads(processes: Iterable[int]) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     for process in _running(processes):
         with contextlib.suppress(psutil.Error):
-            found += [thread.id for thread in process.threads()]
-    return found
+            numbers += [thread.id for thread in process.threads()]
+    return numbers
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(it) for it in text.split(",")]
+    return [int(word) for word in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ class _Writer:
         self._out = out
         self._entered: dict[str, pl.DataFrame] = {}
         self._lines = [pl.DataFrame(schema=LINES)]
-        self._opens = sorted(source.opens, key=lambda it: it.left_ns)
+        self._opens = sorted(source.opens, key=lambda each: each.left_ns)
         self._next_open = 0
         self._closes = np.zeros((0, 2), dtype=np.int64)
         self._replaced_ns: dict[int, int] = {}
@@ -148,10 +148,10 @@ class _Writer:
 
     def add(self, events: Mapping[str, pl.DataFrame], until_ns: int) -> None:
         """Take in the events up to a time, and write the lines that are complete."""
-        calls = {name: made for name in CALLS if (made := self._pairs(name, events)) is not None}
+        calls = {name: pairs for name in CALLS if (pairs := self._pairs(name, events)) is not None}
         self._note_closes(calls)
-        for name, made in calls.items():
-            self._lines.append(self._text(CALLS[name], made))
+        for name, pairs in calls.items():
+            self._lines.append(self._text(CALLS[name], pairs))
         if (tasks := events.get("task_newtask")) is not None:
             self._lines.append(self._text_of_tasks(tasks))
         self._write(until_ns - UNSORTED_NS)
@@ -163,7 +163,7 @@ class _Writer:
     def _pairs(self, call: str, events: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
         """Calls that have ended, with `entered_ns`, `left_ns`, `ret` and their arguments."""
         before, now = self._entered.get(call), events.get(f"sys_enter_{call}")
-        entered = [it for it in (before, now) if it is not None]
+        entered = [value for value in (before, now) if value is not None]
         if not entered:
             return None
         enters = pl.concat(entered).sort("time_ns")
@@ -173,27 +173,27 @@ class _Writer:
             return None
         exits = left.select("thread", pl.col("time_ns").alias("left_ns"), "ret").sort("left_ns")
         enters = enters.rename({"time_ns": "entered_ns"})
-        made = exits.join_asof(
+        rows = exits.join_asof(
             enters,
             left_on="left_ns",
             right_on="entered_ns",
             by="thread",
             check_sortedness=False,
         ).drop_nulls("entered_ns")
-        made = made.unique(["thread", "entered_ns"], keep="first", maintain_order=True)
-        waiting = enters.join(made.select("thread", "entered_ns"), ["thread", "entered_ns"], "anti")
+        rows = rows.unique(["thread", "entered_ns"], keep="first", maintain_order=True)
+        waiting = enters.join(rows.select("thread", "entered_ns"), ["thread", "entered_ns"], "anti")
         # An enter without an exit is the last of its thread, unless events were lost.
         waiting = waiting.unique("thread", keep="last", maintain_order=True)
         self._entered[call] = waiting.rename({"entered_ns": "time_ns"})
-        return made if made.height else None
+        return rows if rows.height else None
 
     def _note_closes(self, calls: Mapping[str, pl.DataFrame]) -> None:
-        found = [
+        parts = [
             calls[call].select(pl.col("entered_ns").cast(pl.Int64), pl.col(field).cast(pl.Int64))
             for call, field in (("close", "fd"), ("dup2", "newfd"), ("dup3", "newfd"))
             if call in calls
         ]
-        new = [self._closes, *(it.to_numpy() for it in found)]
+        new = [self._closes, *(part.to_numpy() for part in parts)]
         closes = np.concatenate(new)
         self._closes = closes[np.argsort(closes[:, 0], kind="stable")]
         for descriptor in self._source.inherited:
@@ -230,15 +230,15 @@ class _Writer:
     def _descriptors(self, calls: pl.DataFrame, values: pl.Series) -> pl.Series:
         numbers = values.to_numpy().astype(np.int32)
         distinct = np.unique(numbers)
-        plain = ["AT_FDCWD" if it == AT_FDCWD else str(it) for it in distinct.tolist()]
+        plain = ["AT_FDCWD" if number == AT_FDCWD else str(number) for number in distinct.tolist()]
         named = [
-            f"{it}<{escaped(self._source.inherited[it])}>" if it in self._source.inherited else ""
-            for it in distinct.tolist()
+            f"{n}<{escaped(self._source.inherited[n])}>" if n in self._source.inherited else ""
+            for n in distinct.tolist()
         ]
         until = np.array(
             [
-                self._replaced_ns.get(it, np.iinfo(np.int64).max) if name else NEVER
-                for it, name in zip(distinct.tolist(), named, strict=True)
+                self._replaced_ns.get(number, np.iinfo(np.int64).max) if name else NEVER
+                for number, name in zip(distinct.tolist(), named, strict=True)
             ]
         )
         which = np.searchsorted(distinct, numbers)
@@ -247,7 +247,7 @@ class _Writer:
         return choices.gather(np.where(has_name, which + len(distinct), which))
 
     def _text_of_tasks(self, tasks: pl.DataFrame) -> pl.DataFrame:
-        distinct = {it: _clone_flags(it) for it in tasks["clone_flags"].unique().to_list()}
+        distinct = {value: _clone_flags(value) for value in tasks["clone_flags"].unique().to_list()}
         flags = tasks["clone_flags"].replace_strict(distinct, return_dtype=pl.String)
         text = pl.DataFrame({"flags": flags}).select(
             pl.format("clone(child_stack=NULL, flags={})", "flags").alias("text")
@@ -280,13 +280,13 @@ class _Writer:
             self._out.write(text)
 
     def _text_of_opens(self, opens: Sequence[Open]) -> pl.DataFrame:
-        texts = [f"openat(AT_FDCWD, {self._name(it)}, {_open_flags(it.flags)})" for it in opens]
+        texts = [f"openat(AT_FDCWD, {self._name(one)}, {_open_flags(one.flags)})" for one in opens]
         calls = pl.DataFrame(
             {
-                "thread": [it.thread for it in opens],
-                "entered_ns": [it.entered_ns for it in opens],
-                "left_ns": [it.left_ns for it in opens],
-                "ret": [it.result for it in opens],
+                "thread": [each.thread for each in opens],
+                "entered_ns": [each.entered_ns for each in opens],
+                "left_ns": [each.left_ns for each in opens],
+                "ret": [each.result for each in opens],
             }
         )
         return _lines(self._source.epoch_ns, calls, pl.Series(texts, dtype=pl.String))
@@ -317,18 +317,18 @@ FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 def _parsed(template: str) -> Iterator[tuple[str, str, str]]:
     """Literal text, then a field and its decoder, until both are empty."""
     at = 0
-    for found in FIELD.finditer(template):
-        yield template[at : found.start()], found[1], found[2] or ""
-        at = found.end()
+    for match in FIELD.finditer(template):
+        yield template[at : match.start()], match[1], match[2] or ""
+        at = match.end()
     yield template[at:], "", ""
 
 
 def _lines(epoch_ns: int, calls: pl.DataFrame, text: pl.Series) -> pl.DataFrame:
     distinct = calls["ret"].filter(calls["ret"] < 0).unique().to_list()
-    failed = {it: _error(-it) for it in distinct}
+    failed = {number: _error(-number) for number in distinct}
     results = calls["ret"].cast(pl.Int64).cast(pl.String)
     if failed:
-        old = [str(it) for it in failed]
+        old = [str(number) for number in failed]
         results = results.replace(old, list(failed.values()))
     taken = calls["left_ns"] - calls["entered_ns"]
     return pl.DataFrame(
@@ -401,16 +401,16 @@ CONTROLS = {
 }
 
 DECODERS: dict[str, Callable[[int], str]] = {
-    "whence": lambda it: {0: "SEEK_SET", 1: "SEEK_CUR", 2: "SEEK_END", 3: "SEEK_DATA"}.get(
-        it, "SEEK_HOLE"
+    "whence": lambda value: {0: "SEEK_SET", 1: "SEEK_CUR", 2: "SEEK_END", 3: "SEEK_DATA"}.get(
+        value, "SEEK_HOLE"
     ),
-    "cloexec": lambda it: "O_CLOEXEC" if it & os.O_CLOEXEC else "0",
-    "control": lambda it: CONTROLS.get(it, "F_GETFL"),
-    "mode": lambda it: "FALLOC_FL_KEEP_SIZE" if it & 1 else "0",
-    "lock": lambda it: {1: "LOCK_SH", 2: "LOCK_EX", 8: "LOCK_UN"}.get(it & 11, "LOCK_EX"),
-    "pointer": lambda it: "NULL" if it == 0 else "0x1",
-    "empty": lambda it: '""' if it & EMPTY_PATH else "0x1",
-    "at": lambda it: "AT_EMPTY_PATH" if it & EMPTY_PATH else "0",
+    "cloexec": lambda value: "O_CLOEXEC" if value & os.O_CLOEXEC else "0",
+    "control": lambda value: CONTROLS.get(value, "F_GETFL"),
+    "mode": lambda value: "FALLOC_FL_KEEP_SIZE" if value & 1 else "0",
+    "lock": lambda value: {1: "LOCK_SH", 2: "LOCK_EX", 8: "LOCK_UN"}.get(value & 11, "LOCK_EX"),
+    "pointer": lambda value: "NULL" if value == 0 else "0x1",
+    "empty": lambda value: '""' if value & EMPTY_PATH else "0x1",
+    "at": lambda value: "AT_EMPTY_PATH" if value & EMPTY_PATH else "0",
 }
 
 
@@ -428,10 +428,10 @@ def _windows(source: Source) -> Iterator[tuple[dict[str, pl.DataFrame], int]]:
                     continue
                 pages = _pages(file)
                 ended[number] = len(pages) < WINDOW
-                found = records(pages, source.header)
-                parts.append(found)
-                if not ended[number] and len(found.times):
-                    reached.append(int(found.times[-1]))
+                parsed = records(pages, source.header)
+                parts.append(parsed)
+                if not ended[number] and len(parsed.times):
+                    reached.append(int(parsed.times[-1]))
             until = min(reached, default=np.iinfo(np.int64).max - UNSORTED_NS)
             for name, new in _tables(source.formats, parts).items():
                 old = waiting.get(name)
@@ -467,4 +467,4 @@ def _tables(formats: Sequence[Format], parts: Sequence[Records]) -> dict[str, pl
     for part in parts:
         kinds = np.stack([part.data[part.offsets], part.data[part.offsets + 1]], axis=1)
         there |= set(np.unique(kinds.copy().view(np.uint16)).tolist())
-    return {it.name: table(it, parts) for it in formats if it.number in there}
+    return {entry.name: table(entry, parts) for entry in formats if entry.number in there}

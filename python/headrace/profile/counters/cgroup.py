@@ -66,11 +66,11 @@ def _open(watched: Watched) -> Read | None:
     def read() -> Raw:
         raw: Raw = {}
         if cpu is not None:
-            found = parse_pairs(cpu.read(), watched.left_out)
-            raw["cpu"] = {name: found[name] for name in TIMES if name in found}
+            values = parse_pairs(cpu.read(), watched.left_out)
+            raw["cpu"] = {name: values[name] for name in TIMES if name in values}
         if memory is not None:
-            found = parse_pairs(memory.read(), watched.left_out)
-            raw["memory"] = {name: found[name] for name in AMOUNTS if name in found}
+            values = parse_pairs(memory.read(), watched.left_out)
+            raw["memory"] = {name: values[name] for name in AMOUNTS if name in values}
         if io is not None:
             raw["io"] = parse_transfers(io.read(), watched.left_out)
         return raw

@@ -33,8 +33,8 @@ FLUSHES = 15
 class Parser:
     """Reads /proc/diskstats. Lines that have not changed are not divided again."""
 
-    def __init__(self, wanted: Callable[[str, str], bool], left_out: Counter[str]) -> None:
-        self._wanted = wanted
+    def __init__(self, matches: Callable[[str, str], bool], left_out: Counter[str]) -> None:
+        self._wanted = matches
         self._left_out = left_out
         self._lines: dict[bytes, tuple[str, list[int]] | None] = {}
 
@@ -90,7 +90,7 @@ class Selection:
     @staticmethod
     def _is_mounted(number: str) -> bool:
         try:
-            return any(it.device == number for it in mounted())
+            return any(mount.device == number for mount in mounted())
         except (OSError, ValueError):
             return False
 

@@ -32,7 +32,7 @@ def parse(text: bytes, left_out: Counter[str]) -> Raw:
         if not name.strip() or values is None or len(values) < FIELDS:
             left_out[NAME] += bool(line.strip())
             continue
-        saved = [values[it] for it in SAVED]
+        saved = [values[key] for key in SAVED]
         if any(saved):
             raw[as_text(name.strip())] = saved
     return raw

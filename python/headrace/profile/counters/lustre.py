@@ -47,12 +47,12 @@ def _open(watched: Watched) -> Read | None:
     # Since Lustre 2.12 the file is in debugfs, which only root may read.
     for above in (watched.proc / "fs" / "lustre", watched.sys / "kernel" / "debug" / "lustre"):
         try:
-            found = sorted(above.glob("llite/*/stats"))
+            paths = sorted(above.glob("llite/*/stats"))
         except OSError:
             continue
-        for path in found:
+        for path in paths:
             if (file := open_file(path)) is not None:
-                files[_name(path, found)] = file
+                files[_name(path, paths)] = file
 
     def read() -> Raw:
         return {name: parse(file.read(), watched.left_out) for name, file in files.items()}
@@ -62,7 +62,7 @@ def _open(watched: Watched) -> Read | None:
 
 def _name(path: Path, among: list[Path]) -> str:
     """Return the name of the file system; with the instance if it is mounted several times."""
-    names = [INSTANCE.sub("", it.parent.name) for it in among]
+    names = [INSTANCE.sub("", file.parent.name) for file in among]
     short = INSTANCE.sub("", path.parent.name)
     return short if names.count(short) == 1 else path.parent.name
 
@@ -75,13 +75,13 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
             continue
         other = [it for it in now if it not in DATA and it not in IN_CACHE]
         metadata = [then.get(it, [0, 0])[0] for it in other], [now[it][0] for it in other]
-        found: Columns = {}
+        values: Columns = {}
         for key, calls in (("read_bytes", "reads_per_s"), ("write_bytes", "writes_per_s")):
             a, b = then.get(key, [0, 0]), now.get(key, [0, 0])
-            found[f"{key}_per_s"] = per_second(a[1], b[1], seconds)
-            found[calls] = per_second(a[0], b[0], seconds)
-        found["metadata_per_s"] = per_second(sum(metadata[0]), sum(metadata[1]), seconds)
-        columns |= with_prefix(f"lustre.{name}", found)
+            values[f"{key}_per_s"] = per_second(a[1], b[1], seconds)
+            values[calls] = per_second(a[0], b[0], seconds)
+        values["metadata_per_s"] = per_second(sum(metadata[0]), sum(metadata[1]), seconds)
+        columns |= with_prefix(f"lustre.{name}", values)
     return columns
 
 

@@ -42,9 +42,9 @@ def parse(text: bytes, left_out: Counter[str]) -> Raw | None:
     for line in text.splitlines():
         if line.startswith((b"device ", b"no device ")):
             mount, operations = None, False
-            found = MOUNT.match(line)
-            if found and found[2] in (b"nfs", b"nfs4"):
-                mount = raw.setdefault(_path(found[1]), {"operations": {}})
+            match = MOUNT.match(line)
+            if match and match[2] in (b"nfs", b"nfs4"):
+                mount = raw.setdefault(_path(match[1]), {"operations": {}})
             continue
         if mount is None:
             continue
@@ -68,7 +68,7 @@ def parse(text: bytes, left_out: Counter[str]) -> Raw | None:
 
 def _path(text: bytes) -> str:
     """Return a mount point; the kernel writes blanks as octal numbers."""
-    return as_text(re.sub(rb"\\([0-7]{3})", lambda it: bytes([int(it[1], 8) & 255]), text))
+    return as_text(re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8) & 255]), text))
 
 
 class Mounts:
@@ -111,7 +111,7 @@ def _mount(before: Raw, after: Raw, seconds: float) -> Columns:
         return per_second(before["bytes"][field], after["bytes"][field], seconds)
 
     def grown(names: list[str], field: int) -> float:
-        pairs = ((before["operations"].get(it, NONE), after["operations"][it]) for it in names)
+        pairs = ((before["operations"].get(key, NONE), after["operations"][key]) for key in names)
         # A mount that was made again at the same place starts at 0.
         return float(sum(max(b[field] - a[field], 0) for a, b in pairs))
 
@@ -122,8 +122,8 @@ def _mount(before: Raw, after: Raw, seconds: float) -> Columns:
     }
     for prefix, names in (
         ("", every),
-        ("read_", [it for it in every if it == "READ"]),
-        ("write_", [it for it in every if it == "WRITE"]),
+        ("read_", [pair for pair in every if pair == "READ"]),
+        ("write_", [pair for pair in every if pair == "WRITE"]),
     ):
         calls = grown(names, CALLS)
         columns[f"{prefix}calls_per_s"] = calls / seconds

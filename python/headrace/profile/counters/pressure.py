@@ -47,7 +47,7 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
     """Return the share of time in which at least one task was stalled."""
     columns: Columns = {}
     for name in RESOURCES:
-        then, now = (it.get(name, {}).get("some") for it in (before, after))
+        then, now = (side.get(name, {}).get("some") for side in (before, after))
         known = then is not None and now is not None
         share = per_second(then, now, 1e6 * seconds) if known else None
         columns[f"pressure.{name}"] = None if share is None else min(share, 1.0)

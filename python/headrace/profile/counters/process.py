@@ -192,7 +192,7 @@ class Process:
 
     def _thread_numbers(self) -> list[int]:
         """Return the numbers of its threads. Raises OSError if it has ended."""
-        return [int(it) for it in os.listdir(f"{self._path}/task") if it.isdigit()]
+        return [int(name) for name in os.listdir(f"{self._path}/task") if name.isdigit()]
 
     def children(self) -> Iterator[int]:
         """Return the processes that its threads have started and that have not ended."""
@@ -207,7 +207,7 @@ class Process:
     @property
     def threads(self) -> list[Thread]:
         """Its threads that have not ended."""
-        return [it for it in self._threads.values() if it.state not in ("", "Z", "X")]
+        return [thread for thread in self._threads.values() if thread.state not in ("", "Z", "X")]
 
     @property
     def parent(self) -> int | None:

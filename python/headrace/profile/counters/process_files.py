@@ -72,9 +72,9 @@ def parse_switches(text: bytes) -> list[int] | None:
 def ignores_children(text: bytes) -> bool:
     """Return whether a status file says that SIGCHLD is ignored. The kernel then does not add the
     time of ended children to the process (wait(2))."""
-    _, found, rest = text.partition(b"\nSigIgn:")
+    _, separator, rest = text.partition(b"\nSigIgn:")
     try:
-        return bool(found and int(rest.split(None, 1)[0], 16) & CHILD_ENDED)
+        return bool(separator and int(rest.split(None, 1)[0], 16) & CHILD_ENDED)
     except (ValueError, IndexError):
         return False
 

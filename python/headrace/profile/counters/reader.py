@@ -23,7 +23,7 @@ class CounterReader:
 
     def read(self) -> dict[str, Raw]:
         """Return the counters by the name of their source. Unreadable ones are left out."""
-        found: dict[str, Raw] = {}
+        values: dict[str, Raw] = {}
         for name, read in self._readers:
             try:
                 raw = read()
@@ -31,8 +31,8 @@ class CounterReader:
                 self._watched.left_out[name] += 1
                 continue
             if raw is not None:
-                found[name] = raw
-        return found
+                values[name] = raw
+        return values
 
     def rates(self, before: dict[str, Raw], after: dict[str, Raw], seconds: float) -> Columns:
         """Return the figures of the interval between two results of `read`."""

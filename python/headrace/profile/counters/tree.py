@@ -64,7 +64,7 @@ class Tree:
     def read(self) -> Raw:
         """Return the sums over the tree, and the counters of each process."""
         self._discover()
-        threads = sum(it.stat.threads if it.stat else 1 for it in self._processes.values())
+        threads = sum(each.stat.threads if each.stat else 1 for each in self._processes.values())
         has_switches = threads <= MOST_SWITCHES
         missing: dict[int, Process] = {}
         # Children before their parents: the parent of a child that has ended then has its counters.
@@ -81,11 +81,11 @@ class Tree:
                 continue
             if is_new and process.stat is not None and process.stat.started < self._begin:
                 self._sums.subtract_all(process)
-        are_newer = any(it.children_faults_grown for it in self._processes.values())
+        are_newer = any(each.children_faults_grown for each in self._processes.values())
         while True:
             if are_newer:
                 # Some that were read may have ended since, and be in their parents' counters.
-                missing |= {it.number: it for it in self._processes.values() if it.has_ended()}
+                missing |= {one.number: one for one in self._processes.values() if one.has_ended()}
             if not missing:
                 break
             are_newer = self._drop(missing)
@@ -108,7 +108,7 @@ class Tree:
                     self._files, self._proc, number, parent, self._watched
                 )
             if self._finder is None:
-                waiting += [(it, number) for it in self._processes[number].children()]
+                waiting += [(child, number) for child in self._processes[number].children()]
 
     def _drop(self, missing: dict[int, Process]) -> bool:
         """Remove ended processes. Add the counters that no parent has taken over to the sums.
@@ -121,7 +121,7 @@ class Tree:
             by_heir.setdefault(self._heir(process, missing), []).append(process)
         for number, ended in by_heir.items():
             heir = None if number is None else self._processes[number]
-            if heir is not None and any(it.parent != number for it in ended):
+            if heir is not None and any(child.parent != number for child in ended):
                 # It may have been read before they ended.
                 heir.refresh()
                 are_newer = True
@@ -142,10 +142,10 @@ class Tree:
         if parent is heir:
             return not heir.ignores_children
         # The parent has ended as well. Did it wait before it was last read, or later, or never?
-        of_parent = sum(_faults(it, ended) for it in _children(parent, ended))
+        of_parent = sum(_faults(child, ended) for child in _children(parent, ended))
         if parent.children_faults_grown >= of_parent:
             return not parent.ignores_children
-        of_heir = sum(_faults(it, ended) for it in _children(heir, ended))
+        of_heir = sum(_faults(child, ended) for child in _children(heir, ended))
         return not heir.ignores_children and heir.children_faults_grown >= of_heir
 
     def _heir(self, process: Process, missing: Collection[int]) -> int | None:
@@ -222,13 +222,13 @@ class Tree:
 
 
 def _children(parent: Process, among: list[Process]) -> list[Process]:
-    return [it for it in among if it.parent == parent.number]
+    return [process for process in among if process.parent == parent.number]
 
 
 def _faults(process: Process, ended: list[Process]) -> int:
     """Return the minor faults that the parent of an ended process gets at least, if the process
     has waited for its own children. Every process has some faults, even without a tick."""
-    below = sum(_faults(it, ended) for it in _children(process, ended))
+    below = sum(_faults(child, ended) for child in _children(process, ended))
     # Some of them may have been in its counters when it was last read.
     return process.times[2] + max(below - process.children_faults_grown, 0)
 
@@ -240,10 +240,10 @@ class ParentFinder:
         self._proc = proc
         self._parents: dict[int, int] = {}
 
-    def descendants(self, of: Iterable[int]) -> list[tuple[int, int | None]]:
+    def descendants(self, roots: Iterable[int]) -> list[tuple[int, int | None]]:
         """Return all processes below some with their parents, children before their parents."""
-        there = {int(it) for it in os.listdir(self._proc) if it.isdigit()}
-        self._parents = {it: parent for it, parent in self._parents.items() if it in there}
+        there = {int(name) for name in os.listdir(self._proc) if name.isdigit()}
+        self._parents = {child: parent for child, parent in self._parents.items() if child in there}
         for number in there - self._parents.keys():
             try:
                 with open(f"{self._proc}/{number}/stat", "rb") as file:
@@ -252,13 +252,13 @@ class ParentFinder:
                 continue
             if stat is not None:
                 self._parents[number] = stat.parent
-        found: dict[int, int | None] = dict.fromkeys(of)
+        parents: dict[int, int | None] = dict.fromkeys(roots)
         size = -1
-        while size != len(found):
-            size = len(found)
-            below = {it: up for it, up in self._parents.items() if up in found}
-            found |= {it: up for it, up in below.items() if it not in found}
-        return list(reversed(found.items()))
+        while size != len(parents):
+            size = len(parents)
+            below = {child: up for child, up in self._parents.items() if up in parents}
+            parents |= {child: up for child, up in below.items() if child not in parents}
+        return list(reversed(parents.items()))
 
 
 def _has_children_files(proc: str) -> bool:
@@ -289,7 +289,7 @@ def with_dropped(dropped: Raw, kept: Raw) -> Raw:
     The sum of the busiest threads' times is that of the busiest one, unless it is another thread
     each time.
     """
-    return kept | {it: kept.get(it, 0.0) + dropped.get(it, 0.0) for it in SINCE_LAST}
+    return kept | {name: kept.get(name, 0.0) + dropped.get(name, 0.0) for name in SINCE_LAST}
 
 
 def rates(before: Raw, after: Raw, seconds: float) -> Columns:
@@ -302,8 +302,8 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
     columns: Columns = {name: rate(name) for name in ("user", "system", "io_wait")}
     columns |= {f"{name}_per_s": rate(name) for name in ("major_faults", "minor_faults")}
     columns |= {column: rate(name) for name, column in TRANSFERS.items()}
-    columns |= {f"{it}_switches_per_s": rate(it) for it in ("voluntary", "involuntary")}
-    columns |= {column: float(after["states"].get(it, 0)) for it, column in STATES.items()}
+    columns |= {f"{name}_switches_per_s": rate(name) for name in ("voluntary", "involuntary")}
+    columns |= {column: float(after["states"].get(letter, 0)) for letter, column in STATES.items()}
     columns |= {
         "busiest_thread": after["busiest"] / seconds,
         # Recordings of earlier versions lack it.

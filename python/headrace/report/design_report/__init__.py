@@ -83,8 +83,8 @@ def write(
     begin("drawings")
     figures = directory / "figures"
     drawn = list(draw(data))
-    drawings = save_figures(figures, {it.name: it.figure for it in drawn})
-    pictures = {it.name: _picture(it, figures) for it in drawn}
+    drawings = save_figures(figures, {chart.name: chart.figure for chart in drawn})
+    pictures = {chart.name: _picture(chart, figures) for chart in drawn}
     flow = data_flow_svg(worksheet)
     pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)
     with atomic_file(figures / f"{FLOW.name}.svg") as partial:
@@ -118,25 +118,25 @@ def content(
     """
     notes = Notes(catalogue.currency)
     data = DesignData(solution, worksheet, catalogue, notes, pictures or {})
-    found = sections(data)
+    parts = sections(data)
     customer = worksheet.customer
-    made = ", ".join(
-        foreign(it, 100)
-        for it in (customer.company, customer.date, f"Headrace {solution.version}".strip())
-        if it
+    line = ", ".join(
+        foreign(word, 100)
+        for word in (customer.company, customer.date, f"Headrace {solution.version}".strip())
+        if word
     )
     return Report(
         title=f"Storage system design: {foreign(worksheet.name, 100)}",
-        subtitle=made,
-        sections=found,
+        subtitle=line,
+        sections=parts,
         footnotes=notes.footnotes,
     )
 
 
 def _width(svg: str) -> float:
     """Return the width of a drawing in its own units."""
-    found = re.search(r'viewBox="0 0 ([0-9.]+) ', svg)
-    return float(found[1]) if found else 0.0
+    match = re.search(r'viewBox="0 0 ([0-9.]+) ', svg)
+    return float(match[1]) if match else 0.0
 
 
 def _picture(chart: "Chart", figures: Path) -> Picture:

@@ -27,7 +27,7 @@ class Line:
     @property
     def figures(self) -> list[Figure]:
         """The figures of the line that are known."""
-        return [it for it in (self.count, self.price, self.amount) if it is not None]
+        return [value for value in (self.count, self.price, self.amount) if value is not None]
 
 
 def bill(design: Design, catalogue: Catalogue, costs: Mapping[str, Figure]) -> list[Line]:
@@ -39,7 +39,7 @@ def bill(design: Design, catalogue: Catalogue, costs: Mapping[str, Figure]) -> l
         costs: Figures of the evaluation by their keys. An amount that is among them as
             `purchase-KIND` is taken from there.
     """
-    return [_line(it, _count(it, design), catalogue, costs) for it in parts(design)]
+    return [_line(part, _count(part, design), catalogue, costs) for part in parts(design)]
 
 
 def _count(part: Part, design: Design) -> Figure:

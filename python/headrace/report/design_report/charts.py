@@ -45,12 +45,12 @@ def draw(data: DesignData) -> Iterator[Chart]:
 def front(data: DesignData) -> Iterator[Chart]:
     """Yield the designs compared by cost and throughput, with markers for the loss probability."""
     points = []
-    for at, it in enumerate(data.alternatives):
-        found = figures_by_key(it)
-        money = found.get("total-cost") or found.get("purchase")
-        if money is not None and it.performance and math.isfinite(money.value):
-            loss = found.get("loss-probability")
-            points.append((at, it, money, total_throughput(it.performance), loss))
+    for at, one in enumerate(data.alternatives):
+        figures = figures_by_key(one)
+        money = figures.get("total-cost") or figures.get("purchase")
+        if money is not None and one.performance and math.isfinite(money.value):
+            loss = figures.get("loss-probability")
+            points.append((at, one, money, total_throughput(one.performance), loss))
     if not points:
         return
     drawing = Drawing(figsize=(WIDTH, 3.8), layout="constrained")
@@ -58,12 +58,12 @@ def front(data: DesignData) -> Iterator[Chart]:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    top = max(it[3] for it in points)
+    top = max(point[3] for point in points)
     factor, unit = next(
         (it for it in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")) if top >= it[0]), (1.0, "B/s")
     )
     named: set[str] = set()
-    for at, it, money, throughput, loss in points:
+    for at, one, money, throughput, loss in points:
         kind = _loss_class(loss)
         text, marker = LOSS_TEXTS[kind]
         axes.plot(
@@ -76,7 +76,7 @@ def front(data: DesignData) -> Iterator[Chart]:
             label=None if text in named else text,
         )
         named.add(text)
-        if it is data.shown:
+        if one is data.shown:
             axes.plot(
                 [money.value],
                 [throughput / factor],
@@ -153,7 +153,7 @@ def racks(data: DesignData) -> Iterator[Chart]:
     if not filled:
         return
     drawn = filled[:MOST_RACKS]
-    used = max(sum(box.units for box in it) for it in drawn)
+    used = max(sum(box.units for box in rack) for rack in drawn)
     # A rack that is nearly empty is cut below its parts.
     shown_units = min(height, max(12.0, math.ceil(used) + 2.0))
     drawing = Drawing(figsize=(WIDTH, 0.35 + min(6.0, 0.16 * shown_units)))
@@ -199,10 +199,10 @@ def racks(data: DesignData) -> Iterator[Chart]:
 
 
 def _rack_count(data: DesignData) -> int:
-    found = data.figures.get("racks")
-    if found is None or not math.isfinite(found.value):
+    figure = data.figures.get("racks")
+    if figure is None or not math.isfinite(figure.value):
         return 1
-    return max(1, round(found.value))
+    return max(1, round(figure.value))
 
 
 def _fill(groups: Sequence[Sequence[_Box]], height: float, count: int) -> list[list[_Box]]:
@@ -213,29 +213,29 @@ def _fill(groups: Sequence[Sequence[_Box]], height: float, count: int) -> list[l
     """
     placed: list[list[_Box]] = [[] for _ in range(count)]
     for group in groups:
-        need = sum(it.units for it in group)
+        need = sum(box.units for box in group)
         if need > height:
             continue
-        rack = min(placed, key=lambda it: sum(box.units for box in it))
+        rack = min(placed, key=lambda boxes: sum(box.units for box in boxes))
         if sum(box.units for box in rack) + need > height:
             rack = []
             placed.append(rack)
         rack.extend(group)
-    return [it for it in placed if it]
+    return [boxes for boxes in placed if boxes]
 
 
 def cost(data: DesignData) -> Iterator[Chart]:
     """Yield the money spent over the years of the plan, stacked by kind."""
-    found = data.figures
-    purchase, years = found.get("purchase"), data.worksheet.capacity.years
+    figures = data.figures
+    purchase, years = figures.get("purchase"), data.worksheet.capacity.years
     if purchase is None or not math.isfinite(purchase.value) or years <= 0:
         return
     yearly = [
-        (it, _yearly(it, years))
+        (figure, _yearly(figure, years))
         for key in ("maintenance", "spare-parts", "power-cost", "colocation", "engineer")
-        if (it := found.get(key)) is not None
+        if (figure := figures.get(key)) is not None
     ]
-    yearly = [(it, value) for it, value in yearly if value]
+    yearly = [(name, value) for name, value in yearly if value]
     if not yearly:
         return
     times = np.append(np.arange(0.0, math.ceil(years)), years)
@@ -247,8 +247,8 @@ def cost(data: DesignData) -> Iterator[Chart]:
     axes.stackplot(
         times,
         [np.full_like(times, purchase.value), *(value * times for _, value in yearly)],
-        labels=[short(it.title, 40) for it in (purchase, *(it for it, _ in yearly))],
-        colors=[it for it, _ in zip(cycle(COLOURS), range(len(yearly) + 1), strict=False)],
+        labels=[short(entry.title, 40) for entry in (purchase, *(name for name, _ in yearly))],
+        colors=[colour for colour, _ in zip(cycle(COLOURS), range(len(yearly) + 1), strict=False)],
         alpha=0.7,
     )
     axes.set_xlim(0, years)

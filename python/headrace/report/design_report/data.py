@@ -32,11 +32,11 @@ class DesignData:
     """Drawings by their names."""
 
     def __post_init__(self) -> None:
-        for number, it in enumerate(self.alternatives):
-            if it is not self.shown:
+        for number, one in enumerate(self.alternatives):
+            if one is not self.shown:
                 self.notes.add_figures(
                     self.group(number),
-                    figures_of(it),
+                    figures_of(one),
                     prefix=f"Design {label(number)}, ",
                     at_end=True,
                 )
@@ -80,7 +80,7 @@ class DesignData:
     @cached_property
     def counts(self) -> dict[str, Figure]:
         """Quantities and sums of the bill of materials by their keys."""
-        return {it.key: it for line in self.lines for it in line.figures}
+        return {figure.key: figure for line in self.lines for figure in line.figures}
 
     @cached_property
     def growth(self) -> tuple[Figure, ...]:
@@ -102,8 +102,8 @@ class DesignData:
 
     def choices(self, *aspects: str) -> list[Choice]:
         """Return the choices of some aspects, or all, the whole system's first."""
-        found = [it for it in self.solution.choices if not aspects or it.aspect in aspects]
-        return sorted(found, key=lambda it: it.zone != "")
+        choices = [one for one in self.solution.choices if not aspects or one.aspect in aspects]
+        return sorted(choices, key=lambda zone: zone.zone != "")
 
 
 def figures_of(evaluation: Evaluation) -> Iterator[Figure]:
@@ -112,18 +112,18 @@ def figures_of(evaluation: Evaluation) -> Iterator[Figure]:
     yield from evaluation.reliability
     yield from evaluation.facility
     yield from evaluation.cost
-    for it in evaluation.performance:
-        yield from performance_figures(it).values()
+    for part in evaluation.performance:
+        yield from performance_figures(part).values()
 
 
 def figures_by_key(evaluation: Evaluation) -> dict[str, Figure]:
     """Return all figures of a design by their keys; the first if a key occurs twice."""
-    found: dict[str, Figure] = {}
-    for it in figures_of(evaluation):
-        found.setdefault(it.key, it)
-    return found
+    figures: dict[str, Figure] = {}
+    for figure in figures_of(evaluation):
+        figures.setdefault(figure.key, figure)
+    return figures
 
 
 def total_throughput(performance: tuple[ApplicationPerformance, ...]) -> float:
     """Return the throughput of all applications together, in bytes a second."""
-    return sum(it.throughput for it in performance)
+    return sum(part.throughput for part in performance)

@@ -35,11 +35,11 @@ class Notes:
             at_end: Whether a PDF has the footnotes at its end.
         """
         all_figures = list(figures)
-        keys = {it.title: _key(group, it) for it in reversed(all_figures)}
-        for it in all_figures:
-            key = _key(group, it)
+        keys = {figure.title: _key(group, figure) for figure in reversed(all_figures)}
+        for one in all_figures:
+            key = _key(group, one)
             self._notes.setdefault(
-                key, Footnote(key, prefix + foreign(it.title), _text(it, keys), at_end)
+                key, Footnote(key, prefix + foreign(one.title), _text(one, keys), at_end)
             )
 
     def add(self, key: str, title: str, text: str, *, at_end: bool = False) -> Reference:
@@ -79,14 +79,14 @@ def _text(figure: Figure, keys: dict[str, str]) -> Text:
     if numbers and numbers != figure.formula:
         parts.append(f" = {foreign(numbers, LONGEST)}")
     parts.append(". ")
-    for at, it in enumerate(figure.inputs):
+    for at, entry in enumerate(figure.inputs):
         start = "Inputs: " if at == 0 else "; "
-        text = f"{start}{foreign(it.name, 100)} {foreign(it.text, 100)}"
-        title = it.source.removeprefix("figure: ")
+        text = f"{start}{foreign(entry.name, 100)} {foreign(entry.text, 100)}"
+        title = entry.source.removeprefix("figure: ")
         if title in keys and title != figure.title:
             parts += [text, Reference(keys[title])]
-        elif it.source:
-            parts.append(f"{text} ({foreign(it.source, LONGEST)})")
+        elif entry.source:
+            parts.append(f"{text} ({foreign(entry.source, LONGEST)})")
         else:
             parts.append(text)
     if figure.inputs:

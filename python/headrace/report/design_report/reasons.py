@@ -40,30 +40,30 @@ def rows(grounds: Iterable[Ground], *, mark_against: bool) -> list[list[Text]]:
         mark_against: Whether the values of reasons against them are marked.
     """
     all_grounds = list(grounds)
-    names = {it.choice.zone for it in all_grounds if it.choice.zone}
+    names = {ground.choice.zone for ground in all_grounds if ground.choice.zone}
     zones: dict[_Key, dict[str, None]] = {}
     values: dict[_Key, dict[str, None]] = {}
-    for it in all_grounds:
-        zone, text = it.choice.zone, it.reason.text
+    for one in all_grounds:
+        zone, text = one.choice.zone, one.reason.text
         if not zone:
             zone, text = _zone_of(text, names)
-        key = _Key(it.choice.aspect, it.reason.weight < 0, text, it.reason.source)
+        key = _Key(one.choice.aspect, one.reason.weight < 0, text, one.reason.source)
         zones.setdefault(key, {})[zone or WHOLE] = None
-        values.setdefault(key, {})[it.value] = None
-    order = {it.choice.aspect: at for at, it in reversed(list(enumerate(all_grounds)))}
+        values.setdefault(key, {})[one.value] = None
+    order = {ground.choice.aspect: at for at, ground in reversed(list(enumerate(all_grounds)))}
     # Rows of one aspect, then of one value, stand together.
     first = {(key.aspect, *values[key]): at for at, key in reversed(list(enumerate(zones)))}
-    found: list[list[Text]] = []
+    texts_: list[list[Text]] = []
     last = ""
     for key in sorted(zones, key=lambda it: (order[it.aspect], first[(it.aspect, *values[it])])):
         name = "" if key.aspect == last else aspect(key.aspect)
         last = key.aspect
         value = ", ".join(values[key])
         value = f"not {value}" if mark_against and key.is_against else value
-        where = ", ".join(sorted(zones[key], key=lambda it: (it == WHOLE, it)))
+        where = ", ".join(sorted(zones[key], key=lambda place: (place == WHOLE, place)))
         why = f"{foreign(key.text)} ({foreign(key.source, 160)})"
-        found.append([name, foreign(value, 120), foreign(where, 120), why])
-    return found
+        texts_.append([name, foreign(value, 120), foreign(where, 120), why])
+    return texts_
 
 
 def _zone_of(text: str, names: Iterable[str]) -> tuple[str, str]:

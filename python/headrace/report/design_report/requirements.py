@@ -54,25 +54,25 @@ def requirements(data: DesignData) -> list[Requirement]:
     if data.shown is None:
         return []
     violations = list(data.shown.violations)
-    found: list[Requirement] = []
+    rows: list[Requirement] = []
     for limit in _limits(data):
-        found.append(_number(data, limit, _take(violations, limit.field)))
-    for it in data.shown.performance:
-        found += _performance(data, it, violations)
-    found += _yes_or_no(data, violations)
-    found += [
+        rows.append(_number(data, limit, _take(violations, limit.field)))
+    for part in data.shown.performance:
+        rows += _performance(data, part, violations)
+    rows += _yes_or_no(data, violations)
+    rows += [
         Requirement(
-            it.field, it.field, foreign(it.wanted), foreign(it.got), "missed", None, it.message
+            one.field, one.field, foreign(one.wanted), foreign(one.got), "missed", None, one.message
         )
-        for it in violations
+        for one in violations
     ]
-    return found
+    return rows
 
 
 def _take(violations: list[Violation], field: str) -> Violation | None:
     """Remove and return the violation of a field, if there is one."""
-    for at, it in enumerate(violations):
-        if it.field == field:
+    for at, violation in enumerate(violations):
+        if violation.field == field:
             return violations.pop(at)
     return None
 
@@ -148,9 +148,9 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
             "engineer-hours",
         ),
     ]
-    for name, field, wanted, unit, key in rows:
-        text = UNKNOWN if wanted is None else quantity(wanted, unit, currency)
-        yield _Limit(name, field, wanted, text, key)
+    for name, field, goal, unit, key in rows:
+        text = UNKNOWN if goal is None else quantity(goal, unit, currency)
+        yield _Limit(name, field, goal, text, key)
 
 
 def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Requirement:
@@ -162,9 +162,9 @@ def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Req
         margin = ratio - 1 if limit.at_least else 1 - ratio
     if violation is not None:
         got = foreign(violation.got) if given is None else got
-        wanted = foreign(violation.wanted)
+        goal = foreign(violation.wanted)
         return Requirement(
-            limit.name, limit.field, wanted, got, "missed", margin, foreign(violation.message)
+            limit.name, limit.field, goal, got, "missed", margin, foreign(violation.message)
         )
     if limit.wanted is None:
         return Requirement(limit.name, limit.field, UNKNOWN, got, "not stated")
@@ -181,12 +181,12 @@ def _performance(
     at = next(
         (
             number
-            for number, it in enumerate(data.worksheet.applications)
-            if it.name == performance.application
+            for number, application in enumerate(data.worksheet.applications)
+            if application.name == performance.application
         ),
         None,
     )
-    for name, wanted in (
+    for name, goal in (
         ("throughput", performance.wanted_throughput),
         ("operations", performance.wanted_operations),
         ("latency", performance.wanted_latency),
@@ -197,17 +197,17 @@ def _performance(
             f"application.{performance.application}.{name}",
             f"applications.{performance.application}.{name}",
         ]
-        violation = next(filter(None, (_take(violations, it) for it in fields)), None)
-        if wanted is None and violation is None:
+        violation = next(filter(None, (_take(violations, field) for field in fields)), None)
+        if goal is None and violation is None:
             continue
         given = figures[name]
         margin = None
-        if wanted and given.value:
-            margin = 1 - given.value / wanted if name == "latency" else given.value / wanted - 1
+        if goal and given.value:
+            margin = 1 - given.value / goal if name == "latency" else given.value / goal - 1
         yield Requirement(
             f"{foreign(performance.application, 80)}: {name}",
             f"application.{foreign(performance.application, 60)}.{name}",
-            UNKNOWN if wanted is None else quantity(wanted, given.unit),
+            UNKNOWN if goal is None else quantity(goal, given.unit),
             data.notes.value(SHOWN, given),
             "met" if violation is None else "missed",
             margin,
@@ -221,17 +221,17 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
     design = data.shown.design
     code = design.code
     if data.worksheet.recovery.survives_node is not None:
-        wanted = data.worksheet.recovery.survives_node
+        goal = data.worksheet.recovery.survives_node
         violation = _take(violations, "recovery.survives_node")
         got = f"{design.copies} copies on different servers" if design.copies > 1 else "one copy"
         if code is not None:
             got = f"code of {code.data} + {code.parity} servers"
         survives = design.copies > 1 or (code is not None and code.parity > 0)
-        missed = violation is not None or (wanted and not survives)
+        missed = violation is not None or (goal and not survives)
         yield Requirement(
             "Data survives the loss of a server",
             "recovery.survives_node",
-            "yes" if wanted else "no",
+            "yes" if goal else "no",
             got,
             "missed" if missed else "met",
             None,
@@ -241,7 +241,7 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
         if zone.copies is None:
             continue
         fields = [f"zones.{at}.copies", f"zone.{at}.copies", f"zone.{zone.name}.copies"]
-        violation = next(filter(None, (_take(violations, it) for it in fields)), None)
+        violation = next(filter(None, (_take(violations, field) for field in fields)), None)
         # A code over servers outlives as many losses as it has parity.
         survived = design.copies if code is None else code.parity + 1
         missed = violation is not None or zone.copies > survived

@@ -19,7 +19,7 @@ WHOLE = "whole system"
 
 def aspect(name: str) -> str:
     """Return the name of an aspect for a heading; that of a user's rule is its own."""
-    titles = {it.name: it.title for it in shipped_rules().aspects}
+    titles = {entry.name: entry.title for entry in shipped_rules().aspects}
     title = titles.get(name) or foreign(name, 60).replace("-", " ")
     return title[:1].upper() + title[1:]
 
@@ -34,19 +34,19 @@ def values(choice: Choice, longest: int = 120) -> str:
     return foreign(", ".join(choice.values), longest)
 
 
-def array(it: Array) -> str:
+def array(one: Array) -> str:
     """Return an array in words: "RAID-6 of 10 disks (8 data, 2 parity)"."""
-    if it.kind == "single":
+    if one.kind == "single":
         return "single disks without redundancy"
-    if it.kind == "raid0":
-        return f"RAID-0 of {it.disks} disks"
-    if it.kind in ("raid1", "raid10"):
-        return f"RAID-{it.kind[4:]} of {it.disks} disks"
-    if it.kind in ("raid5", "raid6"):
-        return f"RAID-{it.kind[4:]} of {it.disks} disks ({it.data} data, {it.parity} parity)"
-    if it.kind == "draid":
-        return f"declustered array of {it.disks} disks in groups of {it.data} + {it.parity}"
-    return f"erasure code of {it.data} + {it.parity} disks"
+    if one.kind == "raid0":
+        return f"RAID-0 of {one.disks} disks"
+    if one.kind in ("raid1", "raid10"):
+        return f"RAID-{one.kind[4:]} of {one.disks} disks"
+    if one.kind in ("raid5", "raid6"):
+        return f"RAID-{one.kind[4:]} of {one.disks} disks ({one.data} data, {one.parity} parity)"
+    if one.kind == "draid":
+        return f"declustered array of {one.disks} disks in groups of {one.data} + {one.parity}"
+    return f"erasure code of {one.data} + {one.parity} disks"
 
 
 def redundancy(design: Design) -> str:

@@ -28,24 +28,24 @@ def numbered(report: Report) -> list[Footnote]:
         if note.key in known:
             raise ValueError(f"two footnotes have the key {note.key}")
         known[note.key] = note
-    found: dict[str, Footnote] = {}
-    texts = (text for it in report.sections for block in it.blocks for text in _texts(block))
-    for key in (it.note for text in texts for it in references(text)):
-        found.setdefault(key, _note(known, key))
-    waiting = list(found.values())
+    notes: dict[str, Footnote] = {}
+    texts = (text for part in report.sections for block in part.blocks for text in _texts(block))
+    for key in (reference.note for text in texts for reference in references(text)):
+        notes.setdefault(key, _note(known, key))
+    waiting = list(notes.values())
     while waiting:
         note = waiting.pop(0)
-        for key in (it.note for it in references(note.text)):
-            if key not in found:
-                found[key] = _note(known, key)
-                waiting.append(found[key])
-    return list(found.values())
+        for key in (reference.note for reference in references(note.text)):
+            if key not in notes:
+                notes[key] = _note(known, key)
+                waiting.append(notes[key])
+    return list(notes.values())
 
 
 def references(text: Text) -> Iterator[Reference]:
     """Yield the references in a text."""
     if not isinstance(text, str):
-        yield from (it for it in text if isinstance(it, Reference))
+        yield from (part for part in text if isinstance(part, Reference))
 
 
 def _note(known: dict[str, Footnote], key: str) -> Footnote:

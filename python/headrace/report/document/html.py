@@ -42,11 +42,11 @@ def render(report: Report) -> str:
     """Return the HTML document of a report."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     notes = numbered(report)
-    citations = _Citations({it.key: number for number, it in enumerate(notes, 1)})
-    titles = [(it.identifier, it.title) for it in report.sections]
+    citations = _Citations({note.key: number for number, note in enumerate(notes, 1)})
+    titles = [(section.identifier, section.title) for section in report.sections]
     titles += [("notes", "Notes")] if notes else []
     links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in titles)
-    body = "\n".join(_section(it, citations) for it in report.sections)
+    body = "\n".join(_section(section, citations) for section in report.sections)
     body += _notes(notes, citations) if notes else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -98,14 +98,14 @@ def _citation(number: int, count: int) -> str:
 
 
 def _section(section: Section, citations: _Citations) -> str:
-    blocks = "\n".join(_block(it, citations) for it in section.blocks)
+    blocks = "\n".join(_block(block, citations) for block in section.blocks)
     title = f"<h2>{escape(section.title)}</h2>"
     return f'<section id="{section.identifier}">\n{title}\n{blocks}\n</section>'
 
 
 def _notes(notes: list[Footnote], citations: _Citations) -> str:
     # References within notes count before their links back are written.
-    texts = [_text(it.text, citations) for it in notes]
+    texts = [_text(one.text, citations) for one in notes]
     items = []
     for number, (note, text) in enumerate(zip(notes, texts, strict=True), 1):
         back = " ".join(
@@ -130,7 +130,7 @@ def _block(block: Block, citations: _Citations) -> str:
             name = "h3" if block.style == "heading" else "p"
             return f'<{name} class="{block.style}">{_text(block.text, citations)}</{name}>'
         case Bullets():
-            items = "".join(f"<li>{_text(it, citations)}</li>" for it in block.items)
+            items = "".join(f"<li>{_text(item, citations)}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
         case Facts():
             rows = "".join(
@@ -155,13 +155,13 @@ def _table(table: Table, citations: _Citations) -> str:
         )
         rows.append(f"<tr>{cells}</tr>")
     heads = zip(table.columns, table.align, strict=True)
-    cells = "".join(f'<th class="{at}" scope="col">{escape(it)}</th>' for it, at in heads)
+    cells = "".join(f'<th class="{at}" scope="col">{escape(cell)}</th>' for cell, at in heads)
     rows.append(f"<tr>{cells}</tr>")
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td class="{at}">{_text(it, citations)}</td>'
-            for it, at in zip(row, table.align, strict=True)
+            f'<td class="{at}">{_text(cell, citations)}</td>'
+            for cell, at in zip(row, table.align, strict=True)
         )
         + "</tr>\n"
         for row in table.rows

@@ -45,16 +45,16 @@ def _number(content: Any, notes: list[Footnote]) -> None:
     A footnote stands at the foot of the page of its first reference. It stands at the end if its
     author wants that, or if only other footnotes refer to it.
     """
-    numbers = {it.key: number for number, it in enumerate(notes, 1)}
-    by_key = {it["key"]: it for it in content["footnotes"]}
-    content["footnotes"] = [by_key[it.key] for it in notes]
+    numbers = {one.key: number for number, one in enumerate(notes, 1)}
+    by_key = {footnote["key"]: footnote for footnote in content["footnotes"]}
+    content["footnotes"] = [by_key[one.key] for one in notes]
     cited: set[int] = set()
-    at_end = {numbers[it.key] for it in notes if it.at_end}
+    at_end = {numbers[one.key] for one in notes if one.at_end}
 
     def number_in(value: Any, *, in_note: bool) -> None:
         if isinstance(value, list):
-            for it in value:
-                number_in(it, in_note=in_note)
+            for part in value:
+                number_in(part, in_note=in_note)
         elif isinstance(value, dict) and value.get("type") == "reference":
             number = value["number"] = numbers[value.pop("note")]
             value["first"] = not in_note and number not in cited
@@ -62,8 +62,8 @@ def _number(content: Any, notes: list[Footnote]) -> None:
             if not in_note:
                 cited.add(number)
         elif isinstance(value, dict):
-            for it in value.values():
-                number_in(it, in_note=in_note)
+            for part in value.values():
+                number_in(part, in_note=in_note)
 
     number_in(content["sections"], in_note=False)
     for number, note in enumerate(content["footnotes"], 1):
@@ -79,11 +79,11 @@ def _prepare(value: Any) -> Any:
     if isinstance(value, dict):
         if value.get("type") == "reference":
             return dict(value)
-        return {name: it if name in NOT_TEXTS else _prepare(it) for name, it in value.items()}
+        return {name: part if name in NOT_TEXTS else _prepare(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_prepare(it) for it in value]
+        return [_prepare(part) for part in value]
     if isinstance(value, str):
-        return LONG_WORD.sub(lambda it: _breakable(it[0]), plain(value))
+        return LONG_WORD.sub(lambda pair: _breakable(pair[0]), plain(value))
     return value
 
 

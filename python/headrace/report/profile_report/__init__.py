@@ -65,8 +65,8 @@ def write_report(
                 name = draw.__module__.rpartition(".")[2].replace("_", " ")
                 on_progress(steps.index(draw), len(steps) + 1, f"chart of {name}")
             charts = list(draw(data))
-            written += save_figures(figures, {it.name: it.figure for it in charts})
-            pictures[-1] += [_picture(it, figures) for it in charts]
+            written += save_figures(figures, {chart.name: chart.figure for chart in charts})
+            pictures[-1] += [_picture(chart, figures) for chart in charts]
     if on_progress is not None:
         on_progress(len(steps), len(steps) + 1, "documents")
     version = foreign(profile.get("version", ""), 60)

@@ -49,8 +49,8 @@ class ProfileData:
 
     def value(self, figure: str) -> float | None:
         """Return a figure of the baseline; None if it has none."""
-        found = self.baseline.get(figure)
-        return None if found is None else found.get("value")
+        value = self.baseline.get(figure)
+        return None if value is None else value.get("value")
 
     def column(self, name: str) -> pl.Series:
         """Return a column of the rates as floats; empty values if there is none."""
@@ -61,7 +61,7 @@ class ProfileData:
     def sum(self, *names: str) -> pl.Series:
         """Return the sum of columns, without those that are missing; an interval in which all
         are unknown stays unknown."""
-        present = [it for it in names if it in self.rates.columns]
+        present = [name for name in names if name in self.rates.columns]
         if not present:
             return self.column(names[0])
         total = self.rates.select(
@@ -90,24 +90,24 @@ class ProfileData:
     def instances(self, kind: str) -> list[str]:
         """Return the names of a kind of columns, as disks for `disk.NAME.queue`, in their order in
         the frame."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for column in self.rates.columns:
             # A name may have dots itself: the figure after the last one has none.
             if column.startswith(f"{kind}.") and column.count(".") >= 2:
-                found[column[len(kind) + 1 :].rpartition(".")[0]] = None
-        return list(found)
+                names[column[len(kind) + 1 :].rpartition(".")[0]] = None
+        return list(names)
 
     @cached_property
     def cores(self) -> list[str]:
         """Numbers of the cores."""
-        return sorted(self.instances("cpu"), key=lambda it: int(it) if it.isdecimal() else 0)
+        return sorted(self.instances("cpu"), key=lambda name: int(name) if name.isdecimal() else 0)
 
     def busiest_core(self) -> pl.Series:
         """Return the largest busy share of a core in each interval."""
         if not self.cores:
             return self.column("cpu.busiest")
         states = ("user", "system", "nice", "irq", "softirq", "steal")
-        busy = {it: self.sum(*(f"cpu.{it}.{state}" for state in states)) for it in self.cores}
+        busy = {core: self.sum(*(f"cpu.{core}.{state}" for state in states)) for core in self.cores}
         return pl.DataFrame(busy).max_horizontal().rename("busiest")
 
     @cached_property
@@ -126,8 +126,8 @@ class ProfileData:
             name
             for name in active
             if name not in members
-            and not any(is_partition(name, of) for of in active)
-            and not any(is_partition(of, name) for of in members)
+            and not any(is_partition(name, other) for other in active)
+            and not any(is_partition(other, name) for other in members)
         ]
         largest = max((moved[name] for name in whole), default=0.0)
         busy = [name for name in whole if moved[name] >= LEAST_SHARE * largest]
@@ -137,7 +137,7 @@ class ProfileData:
     def networks(self) -> list[str]:
         """Network interfaces that moved data, by amount, and at most four."""
         moved = {name: self._moved("net", name) for name in self.instances("net")}
-        return sorted((it for it in moved if moved[it] > 0), key=lambda it: -moved[it])[:4]
+        return sorted((name for name in moved if moved[name] > 0), key=lambda key: -moved[key])[:4]
 
     def _moved(self, kind: str, name: str) -> float:
         words = ("read", "write") if kind == "disk" else ("receive", "send")

@@ -96,20 +96,20 @@ class Panel:
 
     def known(self) -> list[Line]:
         """Return the lines that have a value; none if the panel is to be omitted."""
-        lines = [it for it in self.lines if it.values.drop_nulls().drop_nans().len()]
-        if self.if_positive and not any(_largest(it) > 0 for it in lines):
+        lines = [line for line in self.lines if line.values.drop_nulls().drop_nans().len()]
+        if self.if_positive and not any(_largest(line) > 0 for line in lines):
             return []
         return lines
 
 
 def time_chart(data: ProfileData, panels: Sequence[Panel]) -> Figure | None:
     """Draw the panels that have a known value; None if there is none."""
-    shown = [it for it in panels if it.known()]
+    shown = [one for one in panels if one.known()]
     if not shown:
         return None
-    right = RIGHT if any(it.levels and not it.logarithmic for it in shown) else NARROW_RIGHT
-    rows = [_legend_rows([line.label for line in it.known()]) for it in shown]
-    figure, axes = empty_time_chart(data, [it.height for it in shown], rows, right)
+    right = RIGHT if any(one.levels and not one.logarithmic for one in shown) else NARROW_RIGHT
+    rows = [_legend_rows([line.label for line in one.known()]) for one in shown]
+    figure, axes = empty_time_chart(data, [one.height for one in shown], rows, right)
     for panel, each in zip(shown, axes, strict=True):
         _draw(each, data, panel)
     return figure
@@ -198,10 +198,10 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
             linewidth=1.6,
             label=short(line.label, LONGEST_LABEL),
         )
-    levels = [it for it in panel.levels if it.value is not None]
-    drawn = [it for it in levels if (it.value or 0.0) <= BEYOND * largest]
-    high = [it for it in levels if it not in drawn]
-    top = max([largest, *(it.value or 0.0 for it in drawn)]) / factor
+    levels = [level for level in panel.levels if level.value is not None]
+    drawn = [level for level in levels if (level.value or 0.0) <= BEYOND * largest]
+    high = [level for level in levels if level not in drawn]
+    top = max([largest, *(level.value or 0.0 for level in drawn)]) / factor
     if panel.logarithmic and largest > 0:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(numticks=4))
@@ -216,7 +216,7 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(-0.01, 0.98),
-        ncols=_legend_columns([it.label for it in lines]),
+        ncols=_legend_columns([curve.label for curve in lines]),
         frameon=False,
         fontsize=SMALL,
         borderaxespad=0.1,
@@ -231,7 +231,7 @@ def _largest(line: Line) -> float:
 
 def _legend_columns(labels: Sequence[str]) -> int:
     """Return how many of the longest labels fit side by side."""
-    longest = max(min(len(it), LONGEST_LABEL) for it in labels)
+    longest = max(min(len(label), LONGEST_LABEL) for label in labels)
     return max(1, min(len(labels), LEGEND // (longest + 6)))
 
 
@@ -245,11 +245,11 @@ def _samples(axes: Axes, middles: np.ndarray, values: np.ndarray, colour: str) -
         return
     bins = np.linspace(0, len(values), MOST_POINTS // 2 + 1).astype(int)
     parts = [slice(start, stop) for start, stop in pairwise(bins)]
-    known = [it for it in parts if not np.isnan(values[it]).all()]
+    known = [part for part in parts if not np.isnan(values[part]).all()]
     axes.fill_between(
-        [float(middles[it].mean()) for it in known],
-        [float(np.nanmin(values[it])) for it in known],
-        [float(np.nanmax(values[it])) for it in known],
+        [float(middles[part].mean()) for part in known],
+        [float(np.nanmin(values[part])) for part in known],
+        [float(np.nanmax(values[part])) for part in known],
         color=colour,
         alpha=0.25,
         linewidth=0,
@@ -275,10 +275,10 @@ def _levels(
         labels.append(((value - low) / (top - low), f"{level.label} {_short(value, unit)}", level))
     for level in high:
         labels.append((1.0, f"↑ {level.label} {_in_own_unit(level.value or 0.0, own)}", level))
-    labels.sort(key=lambda it: it[0])
+    labels.sort(key=lambda pair: pair[0])
     distance = LABEL_POINTS / (72 * height)
     for place, (at, text, level) in zip(
-        _spread([it[0] for it in labels], distance), labels, strict=True
+        _spread([label[0] for label in labels], distance), labels, strict=True
     ):
         axes.annotate(
             text,
@@ -295,13 +295,13 @@ def _levels(
 
 def _spread(places: Sequence[float], distance: float) -> list[float]:
     """Return ascending places that are moved down from the top until each has its distance."""
-    found: list[float] = []
+    heights: list[float] = []
     limit = 1.0
     for place in reversed(places):
         limit = min(place, limit)
-        found.append(limit)
+        heights.append(limit)
         limit -= distance
-    return found[::-1]
+    return heights[::-1]
 
 
 def _short(value: float, unit: str) -> str:
@@ -321,7 +321,7 @@ def _short_size(value: float) -> str:
 def scale(largest: float, unit: str) -> tuple[float, str]:
     """Return the factor and the unit in which values up to `largest` are shown."""
     scales = SCALES.get(unit, ((1.0, unit),))
-    return next((it for it in scales if largest >= it[0]), scales[-1])
+    return next((pair for pair in scales if largest >= pair[0]), scales[-1])
 
 
 def phase_of(data: ProfileData) -> pl.Series:
@@ -346,5 +346,5 @@ def _array(values: pl.Series) -> np.ndarray:
 def caption_of_lines(panels: Sequence[Panel]) -> str:
     """Return how the lines of panels are to be read."""
     text = f"Thin: samples. Thick: running mean over {RUNNING} samples of a phase."
-    levels = [level for it in panels if it.known() for level in it.levels]
-    return text + " Dashed: baseline." * any(it.value is not None for it in levels)
+    levels = [level for panel in panels if panel.known() for level in panel.levels]
+    return text + " Dashed: baseline." * any(level.value is not None for level in levels)

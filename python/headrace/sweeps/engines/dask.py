@@ -184,9 +184,9 @@ class Dask:
         self._running[future] = self._by_number[batch.number] = batch
         future.add_done_callback(self._news.put)
 
-    def _key(self, what: str) -> str:
+    def _key(self, label: str) -> str:
         self._submitted += 1
-        return f"headrace-{what}-{self._identity}-{self._submitted}"
+        return f"headrace-{label}-{self._identity}-{self._submitted}"
 
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
         _, message = event

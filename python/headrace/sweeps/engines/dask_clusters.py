@@ -110,13 +110,13 @@ def connected(cluster: Any, place: str) -> Iterator[Client]:
 
 def check_versions(client: Client, place: str) -> None:
     """Raise RunError if the scheduler or a worker has other versions than this process."""
-    found = client.get_versions(packages=["headrace"])
-    here = found["client"]
-    others = {"the scheduler": found["scheduler"], **found["workers"]}
-    for who, it in others.items():
+    versions = client.get_versions(packages=["headrace"])
+    here = versions["client"]
+    others = {"the scheduler": versions["scheduler"], **versions["workers"]}
+    for who, version in others.items():
         names = [name for name in SAME if name != "headrace" or who != "the scheduler"]
         for name in names:
-            mine, its = here["packages"].get(name), it["packages"].get(name)
+            mine, its = here["packages"].get(name), version["packages"].get(name)
             if mine != its:
                 raise RunError(
                     f"{place}: {who} has {name} {its or 'not at all'}, this is {name} {mine}:"

@@ -150,7 +150,7 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
         RunError: A job cannot be submitted, or all jobs have ended before any worker joined.
         ValueError: An option is unknown or invalid.
     """
-    of = KINDS[kind].cluster
+    class_ = KINDS[kind].cluster
     given = {
         "silence_logs": False,
         "scheduler_options": {"dashboard": False},
@@ -159,7 +159,7 @@ def jobs(kind: str, options: Options) -> Iterator[Connection]:
     } | options.job
     try:
         with dask.config.set(OWN):
-            cluster = of(**given)
+            cluster = class_(**given)
     except (TypeError, ValueError) as error:
         raise ValueError(f"engine {kind}: {_wrong_option(error)}") from None
     with cluster, connected(cluster, f"the Dask scheduler of {kind}") as client:
@@ -227,5 +227,5 @@ def _wrong_option(error: BaseException) -> str:
 
 
 def _file(path: Path) -> dict[str, Any]:
-    found = read_toml(path, "options of a job queue in TOML")
-    return {name.replace("-", "_"): value for name, value in found.items()}
+    options = read_toml(path, "options of a job queue in TOML")
+    return {name.replace("-", "_"): value for name, value in options.items()}

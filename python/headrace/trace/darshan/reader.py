@@ -166,15 +166,15 @@ class DarshanReader:
                 left_out[text] += record.all_requests()
                 count_left_out(record, left_out)
         traced_above = "MPI-IO" if "DXT_MPIIO" in self._log.segments else ""
-        count_above([it for it in records.above if it.module != traced_above], left_out)
+        count_above([row for row in records.above if row.module != traced_above], left_out)
         self._count_all(left_out)
 
     def _synthesised(self) -> _Records:
-        made, assumed, left_out = synthesise(self._log)
+        requests, assumed, left_out = synthesise(self._log)
         self._count_all(left_out)
         for name, text in ASSUMPTIONS.items():
             self._count(text, "assumed", assumed[name])
-        return _in_order(made)
+        return _in_order(requests)
 
 
 def _number(operation: str) -> int:
@@ -202,21 +202,21 @@ def _where(segments: Segments, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]
 def _merged(parts: Sequence[Segments]) -> Segments:
     """Segments of two modules in the order of time."""
     joined = Segments(
-        np.concatenate([it.identifier for it in parts]),
-        np.concatenate([it.rank for it in parts]),
-        np.concatenate([it.is_write for it in parts]),
-        np.concatenate([it.offset for it in parts]),
-        np.concatenate([it.length for it in parts]),
-        np.concatenate([it.start_s for it in parts]),
-        np.concatenate([it.end_s for it in parts]),
+        np.concatenate([part.identifier for part in parts]),
+        np.concatenate([part.rank for part in parts]),
+        np.concatenate([part.is_write for part in parts]),
+        np.concatenate([part.offset for part in parts]),
+        np.concatenate([part.length for part in parts]),
+        np.concatenate([part.start_s for part in parts]),
+        np.concatenate([part.end_s for part in parts]),
     )
     order = np.argsort(joined.start_s, kind="stable")
     return _where(joined, order)  # type: ignore[arg-type]
 
 
-def _in_order(made: Sequence[Requests]) -> _Records:
+def _in_order(parts: Sequence[Requests]) -> _Records:
     """Requests in the order of time; ties in the order of each process's calls."""
-    counts = [len(it.start_s) for it in made]
+    counts = [len(part.start_s) for part in parts]
 
     def repeated(values: Sequence[float], kind: type[np.generic]) -> np.ndarray[tuple[int], Any]:
         return np.repeat(np.array(values, kind), counts)
@@ -224,14 +224,14 @@ def _in_order(made: Sequence[Requests]) -> _Records:
     def joined(arrays: Sequence[np.ndarray[tuple[int], Any]]) -> np.ndarray[tuple[int], Any]:
         return np.concatenate(arrays) if arrays else np.zeros(0)
 
-    start = joined([it.start_s for it in made]).astype(np.float64)
+    start = joined([part.start_s for part in parts]).astype(np.float64)
     order = np.argsort(start, kind="stable")
     return _Records(
         start_s=start[order],
-        duration_s=repeated([it.duration_s for it in made], np.float64)[order],
-        rank=repeated([it.rank for it in made], np.int64)[order],
-        operation=repeated([_number(it.operation) for it in made], np.uint8)[order],
-        identifier=np.repeat(np.array([it.identifier for it in made], np.uint64), counts)[order],
-        offset=joined([it.offset for it in made]).astype(np.int64)[order],
-        size=joined([it.size for it in made]).astype(np.int64)[order],
+        duration_s=repeated([part.duration_s for part in parts], np.float64)[order],
+        rank=repeated([part.rank for part in parts], np.int64)[order],
+        operation=repeated([_number(part.operation) for part in parts], np.uint8)[order],
+        identifier=np.repeat(np.array([one.identifier for one in parts], np.uint64), counts)[order],
+        offset=joined([part.offset for part in parts]).astype(np.int64)[order],
+        size=joined([part.size for part in parts]).astype(np.int64)[order],
     )

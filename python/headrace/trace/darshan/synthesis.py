@@ -215,7 +215,7 @@ def synthesise(log: DarshanLog) -> tuple[list[Requests], Counter[str], Counter[s
     Assumptions are counted by their name in `ASSUMPTIONS`, in requests. Raises ValueError if there
     are more than `MOST_REQUESTS`.
     """
-    made: list[Requests] = []
+    requests: list[Requests] = []
     assumed: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     records = data_records(log)
@@ -231,8 +231,8 @@ def synthesise(log: DarshanLog) -> tuple[list[Requests], Counter[str], Counter[s
     count_above(records.above, left_out)
     for record in records.used:
         count_left_out(record, left_out)
-        made.extend(_record_requests(record, log.header.processes, assumed))
-    return made, assumed, left_out
+        requests.extend(_record_requests(record, log.header.processes, assumed))
+    return requests, assumed, left_out
 
 
 LEFT_OUT = {

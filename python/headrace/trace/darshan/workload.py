@@ -110,12 +110,12 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
         source = "segments"
         left_out.append("operations that DXT does not trace: see `headrace trace info`")
     else:
-        found = patterns(log)
-        assumptions += _assumptions(found)
-        total_bytes = sum(it.bytes for it in found)
-        total_requests = sum(it.requests for it in found)
+        patterns_ = patterns(log)
+        assumptions += _assumptions(patterns_)
+        total_bytes = sum(one.bytes for one in patterns_)
+        total_requests = sum(one.requests for one in patterns_)
         tables = []
-        for pattern in sorted(found, key=lambda it: it.start_s):
+        for pattern in sorted(patterns_, key=lambda one: one.start_s):
             small = (
                 pattern.bytes <= SMALL_SHARE * total_bytes
                 and pattern.requests <= SMALL_SHARE * total_requests
@@ -171,7 +171,7 @@ def _clients(log: DarshanLog) -> tuple[int, list[str]]:
 
 def patterns(log: DarshanLog) -> list[Pattern]:
     """Access patterns of a log's counters; each byte of the log is in one of them."""
-    found: dict[tuple[str, str, bool, int, bool], Pattern] = {}
+    patterns_: dict[tuple[str, str, bool, int, bool], Pattern] = {}
     data = data_records(log)
     for direction in ("READ", "WRITE"):
         for record, shared, collective in _accesses(log, data, direction):
@@ -180,20 +180,20 @@ def patterns(log: DarshanLog) -> list[Pattern]:
             for number in np.unique(bins).tolist():
                 part = sizes[bins == number]
                 key = (record.module, direction.lower(), shared, number, collective)
-                pattern = found.get(key)
+                pattern = patterns_.get(key)
                 if pattern is None:
-                    pattern = found[key] = Pattern(
+                    pattern = patterns_[key] = Pattern(
                         record.module, direction.lower(), shared, is_collective=collective
                     )
                 _add(pattern, record, direction, part)
-    return list(found.values())
+    return list(patterns_.values())
 
 
-def _assumptions(found: Sequence[Pattern]) -> list[str]:
+def _assumptions(patterns_: Sequence[Pattern]) -> list[str]:
     texts = []
-    if any(it.is_collective for it in found):
+    if any(pattern.is_collective for pattern in patterns_):
         texts.append("collective calls of MPI-IO run as two-phase I/O")
-    if found:
+    if patterns_:
         texts += [
             "requests of one size bin have their mean size, and all processes make equally many",
             "patterns run concurrently, and not one after another as recorded",

@@ -70,7 +70,7 @@ class Gate:
         alone = settings.local_token is not None or not settings.needs_login
         self._loopback = is_loopback(settings.address) and alone
         self._local_name = LOCAL if settings.local_token is not None else ""
-        self._names = {it.lower() for it in settings.host_names}
+        self._names = {name.lower() for name in settings.host_names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""

@@ -50,7 +50,7 @@ def secured(given: Iterable[tuple[bytes, bytes]], tls: bool) -> list[tuple[bytes
         if not name.lower().startswith(b"access-control-allow-")
     ]
     names = {name.lower() for name, _ in headers}
-    headers += [it for it in (*SECURITY, *([HSTS] if tls else [])) if it[0] not in names]
+    headers += [pair for pair in (*SECURITY, *([HSTS] if tls else [])) if pair[0] not in names]
     return headers
 
 

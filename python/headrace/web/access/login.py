@@ -25,7 +25,7 @@ button { margin-top: 1.5rem; width: 100%; font: inherit; padding: .6rem; border:
 
 def local_path(target: str) -> str:
     """Return a path of this server to go to after login; "/" for anything else."""
-    if not target.startswith("/") or any(it < "!" or it in "\\\x7f" for it in target):
+    if not target.startswith("/") or any(letter < "!" or letter in "\\\x7f" for letter in target):
         return "/"
     parts = urlsplit(target)
     if parts.scheme or parts.netloc or parts.path.startswith("//"):
@@ -68,10 +68,10 @@ def same_site_page(target: str) -> HTMLResponse:
 def form_values(body: bytes) -> dict[str, str]:
     """Return the values of a form that was posted."""
     try:
-        found = parse_qs(body.decode("ascii"), max_num_fields=10, keep_blank_values=True)
+        fields = parse_qs(body.decode("ascii"), max_num_fields=10, keep_blank_values=True)
     except ValueError:
         return {}
-    return {name: values[0] for name, values in found.items()}
+    return {name: values[0] for name, values in fields.items()}
 
 
 def _page(content: str, status: int) -> HTMLResponse:

@@ -81,12 +81,12 @@ class _State(Collector):
         jobs = self._jobs.jobs()
         states = GaugeMetricFamily("headrace_jobs", "Jobs by state.", labels=("state",))
         for state in JobState:
-            states.add_metric((str(state),), sum(it.state is state for it in jobs))
+            states.add_metric((str(state),), sum(entry.state is state for entry in jobs))
         yield states
-        waiting = sum(it.state is JobState.WAITING for it in jobs)
+        waiting = sum(job.state is JobState.WAITING for job in jobs)
         yield GaugeMetricFamily("headrace_queue_length", "Waiting jobs.", value=waiting)
-        seconds = [it.ended - it.started for it in jobs if it.ended and it.started]
-        buckets = [(f"{at}", sum(it <= at for it in seconds)) for at in DURATIONS]
+        seconds = [job.ended - job.started for job in jobs if job.ended and job.started]
+        buckets = [(f"{at}", sum(took <= at for took in seconds)) for at in DURATIONS]
         yield HistogramMetricFamily(
             "headrace_job_duration_seconds",
             "Time from start to end of the jobs that have ended.",

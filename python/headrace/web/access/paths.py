@@ -79,7 +79,7 @@ class PathPolicy:
             raise RefusedRequest(f"{name} = {value!r}: expected an absolute path", name)
         resolved = _resolved(path, name)
         if not self.is_allowed(resolved):
-            allowed = ", ".join(str(it) for it in self.settings.directories) or "none"
+            allowed = ", ".join(str(directory) for directory in self.settings.directories) or "none"
             raise RefusedRequest(
                 f"{name} = {value!r}: expected a path below a directory that the operator allows"
                 f" (headrace serve --allow-directory): {allowed}",
@@ -114,7 +114,7 @@ class JobPaths:
         self._link_named(
             [
                 *(text.encode() for text in request.inputs.values()),
-                *(str(it).encode(errors="replace") for it in request.values.values()),
+                *(str(value).encode(errors="replace") for value in request.values.values()),
             ]
         )
 
@@ -172,7 +172,7 @@ class JobPaths:
         if not self._policy.settings.schedulers or self._form.field("trusted") is None:
             return []
         folders = (self._directory.path, self._directory.path / LINKS)
-        return [f"--trust={it}" for folder in folders for it in sorted(folder.glob("*.py"))]
+        return [f"--trust={path}" for folder in folders for path in sorted(folder.glob("*.py"))]
 
     def _read(self, value: str, name: str) -> Path | str:
         """Return the path of a file to read, or the name of a result in the store."""
@@ -221,7 +221,7 @@ class JobPaths:
         refused = RefusedRequest(f"{name} = 'job:{rest}': there is no such file of a job", name)
         job, _, file = rest.partition("/")
         parts = file.split("/")
-        if not all(NAME.fullmatch(it) for it in (job, *parts)):
+        if not all(NAME.fullmatch(part) for part in (job, *parts)):
             raise refused
         if parts[0] in OWN - {"document.json"}:
             raise refused
@@ -295,7 +295,7 @@ class JobPaths:
         harm.
         """
         folder = self._policy.uploads(self._owner)
-        unlinked = {it.name for it in folder.iterdir()} if texts and folder.is_dir() else set()
+        unlinked = {path.name for path in folder.iterdir()} if texts and folder.is_dir() else set()
         while texts and unlinked:
             text = texts.pop()
             for name in sorted(unlinked):
@@ -334,7 +334,7 @@ class JobPaths:
 
 def is_inside(path: Path, directories: Iterable[Path]) -> bool:
     """Return whether a resolved path is a directory or below one."""
-    return any(path.is_relative_to(it.resolve()) for it in directories)
+    return any(path.is_relative_to(directory.resolve()) for directory in directories)
 
 
 def _words(field: FormField) -> set[str]:

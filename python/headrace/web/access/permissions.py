@@ -82,6 +82,6 @@ def require(user: User, action: Action, kind: Kind, owner: str | None = None) ->
     """Raise NotAllowed if a user may not do something."""
     if is_allowed(user, action, kind, owner):
         return
-    of = f" of {owner}" if owner is not None else ""
+    owned = f" of {owner}" if owner is not None else ""
     roles = " or ".join(sorted(PRIVILEGES[kind, action], reverse=True))
-    raise NotAllowed(f"only {roles} may {action} the {kind}{of}")
+    raise NotAllowed(f"only {roles} may {action} the {kind}{owned}")

@@ -45,18 +45,18 @@ class Sessions:
 
     def entry(self, cookie: str) -> Entry | None:
         """Return the user of a session; None if it is none or has ended."""
-        found = self._names(cookie)
-        return None if found is None or found[1] in self._ended else self._users.with_id(found[0])
+        user = self._names(cookie)
+        return None if user is None or user[1] in self._ended else self._users.with_id(user[0])
 
     def end(self, cookie: str) -> None:
         """End a session."""
-        found = self._names(cookie)
-        if found is None:
+        user = self._names(cookie)
+        if user is None:
             return
         with self._lock:
             now = time.time()
-            self._ended = {it: at for it, at in self._ended.items() if at > now - AGE_S}
-            self._ended[found[1]] = now
+            self._ended = {key: at for key, at in self._ended.items() if at > now - AGE_S}
+            self._ended[user[1]] = now
             with atomic_file(self._path) as partial:
                 partial.write_text(json.dumps(self._ended))
 

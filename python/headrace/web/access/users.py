@@ -86,10 +86,10 @@ class UserFile:
         with self._lock:
             if self._read[0] != version:
                 try:
-                    found = decode_json(self._path.read_bytes(), tuple[Entry, ...])
+                    entries = decode_json(self._path.read_bytes(), tuple[Entry, ...])
                 except (ValueError, OSError) as error:
                     raise DamagedUsers(f"{self._path}: {error}") from None
-                self._read = (version, found)
+                self._read = (version, entries)
             return self._read[1]
 
     def add(self, name: str, operator: bool = False) -> str:
@@ -105,7 +105,7 @@ class UserFile:
             )
         token, salt = secrets.token_urlsafe(32), secrets.token_hex(16)
         with self._changed() as entries:
-            if any(it.name == name for it in entries):
+            if any(entry.name == name for entry in entries):
                 raise ValueError(f"there is a user {name} already")
             entries.append(Entry(name, operator, secrets.token_hex(8), salt, _digest(salt, token)))
         return token
@@ -113,17 +113,17 @@ class UserFile:
     def remove(self, name: str) -> None:
         """Remove a user. The user's sessions end. Raises ValueError if there is none."""
         with self._changed() as entries:
-            if all(it.name != name for it in entries):
+            if all(entry.name != name for entry in entries):
                 raise ValueError(f"there is no user {name}")
-            entries[:] = [it for it in entries if it.name != name]
+            entries[:] = [entry for entry in entries if entry.name != name]
 
     def with_token(self, token: str) -> Entry | None:
         """Return the user whose token this is. The time does not depend on the token."""
-        found = None
+        user = None
         for entry in (*self._local, *self.entries()):
             if hmac.compare_digest(entry.digest, _digest(entry.salt, token)):
-                found = entry
-        return found
+                user = entry
+        return user
 
     def with_id(self, identifier: str) -> Entry | None:
         """Return the user with an identifier."""

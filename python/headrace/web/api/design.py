@@ -132,9 +132,9 @@ async def save(name: str, request: Request) -> Response:
     With `before`, the text that the change began with, the status is 409 if the draft has been
     changed elsewhere.
     """
-    wanted, owner = await _read(request, DraftRequest), user_of(request).name
+    body, owner = await _read(request, DraftRequest), user_of(request).name
     try:
-        saved = await run.io_bound(_drafts().save, owner, name, wanted.toml, wanted.before)
+        saved = await run.io_bound(_drafts().save, owner, name, body.toml, body.before)
     except DraftError as error:
         raise HTTPException(error.status, str(error)) from None
     return answer(saved)
@@ -143,12 +143,12 @@ async def save(name: str, request: Request) -> Response:
 @router.post("/drafts/{name}/rename", openapi_extra=RENAME)
 async def rename(name: str, request: Request) -> dict[str, str]:
     """Rename a draft: `{"name": "new name"}`."""
-    wanted = await _read(request, RenameRequest)
+    body = await _read(request, RenameRequest)
     try:
-        _drafts().rename(user_of(request).name, name, wanted.name)
+        _drafts().rename(user_of(request).name, name, body.name)
     except DraftError as error:
         raise HTTPException(error.status, str(error)) from None
-    return {"name": wanted.name}
+    return {"name": body.name}
 
 
 @router.delete("/drafts/{name}", status_code=204)
@@ -169,12 +169,10 @@ def draft_flow(name: str, request: Request) -> Response:
 @router.post("/drafts/{name}/solve", status_code=201, openapi_extra=SOLVE)
 async def solve(name: str, request: Request) -> dict[str, str]:
     """Search a design for a draft, as a job; return the job's identifier."""
-    wanted, owner = await _read(request, SolveRequest), user_of(request).name
+    body, owner = await _read(request, SolveRequest), user_of(request).name
     text = await run.io_bound(_text, request, name)
     try:
-        order = solve_request(
-            site().settings, owner, name, text or "", wanted.catalogue, wanted.values
-        )
+        order = solve_request(site().settings, owner, name, text or "", body.catalogue, body.values)
         job = await run.io_bound(site().jobs.submit, order, owner)
     except DraftError as error:
         raise HTTPException(error.status, str(error)) from None
@@ -188,11 +186,11 @@ async def solve(name: str, request: Request) -> dict[str, str]:
 @router.post("/check", openapi_extra=SHEET)
 async def check(request: Request) -> Response:
     """Check a worksheet as `headrace design check` does: error, unknown answers, contradictions."""
-    wanted, owner = await _read(request, SheetRequest), user_of(request).name
+    body, owner = await _read(request, SheetRequest), user_of(request).name
 
     def checked() -> Response:
-        found = check_sheet(wanted.toml, _catalogue(owner, wanted.catalogue), _uploads(owner))
-        return answer(found)
+        result = check_sheet(body.toml, _catalogue(owner, body.catalogue), _uploads(owner))
+        return answer(result)
 
     return await run.io_bound(checked) or Response(status_code=503)
 
@@ -200,18 +198,18 @@ async def check(request: Request) -> Response:
 @router.post("/recommend", openapi_extra=SHEET)
 async def recommend(request: Request) -> Response:
     """Recommend for each zone, as `headrace design recommend --json` does: the choices."""
-    wanted, owner = await _read(request, SheetRequest), user_of(request).name
+    body, owner = await _read(request, SheetRequest), user_of(request).name
 
     def choices() -> Response:
         from headrace.design.recommendation import load_rules
         from headrace.design.recommendation import recommend as choose
 
         try:
-            sheet = load_sheet(wanted.toml, _uploads(owner)).worksheet
+            sheet = load_sheet(body.toml, _uploads(owner)).worksheet
         except ScenarioError as error:
-            raise _refused(wanted.toml, error) from None
-        found = choose(sheet, _catalogue(owner, wanted.catalogue), load_rules(None))
-        return answer(list(found))
+            raise _refused(body.toml, error) from None
+        chosen = choose(sheet, _catalogue(owner, body.catalogue), load_rules(None))
+        return answer(list(chosen))
 
     return await run.io_bound(choices) or Response(status_code=503)
 
@@ -219,21 +217,21 @@ async def recommend(request: Request) -> Response:
 @router.post("/flow", openapi_extra=SHEET, response_class=Response, responses={200: SVG})
 async def flow(request: Request) -> Response:
     """Draw the data flow of a worksheet as SVG."""
-    wanted = await _read(request, SheetRequest)
-    return await run.io_bound(_flow, request, wanted.toml) or Response(status_code=503)
+    body = await _read(request, SheetRequest)
+    return await run.io_bound(_flow, request, body.toml) or Response(status_code=503)
 
 
 @router.get("/solutions/{identifier}")
 def solution(identifier: str) -> Response:
     """Return the designs of a search as points: cost, throughput, loss probability."""
-    found = _solution(identifier)
+    plan = _solution(identifier)
     return answer(
         SolutionDocument(
-            chosen=found.chosen,
-            enumerated=found.enumerated,
-            discarded=found.discarded,
-            unsure=list(found.unsure),
-            designs=list(front_points(found)),
+            chosen=plan.chosen,
+            enumerated=plan.enumerated,
+            discarded=plan.discarded,
+            unsure=list(plan.unsure),
+            designs=list(front_points(plan)),
         )
     )
 
@@ -286,10 +284,10 @@ async def calculation(name: str, request: Request) -> Response:
     values = await _read(request, dict[str, Any])
     _require_calculation(name)
     try:
-        found = await calculate(site().forms["design", name], values)
+        result = await calculate(site().forms["design", name], values)
     except RefusedRequest as error:
         raise HTTPException(422, str(error)) from None
-    return answer(list(found))
+    return answer(list(result))
 
 
 def _require_calculation(name: str) -> None:
@@ -333,9 +331,9 @@ def _uploads(owner: str) -> Any:
 
 
 def _refused(text: str, error: ScenarioError) -> HTTPException:
-    found = sheet_error(text, error)
-    at = "" if found.line is None else f"worksheet.toml:{found.line}:{found.column}: "
-    return HTTPException(422, f"{at}{found.message}")
+    problem = sheet_error(text, error)
+    at = "" if problem.line is None else f"worksheet.toml:{problem.line}:{problem.column}: "
+    return HTTPException(422, f"{at}{problem.message}")
 
 
 def _solution(identifier: str) -> Solution:
@@ -343,19 +341,19 @@ def _solution(identifier: str) -> Solution:
     if job is None or job.request.command != COMMAND:
         raise HTTPException(404, f"there is no search {identifier}")
     try:
-        found = solution_of(site().jobs.directory(identifier))
+        plan = solution_of(site().jobs.directory(identifier))
     except ValueError as error:
         raise HTTPException(422, str(error)) from None
-    if found is None:
+    if plan is None:
         raise HTTPException(404, "the search has no solution yet")
-    return found
+    return plan
 
 
 def _design(identifier: str, place: int) -> DesignView:
-    found = _solution(identifier)
-    if not 0 <= place < len(designs_of(found)):
+    plan = _solution(identifier)
+    if not 0 <= place < len(designs_of(plan)):
         raise HTTPException(404, f"there is no design {place}")
-    return DesignView(found, place)
+    return DesignView(plan, place)
 
 
 async def _read(request: Request, kind: type[Any]) -> Any:

@@ -31,7 +31,7 @@ STREAM = {"requestBody": {"content": {"application/octet-stream": {}}, "required
 @router.get("")
 def files(request: Request) -> Response:
     """List your uploaded files by name."""
-    return answer([FileDocument.of(it) for it in site().uploads.files(user_of(request).name)])
+    return answer([FileDocument.of(file) for file in site().uploads.files(user_of(request).name)])
 
 
 @router.post("", status_code=201, responses=TOO_LARGE | CONFLICT)

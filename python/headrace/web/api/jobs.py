@@ -101,8 +101,8 @@ def jobs(
     skip: Annotated[int, Query(ge=0, description="Number of newest jobs to skip.")] = 0,
 ) -> Response:
     """List jobs, the newest first."""
-    found = site().jobs.jobs(state, owner)
-    return answer([JobDocument.of(it) for it in found[skip : skip + limit]])
+    matching = site().jobs.jobs(state, owner)
+    return answer([JobDocument.of(one) for one in matching[skip : skip + limit]])
 
 
 @router.post("/jobs", status_code=201)
@@ -129,26 +129,26 @@ async def submit(request: Request) -> Response:
 @router.get("/commands")
 def commands() -> Response:
     """List the commands that jobs may run, with their parameters."""
-    found = []
+    forms = []
     for command, form in site().forms.items():
         if (entry := runnable(command)) is None:
             continue
-        fields = [it for it in form.fields if it.name not in WITHHELD]
+        fields = [field for field in form.fields if field.name not in WITHHELD]
         shown = msgspec.structs.asdict(form) | {"fields": tuple(fields)}
-        found.append(CommandDocument(**shown, measures=entry.measures))
-    return answer(found)
+        forms.append(CommandDocument(**shown, measures=entry.measures))
+    return answer(forms)
 
 
 @router.get("/jobs/{identifier}")
 def job(identifier: str) -> Response:
     """Return a job, with the document of its result once it has ended."""
-    found = _found(identifier)
+    saved = _found(identifier)
     directory = site().jobs.directory(identifier)
     return answer(
         JobWithResult.of(
-            found,
+            saved,
             place=site().jobs.place(identifier),
-            document=directory.document() if found.state.ended else None,
+            document=directory.document() if saved.state.ended else None,
         )
     )
 
@@ -156,9 +156,9 @@ def job(identifier: str) -> Response:
 @router.post("/jobs/{identifier}/cancel")
 def cancel(identifier: str, request: Request) -> Response:
     """End a waiting or running job. Only its owner and operators may."""
-    found = _found(identifier)
+    saved = _found(identifier)
     site().jobs.cancel(identifier, user_of(request))
-    return answer(JobDocument.of(found))
+    return answer(JobDocument.of(saved))
 
 
 @router.delete("/jobs/{identifier}", status_code=204)
@@ -187,8 +187,8 @@ def progress(
     """Return the progress line by line; `line` is the number of each, from 0."""
     _found(identifier)
     lines = site().jobs.directory(identifier).numbered_progress()
-    found = [(number, it) for number, it in lines if number >= skip][:limit]
-    return answer([ProgressLine.of(number, it) for number, it in found])
+    shown = [(number, line) for number, line in lines if number >= skip][:limit]
+    return answer([ProgressLine.of(number, line) for number, line in shown])
 
 
 @router.get("/jobs/{identifier}/events", response_class=StreamingResponse)
@@ -201,9 +201,9 @@ async def events(
     The event `job` follows each change of its state. The event `progress` is a line of the
     progress; its identifier is the number of the line.
     """
-    found = _found(identifier)
+    saved = _found(identifier)
     return StreamingResponse(
-        _events(found, skip), media_type="text/event-stream", headers={"cache-control": "no-store"}
+        _events(saved, skip), media_type="text/event-stream", headers={"cache-control": "no-store"}
     )
 
 
@@ -227,10 +227,10 @@ def file(identifier: str, name: str) -> FileResponse:
 
 
 def _found(identifier: str) -> Job:
-    found = site().jobs.job(identifier)
-    if found is None:
+    saved = site().jobs.job(identifier)
+    if saved is None:
         raise HTTPException(404, f"there is no job {identifier}")
-    return found
+    return saved
 
 
 async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
@@ -247,16 +247,16 @@ async def _events(job: Job, skip: int) -> AsyncIterator[bytes]:
         directory = site().jobs.directory(job.id)
         before = await run.io_bound(lambda: list(directory.numbered_progress()))
         next_line = skip
-        for number, it in before or ():
+        for number, event in before or ():
             if number >= next_line:
-                yield _event("progress", ProgressLine.of(number, it), number)
+                yield _event("progress", ProgressLine.of(number, event), number)
                 next_line = number + 1
         while True:
             changed.clear()
             view = views[0]
-            for number, it in list(view.recent):
+            for number, event in list(view.recent):
                 if number >= next_line:
-                    yield _event("progress", ProgressLine.of(number, it), number)
+                    yield _event("progress", ProgressLine.of(number, event), number)
                     next_line = number + 1
             if view.job.state is not state:
                 state = view.job.state

@@ -77,10 +77,10 @@ class RulesDocument(msgspec.Struct, frozen=True):
 
 
 def _host(name: str) -> HostStatus:
-    found = site().monitors.host(name)
-    if found is None:
+    seen = site().monitors.host(name)
+    if seen is None:
         raise HTTPException(404, f"there is no host {name}")
-    return found
+    return seen
 
 
 @router.get("/hosts")
@@ -127,14 +127,14 @@ def samples(
     auto = history.level_for(begin, end, now)
     level = RESOLUTIONS.get(resolution, auto)
     rows = history.rows(name, begin, end, level)
-    names = list(dict.fromkeys(it for row in rows for it in row.names))
-    wanted = names if figure is None else [it for it in figure if it in names]
-    if len(wanted) > MOST_FIGURES and len(wanted) * len(rows) > MOST_FIGURES * MOST_POINTS:
-        raise HTTPException(422, f"{len(wanted)} figures: choose some by figure=NAME")
-    found = series_of(rows, wanted)
+    names = list(dict.fromkeys(each for row in rows for each in row.names))
+    chosen = names if figure is None else [key for key in figure if key in names]
+    if len(chosen) > MOST_FIGURES and len(chosen) * len(rows) > MOST_FIGURES * MOST_POINTS:
+        raise HTTPException(422, f"{len(chosen)} figures: choose some by figure=NAME")
+    lines = series_of(rows, chosen)
     return answer(
         Samples(
-            resolution=next(it for it, number in RESOLUTIONS.items() if number == level),
+            resolution=next(key for key, number in RESOLUTIONS.items() if number == level),
             times=[row.time for row in rows],
             seconds=[row.seconds for row in rows],
             # An unknown value is null.
@@ -142,7 +142,7 @@ def samples(
                 key: FigureSamples(
                     series.mean.tolist(), series.smallest.tolist(), series.largest.tolist()
                 )
-                for key, series in found.items()
+                for key, series in lines.items()
             },
         )
     )
@@ -173,8 +173,8 @@ async def set_rules(request: Request) -> Response:
     """
     require(user_of(request), Action.CHANGE, Kind.RULES)
     try:
-        wanted = decode_json(await request.body(), RulesRequest)
-        site().monitors.set_own_rules(wanted.own)
+        body = decode_json(await request.body(), RulesRequest)
+        site().monitors.set_own_rules(body.own)
     except ValueError as error:
         raise HTTPException(422, str(error)) from None
     return rules()
@@ -188,8 +188,8 @@ async def add_agent(request: Request) -> Response:
     """
     require(user_of(request), Action.CREATE, Kind.AGENT)
     try:
-        wanted = decode_json(await request.body(), AgentRequest)
-        name = site().monitors.add_agent(wanted.url, wanted.token, wanted.name)
+        body = decode_json(await request.body(), AgentRequest)
+        name = site().monitors.add_agent(body.url, body.token, body.name)
     except ValueError as error:
         raise HTTPException(422, str(error)) from None
     return answer(_host(name), 201)

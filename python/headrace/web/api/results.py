@@ -49,10 +49,10 @@ def results(
 ) -> Response:
     """List results, the newest first; `label` is KEY=VALUE and can be repeated."""
     labels = {}
-    for it in label or ():
-        key, equals, value = it.partition("=")
+    for pair in label or ():
+        key, equals, value = pair.partition("=")
         if not key or not equals:
-            raise HTTPException(422, f"label {it}: expected KEY=VALUE")
+            raise HTTPException(422, f"label {pair}: expected KEY=VALUE")
         labels[key] = value
     try:
         chosen = make_filter(kind, name, labels, since, limit, skip=skip, host=host, search=search)
@@ -66,16 +66,16 @@ def results(
 def export(ids: str, format: Literal["zip", "csv", "parquet", "json", "html"] = "zip") -> Response:
     """Export results (`ids`, separated by commas): an archive with all tables, a table of their
     figures, their documents, or a report."""
-    wanted = [it for it in ids.split(",") if it]
-    if not 1 <= len(wanted) <= MOST:
+    identifiers = [word for word in ids.split(",") if word]
+    if not 1 <= len(identifiers) <= MOST:
         raise HTTPException(422, f"ids: expected 1 to {MOST} identifiers")
     try:
         with tempfile.TemporaryDirectory(prefix="headrace-export-") as directory:
-            content = exported(site().store(), wanted, format, Path(directory))
+            content = exported(site().store(), identifiers, format, Path(directory))
     except (StoreError, StoreFailure) as error:
         raise _refused(error) from None
-    name = f"results.{format}" if len(wanted) > 1 else f"result-{wanted[0]}.{format}"
-    safe = "".join(it for it in name if it.isalnum() or it in ".-")
+    name = f"results.{format}" if len(identifiers) > 1 else f"result-{identifiers[0]}.{format}"
+    safe = "".join(letter for letter in name if letter.isalnum() or letter in ".-")
     return Response(
         content,
         media_type=CONTENT_TYPES[format],
@@ -88,9 +88,9 @@ def compare(
     ids: str = "", by: str | None = None, name: str | None = None, step: str | None = None
 ) -> Response:
     """Compare results with the first, or those of a name by `version` or `date`."""
-    wanted = [it for it in ids.split(",") if it]
+    identifiers = [word for word in ids.split(",") if word]
     try:
-        return answer(site().store().compare(wanted, by=by, name=name, step=step).json())
+        return answer(site().store().compare(identifiers, by=by, name=name, step=step).json())
     except (StoreError, StoreFailure, ValueError) as error:
         raise _refused(error) from None
 
@@ -99,10 +99,10 @@ def compare(
 def history(name: str, operation: str = "all", figure: str = "throughput_bytes_per_s") -> Response:
     """Return a figure of the results with a name over time, the oldest first."""
     try:
-        found = site().store().history(make_filter(name=name, limit=MOST), operation, figure)
+        rows = site().store().history(make_filter(name=name, limit=MOST), operation, figure)
     except (StoreError, StoreFailure) as error:
         raise _refused(error) from None
-    return answer([{**it, "started": it["started"].isoformat()} for it in found.to_dicts()])
+    return answer([{**row, "started": row["started"].isoformat()} for row in rows.to_dicts()])
 
 
 @router.get("/{identifier}")

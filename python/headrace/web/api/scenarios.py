@@ -52,17 +52,17 @@ BODY = {
 def list_examples() -> list[dict[str, str]]:
     """List the examples of the package: name, title and description."""
     return [
-        {"name": it.name, "title": it.title, "description": it.description} for it in examples()
+        {"name": one.name, "title": one.title, "description": one.description} for one in examples()
     ]
 
 
 @router.get("/examples/{name}")
 def get_example(name: str) -> dict[str, str]:
     """Return an example with its text."""
-    found = example(name)
-    if found is None:
+    match = example(name)
+    if match is None:
         raise HTTPException(404, f"there is no example {name}")
-    text: dict[str, str] = msgspec.to_builtins(found)
+    text: dict[str, str] = msgspec.to_builtins(match)
     return text
 
 
@@ -95,10 +95,10 @@ async def check(request: Request) -> Response:
     `name`, its complete `toml`, the same `explained` with the origin of each value, its
     `quantities` and `warnings`.
     """
-    found = await _ask("check", await _read(request))
-    if isinstance(found, QuickError):
-        return answer({"error": found})
-    return answer({"error": None, **found})
+    checked = await _ask("check", await _read(request))
+    if isinstance(checked, QuickError):
+        return answer({"error": checked})
+    return answer({"error": None, **checked})
 
 
 @router.post("/run", openapi_extra=BODY)
@@ -124,13 +124,13 @@ async def _read(request: Request) -> ScenarioRequest:
         raise HTTPException(422, str(error)) from None
 
 
-async def _ask(work: Work, wanted: ScenarioRequest) -> Any:
-    found = await site().quick.ask(work, wanted.toml, as_sets(wanted.sets))
-    return found.error or found.result
+async def _ask(work: Work, request: ScenarioRequest) -> Any:
+    result = await site().quick.ask(work, request.toml, as_sets(request.sets))
+    return result.error or result.result
 
 
-def _result(found: Any) -> Any:
-    if isinstance(found, QuickError):
-        at = f"scenario.toml:{found.line}:{found.column}: " if found.line is not None else ""
-        raise HTTPException(422, f"{at}{found.message}")
-    return found
+def _result(reply: Any) -> Any:
+    if isinstance(reply, QuickError):
+        at = f"scenario.toml:{reply.line}:{reply.column}: " if reply.line is not None else ""
+        raise HTTPException(422, f"{at}{reply.message}")
+    return reply

@@ -16,8 +16,8 @@ OWN = "own:"
 
 def catalogue_names(settings: Settings, owner: str) -> dict[str, str]:
     """Return what a user can choose: names with their titles."""
-    shipped = {it: f"{it} (shipped)" for it in sorted(shipped_catalogues(), key=DEFAULT.__ne__)}
-    own = {f"{OWN}{it.name}": it.name for it in Drafts(settings, "catalogues").drafts(owner)}
+    shipped = {key: f"{key} (shipped)" for key in sorted(shipped_catalogues(), key=DEFAULT.__ne__)}
+    own = {f"{OWN}{one.name}": one.name for one in Drafts(settings, "catalogues").drafts(owner)}
     return shipped | own
 
 

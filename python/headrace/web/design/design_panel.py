@@ -26,20 +26,20 @@ TITLES = {
 
 def show_design(view: DesignView, point: FrontPoint) -> None:
     """Draw a design."""
-    it = view.evaluation
-    heading(f"Design {point.label}: {it.design.name}")
-    for missed in it.violations:
+    evaluation = view.evaluation
+    heading(f"Design {point.label}: {evaluation.design.name}")
+    for missed in evaluation.violations:
         ui.label(
             f"Misses {missed.field}: {missed.message} (wanted {missed.wanted}, got {missed.got})"
         ).classes("text-negative")
     dialog = FigureDialog(view.book)
-    for line in configuration(it):
+    for line in configuration(evaluation):
         ui.label(line)
     ui.label("A click on a figure shows its arithmetic.").classes("text-caption")
     _bill(view, dialog)
-    if it.performance:
+    if evaluation.performance:
         show_table("Applications", APPLICATIONS, view.applications(), left=(0, 6))
-        for note in dict.fromkeys(note for one in it.performance for note in one.notes):
+        for note in dict.fromkeys(note for one in evaluation.performance for note in one.notes):
             ui.label(note).classes("text-caption")
     ui.add_css(FIELDS_STYLE)
     with ui.element("div").classes("hr-fields"):

@@ -48,14 +48,14 @@ class Drafts:
 
     def drafts(self, owner: str) -> list[Draft]:
         """Return a user's drafts, the last changed first."""
-        found = []
+        dated = []
         with suppress(FileNotFoundError), os.scandir(self._folder(owner)) as entries:
-            for it in entries:
-                name = it.name.removesuffix(SUFFIX)
-                if it.name.endswith(SUFFIX) and NAME.fullmatch(name):
-                    about = it.stat()
-                    found.append((about.st_mtime_ns, _draft(name, about)))
-        return [it for _, it in sorted(found, key=lambda it: it[0], reverse=True)]
+            for entry in entries:
+                name = entry.name.removesuffix(SUFFIX)
+                if entry.name.endswith(SUFFIX) and NAME.fullmatch(name):
+                    about = entry.stat()
+                    dated.append((about.st_mtime_ns, _draft(name, about)))
+        return [draft for _, draft in sorted(dated, key=lambda pair: pair[0], reverse=True)]
 
     def text(self, owner: str, name: str) -> str:
         """Return the text of a draft. Raises DraftError."""

@@ -118,7 +118,7 @@ def sections() -> tuple[SheetSection, ...]:
 
 def section_of(path: FieldPath) -> str | None:
     """Return the name of the page that has a field."""
-    names = tuple(it for it in path if not it.isdecimal())
+    names = tuple(part for part in path if not part.isdecimal())
     for length in range(len(names), -1, -1):
         table = ".".join(names[:length])
         for name, _, paths in SECTIONS:
@@ -139,12 +139,12 @@ def _group(schema: Mapping[str, Any], dotted: str) -> Group:
     question, without, _ = _parts(said)
     required = node.get("required", ())
     fields = [
-        _field(name, it, name in required)
-        for name, it in node["properties"].items()
-        if "properties" not in it and "properties" not in it.get("items", {})
+        _field(name, part, name in required)
+        for name, part in node["properties"].items()
+        if "properties" not in part and "properties" not in part.get("items", {})
     ]
     # The schema is sorted by name; a reader expects the name first.
-    fields.sort(key=lambda it: (it.name != "name", not it.required))
+    fields.sort(key=lambda field: (field.name != "name", not field.required))
     title = TITLES[path[-1] if path else ""]
     return Group(path, title, question, without, tuple(fields), is_list)
 
@@ -152,7 +152,7 @@ def _group(schema: Mapping[str, Any], dotted: str) -> Group:
 def _field(name: str, node: Mapping[str, Any], required: bool) -> SheetField:
     question, without, default = _parts(str(node.get("description", "")))
     examples = node.get("examples", ())
-    choices = tuple(str(it) for it in node.get("enum", ()))
+    choices = tuple(str(value) for value in node.get("enum", ()))
     return SheetField(
         name=name,
         kind=_kind(name, node),
@@ -190,8 +190,8 @@ def _parts(description: str) -> tuple[str, str, str]:
     """Return question, what holds without an answer, and the default of a description."""
     question, *rest = _SPLIT.split(description, maxsplit=1)
     without = rest[0] if rest else ""
-    found = _DEFAULT.match(without)
-    default = "" if found is None or found[1] in ('""', "[]") else found[1].strip('"')
+    match = _DEFAULT.match(without)
+    default = "" if match is None or match[1] in ('""', "[]") else match[1].strip('"')
     return question, without, default
 
 
@@ -202,7 +202,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return ", ".join(shown(it) for it in value)
+        return ", ".join(shown(item) for item in value)
     return str(value)
 
 
@@ -217,7 +217,7 @@ def value_of(entered: str, field: SheetField) -> Any:
     if field.kind == "flag":
         return {"true": True, "false": False}.get(text, text)
     if field.kind == "names":
-        return [it.strip() for it in text.split(",") if it.strip()]
+        return [word.strip() for word in text.split(",") if word.strip()]
     if field.kind in NUMBERS or (field.kind == "quantity" and _is_plain(text)):
         for kind in (int, float):
             try:
@@ -234,7 +234,7 @@ def _is_plain(text: str) -> bool:
 
 def fields_of(path: FieldPath) -> Iterator[SheetField]:
     """Yield the questions of a table, by its path without numbers."""
-    names = tuple(it for it in path if not it.isdecimal())
+    names = tuple(part for part in path if not part.isdecimal())
     for section in sections():
         for group in section.groups:
             if group.path == names:

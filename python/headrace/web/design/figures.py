@@ -48,9 +48,9 @@ class FigureBook:
     def __init__(self, figures: Iterable[Figure], currency: str = "") -> None:
         self._currency = currency
         self._figures: dict[str, Figure] = {}
-        for it in figures:
-            self._figures.setdefault(it.key, it)
-        self._keys = {it.title: key for key, it in reversed(self._figures.items())}
+        for figure in figures:
+            self._figures.setdefault(figure.key, figure)
+        self._keys = {one.title: key for key, one in reversed(self._figures.items())}
 
     def __contains__(self, key: str) -> bool:
         return key in self._figures
@@ -65,30 +65,30 @@ class FigureBook:
 
     def view(self, key: str) -> FigureView:
         """Return a figure with its arithmetic. Raises KeyError."""
-        it = self._figures[key]
-        numbers = arithmetic(it)
+        figure = self._figures[key]
+        numbers = arithmetic(figure)
         return FigureView(
             key=key,
-            title=it.title,
-            text=value_text(it, self._currency),
-            formula=it.formula,
-            numbers="" if numbers == it.formula else numbers,
+            title=figure.title,
+            text=value_text(figure, self._currency),
+            formula=figure.formula,
+            numbers="" if numbers == figure.formula else numbers,
             inputs=tuple(
                 InputView(one.name, one.text, one.source, self._key_of(one, key))
-                for one in it.inputs
+                for one in figure.inputs
             ),
-            source=it.source,
-            note=it.note,
+            source=figure.source,
+            note=figure.note,
         )
 
     def _key_of(self, one: Input, key: str) -> str | None:
         """Return the figure that an input is: its source, or the one of its name and value."""
-        found = self._keys.get(one.source)
-        if found is None:
+        known = self._keys.get(one.source)
+        if known is None:
             named = self._keys.get(one.name)
             same = named is not None and self.text(named).split(" (")[0] == one.text
-            found = named if same else None
-        return found if found != key else None
+            known = named if same else None
+        return known if known != key else None
 
 
 class DesignView:
@@ -98,23 +98,23 @@ class DesignView:
         self.evaluation = designs_of(solution)[place]
         self.place = place
         catalogue = read_catalogue(solution.catalogue_text).catalogue
-        it = self.evaluation
-        costs = by_key(it.cost)
-        self.bill: list[Line] = bill(it.design, catalogue, costs)
+        evaluation = self.evaluation
+        costs = by_key(evaluation.cost)
+        self.bill: list[Line] = bill(evaluation.design, catalogue, costs)
         """Bill of materials."""
         # Its own order: the bill has figures that the groups have, too.
-        groups = [figure for name in GROUPS for figure in getattr(it, name)]
+        groups = [figure for name in GROUPS for figure in getattr(evaluation, name)]
         self.book = FigureBook(
             [*groups, *(one for line in self.bill for one in line.figures)], catalogue.currency
         )
 
     def group(self, name: str) -> list[FigureView]:
         """Return the figures of a group: capacity, reliability, facility or cost."""
-        return [self.book.view(it.key) for it in getattr(self.evaluation, name)]
+        return [self.book.view(figure.key) for figure in getattr(self.evaluation, name)]
 
     def applications(self) -> list[tuple[str, ...]]:
         """Return a row for each application, as in `APPLICATIONS`."""
-        return [_application(it) for it in self.evaluation.performance]
+        return [_application(part) for part in self.evaluation.performance]
 
 
 APPLICATIONS = (
@@ -153,48 +153,48 @@ def designs_of(solution: Solution) -> tuple[Evaluation, ...]:
 
 def front_points(solution: Solution) -> list[FrontPoint]:
     """Return the designs as points: cost, throughput, loss probability."""
-    found = []
-    for place, it in enumerate(designs_of(solution)):
-        values = {one.key: one.value for name in GROUPS for one in getattr(it, name)}
-        total = sum(one.throughput for one in it.performance)
-        found.append(
+    designs = []
+    for place, design in enumerate(designs_of(solution)):
+        values = {one.key: one.value for name in GROUPS for one in getattr(design, name)}
+        total = sum(one.throughput for one in design.performance)
+        designs.append(
             FrontPoint(
                 place=place,
                 label=label(place),
-                name=it.design.name,
+                name=design.design.name,
                 cost=values.get("total-cost", values.get("purchase")),
-                throughput=total if it.performance else None,
+                throughput=total if design.performance else None,
                 usable=values.get("usable-capacity"),
                 loss_probability=values.get("loss-probability"),
                 power=values.get("power"),
-                feasible=it.is_feasible,
+                feasible=design.is_feasible,
                 chosen=bool(solution.front) and place == solution.chosen,
             )
         )
-    return found
+    return designs
 
 
-def _application(it: ApplicationPerformance) -> tuple[str, ...]:
-    wanted, margins = [], []
-    if it.wanted_throughput:
-        wanted.append(quantity(it.wanted_throughput, "B/s"))
-        margins.append(percent_text(it.throughput / it.wanted_throughput - 1, sign=True))
-    if it.wanted_operations:
-        wanted.append(f"{number(it.wanted_operations)} calls/s")
-        margins.append(percent_text(it.operations / it.wanted_operations - 1, sign=True))
-    if it.wanted_latency:
-        wanted.append(f"at most {quantity(it.wanted_latency, 's')}")
-        margin = it.wanted_latency / it.latency - 1 if it.latency else 0.0
+def _application(part: ApplicationPerformance) -> tuple[str, ...]:
+    targets, margins = [], []
+    if part.wanted_throughput:
+        targets.append(quantity(part.wanted_throughput, "B/s"))
+        margins.append(percent_text(part.throughput / part.wanted_throughput - 1, sign=True))
+    if part.wanted_operations:
+        targets.append(f"{number(part.wanted_operations)} calls/s")
+        margins.append(percent_text(part.operations / part.wanted_operations - 1, sign=True))
+    if part.wanted_latency:
+        targets.append(f"at most {quantity(part.wanted_latency, 's')}")
+        margin = part.wanted_latency / part.latency - 1 if part.latency else 0.0
         margins.append(percent_text(margin, sign=True))
     error = ""
-    if it.throughput_error is not None:
-        error = f" \N{PLUS-MINUS SIGN} {quantity(it.throughput_error, 'B/s')}"
+    if part.throughput_error is not None:
+        error = f" \N{PLUS-MINUS SIGN} {quantity(part.throughput_error, 'B/s')}"
     return (
-        it.application,
-        ", ".join(wanted) or UNKNOWN,
-        quantity(it.throughput, "B/s") + error,
+        part.application,
+        ", ".join(targets) or UNKNOWN,
+        quantity(part.throughput, "B/s") + error,
         ", ".join(margins) or UNKNOWN,
-        number(it.operations),
-        quantity(it.latency, "s"),
-        it.limiting_resource.removeprefix("system/"),
+        number(part.operations),
+        quantity(part.latency, "s"),
+        part.limiting_resource.removeprefix("system/"),
     )

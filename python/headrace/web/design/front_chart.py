@@ -34,7 +34,7 @@ class FrontChart:
         self._pick = pick
         self._buttons: dict[int, ui.button] = {}
         heading("Designs that no other surpasses" if solution.front else "Nearest misses")
-        drawn = [it for it in self.points if it.cost is not None and it.throughput is not None]
+        drawn = [one for one in self.points if one.cost is not None and one.throughput is not None]
         if drawn:
             self._log = ui.switch("Logarithmic axes", on_change=lambda: self._draw(drawn))
             self._chart_place = ui.element("div").classes("w-full")
@@ -51,7 +51,7 @@ class FrontChart:
         kind = "log" if self._log.value else "value"
         bands: dict[str, list[FrontPoint]] = {}
         for _, name in (*BANDS, (0, NO_LOSS)):
-            if own := [it for it in points if _band(it) == name]:
+            if own := [point for point in points if _band(point) == name]:
                 bands[name] = own
         self._chart_place.clear()
         with self._chart_place:
@@ -62,8 +62,8 @@ class FrontChart:
                 [
                     Series(
                         name,
-                        [it.cost for it in own],
-                        [(it.throughput or 0.0) / 1e6 for it in own],
+                        [point.cost for point in own],
+                        [(point.throughput or 0.0) / 1e6 for point in own],
                         "scatter",
                     )
                     for name, own in bands.items()
@@ -87,9 +87,9 @@ class FrontChart:
         ):
             header("show", "design", *FIGURES, right=FIGURES)
             with ui.element("tbody"):
-                for it in self.points:
+                for point in self.points:
                     with ui.element("tr"):
-                        self._row(it)
+                        self._row(point)
 
     def _row(self, it: FrontPoint) -> None:
         with ui.element("td"):

@@ -111,13 +111,13 @@ def check_sheet(text: str, catalogue: Catalogue, uploads: Path | None = None) ->
         loaded = load_sheet(text, uploads)
     except ScenarioError as error:
         return CheckedSheet(error=sheet_error(text, error))
-    rows = [it for it in loaded.answers if not it.is_given]
+    rows = [answer for answer in loaded.answers if not answer.is_given]
     return CheckedSheet(
         name=loaded.worksheet.name,
         unknown=unknown_answers(loaded.worksheet),
         contradictions=contradictions(loaded.worksheet, catalogue),
-        sources={it.path: it.source for it in rows if it.source},
-        defaults={it.path: it.value for it in rows if it.value is not None},
+        sources={row.path: row.source for row in rows if row.source},
+        defaults={row.path: row.value for row in rows if row.value is not None},
     )
 
 
@@ -154,12 +154,12 @@ class Sheet:
 
     def count(self, path: FieldPath) -> int:
         """Return the number of entries of a list of tables."""
-        found = self.value(path)
-        return len(found) if isinstance(found, list) else 0
+        value = self.value(path)
+        return len(value) if isinstance(value, list) else 0
 
     def enter(self, path: FieldPath, entered: str) -> None:
         """Change an answer; an empty one is taken out of the text. Raises UnchangeableText."""
-        field = next((it for it in fields_of(path[:-1]) if it.name == path[-1]), None)
+        field = next((one for one in fields_of(path[:-1]) if one.name == path[-1]), None)
         if field is None:
             raise UnchangeableText(f"{'.'.join(path)} is no question of the worksheet")
         value = value_of(entered, field)
@@ -220,24 +220,24 @@ class Sheet:
     def _new_name(self, path: FieldPath) -> str:
         taken = self.names(path[-1])
         numbers = range(1, len(taken) + 2)
-        return next(it for n in numbers if (it := f"{path[-1]} {n}") not in taken)
+        return next(name for n in numbers if (name := f"{path[-1]} {n}") not in taken)
 
     def names(self, *lists: str) -> list[str]:
         """Return the names of the entries of lists, such as those of all zones."""
         document = self.document or {}
-        found = [
-            str(it["name"])
+        names = [
+            str(table["name"])
             for name in lists
-            for it in _tables(document.get(name))
-            if it.get("name")
+            for table in _tables(document.get(name))
+            if table.get("name")
         ]
         if "outside" in lists:
-            found += [str(it) for it in document.get("outside") or ()]
-        return list(dict.fromkeys(found))
+            names += [str(name) for name in document.get("outside") or ()]
+        return list(dict.fromkeys(names))
 
 
 def _tables(value: Any) -> Sequence[Mapping[str, Any]]:
-    return [it for it in value if isinstance(it, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _is_upload(name: str, uploads: Path | None) -> bool:
@@ -253,7 +253,7 @@ def answered(sheet: Sheet, section: str) -> tuple[int, int]:
     """Return how many questions of a page have an answer, and how many there are."""
     from headrace.web.design.fields import sections
 
-    page = next(it for it in sections() if it.name == section)
+    page = next(each for each in sections() if each.name == section)
     given = total = 0
     document = sheet.document or {}
     for group in page.groups:

@@ -64,9 +64,9 @@ def title_of(draft: str) -> str:
 def jobs_of(jobs: JobQueue, owner: str, draft: str) -> list[Job]:
     """Return the searches of a user's draft, the newest first."""
     return [
-        it
-        for it in jobs.jobs(owner=owner)
-        if it.request.command == COMMAND and it.request.title == title_of(draft)
+        job
+        for job in jobs.jobs(owner=owner)
+        if job.request.command == COMMAND and job.request.title == title_of(draft)
     ]
 
 

@@ -52,7 +52,7 @@ def arguments(
         else:
             # One word each: a value that begins with a hyphen is no option.
             options += [f"{field.option}={text}" for text in texts]
-    own = {it.name: it for it in form.fields if it.name in WITHHELD}
+    own = {one.name: one for one in form.fields if one.name in WITHHELD}
     if "as_json" in own:
         options.append("--json")
     if own.keys() & {"label", "labels"}:
@@ -70,7 +70,7 @@ def _texts(
     if isinstance(value, list) and not field.repeated:
         raise RefusedRequest(f"{field.name}: expected one value, not a list", field.name)
     values = value if isinstance(value, list) else [value]
-    return [text for it in values for text in _text(it, field, path_of)]
+    return [text for item in values for text in _text(item, field, path_of)]
 
 
 def _text(
@@ -89,16 +89,16 @@ def _text(
             if isinstance(value, bool) or not isinstance(value, int | float | str):
                 raise RefusedRequest(f"{field.name} = {value!r}: expected a number", field.name)
             try:
-                found = number(value)
+                amount = number(value)
             except (ValueError, OverflowError):
                 raise RefusedRequest(
                     f"{field.name} = {value!r}: expected a number", field.name
                 ) from None
-            if field.minimum is not None and not found >= field.minimum:
+            if field.minimum is not None and not amount >= field.minimum:
                 raise RefusedRequest(
                     f"{field.name} = {value!r}: expected at least {field.minimum:g}", field.name
                 )
-            return [str(found)]
+            return [str(amount)]
         case "choice":
             if value not in field.choices:
                 raise RefusedRequest(

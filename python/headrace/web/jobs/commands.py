@@ -98,4 +98,4 @@ WITHHELD = frozenset(
 
 def runnable(command: tuple[str, ...]) -> Runnable | None:
     """Return the entry of a command; None if jobs may not run it."""
-    return next((it for it in RUNNABLE if it.command == command), None)
+    return next((entry for entry in RUNNABLE if entry.command == command), None)

@@ -130,7 +130,7 @@ class JobDirectory:
 
     def files(self) -> list[JobFile]:
         """Return the files that a user may have, by name."""
-        found = []
+        files = []
         for folder, _, names in os.walk(self.path):
             for name in names:
                 path = Path(folder) / name
@@ -144,12 +144,12 @@ class JobDirectory:
                     about = path.lstat()
                     # No symbolic links, pipes and the like.
                     if stat.S_ISREG(about.st_mode):
-                        found.append(JobFile(relative, about.st_size))
-        return sorted(found, key=lambda it: it.name)
+                        files.append(JobFile(relative, about.st_size))
+        return sorted(files, key=lambda file: file.name)
 
     def download(self, name: str) -> Path:
         """Return the path of a file that a user may have. Raises RefusedRequest if it is none."""
-        if all(it.name != name for it in self.files()):
+        if all(file.name != name for file in self.files()):
             raise RefusedRequest(f"{name}: no such file of this job")
         return self.file(name)
 
@@ -259,16 +259,16 @@ class ProgressReader:
                 text = file.read()
         except OSError:
             return []
-        found = []
+        matches = []
         for line in text.splitlines(keepends=True):
             # A line without its end is being written.
             if not line.endswith(b"\n"):
                 break
             self._offset += len(line)
             with suppress(msgspec.MsgspecError):
-                found.append((self.lines, msgspec.json.decode(line, type=Progress)))
+                matches.append((self.lines, msgspec.json.decode(line, type=Progress)))
             self.lines += 1
-        return found
+        return matches
 
 
 def remove_rests(directory: Path) -> None:

@@ -41,7 +41,7 @@ def ending(end: End, order: Order | None, log: str, cancelled: bool) -> tuple[Jo
         limit = "" if order is None else f": a job may have {order.memory / (1 << 30):,.3g} GiB"
         return JobState.FAILED, f"out of memory{limit}"
     if status < 0:
-        name = next((it.name for it in signal.Signals if it == -status), f"signal {-status}")
+        name = next((each.name for each in signal.Signals if each == -status), f"signal {-status}")
         hint = ": the machine may be out of memory" if -status == signal.SIGKILL else ""
         return JobState.FAILED, f"its command was ended by {name}{hint}"
     return JobState.FAILED, last or f"its command ended with status {status}"

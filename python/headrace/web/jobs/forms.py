@@ -41,4 +41,4 @@ class CommandForm(msgspec.Struct, frozen=True):
 
     def field(self, name: str) -> FormField | None:
         """Return the parameter of this name."""
-        return next((it for it in self.fields if it.name == name), None)
+        return next((field for field in self.fields if field.name == name), None)

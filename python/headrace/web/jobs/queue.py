@@ -131,8 +131,8 @@ class JobQueue:
         if len(request.title) > LONGEST_TITLE or not request.title.isprintable():
             raise RefusedRequest(f"title: expected one line of at most {LONGEST_TITLE} characters")
         with self._lock:
-            waiting = [it for it in self._jobs.values() if it.state is JobState.WAITING]
-        own = sum(it.owner == owner for it in waiting)
+            waiting = [each for each in self._jobs.values() if each.state is JobState.WAITING]
+        own = sum(one.owner == owner for one in waiting)
         if own >= self._settings.limits.waiting:
             raise RefusedRequest(
                 f"{owner} has {own} waiting jobs, the most that are allowed: wait for some to"
@@ -164,14 +164,14 @@ class JobQueue:
 
     def jobs(self, states: Iterable[JobState] | None = None, owner: str | None = None) -> list[Job]:
         """Return the jobs in these states and of this owner, the newest first."""
-        wanted = None if states is None else frozenset(states)
+        states_ = None if states is None else frozenset(states)
         with self._lock:
-            found = [
-                it
-                for it in self._jobs.values()
-                if (wanted is None or it.state in wanted) and owner in (None, it.owner)
+            matching = [
+                job
+                for job in self._jobs.values()
+                if (states_ is None or job.state in states_) and owner in (None, job.owner)
             ]
-        return sorted(found, key=lambda it: (it.created, it.id), reverse=True)
+        return sorted(matching, key=lambda job: (job.created, job.id), reverse=True)
 
     def job(self, identifier: str) -> Job | None:
         """Return a job."""
@@ -181,7 +181,7 @@ class JobQueue:
     def place(self, identifier: str) -> int | None:
         """Return the number of a waiting job in the queue, from 1; None if it does not wait."""
         with self._lock:
-            order = [it.id for it in in_turn(self._jobs.values())]
+            order = [job.id for job in in_turn(self._jobs.values())]
         return order.index(identifier) + 1 if identifier in order else None
 
     def directory(self, identifier: str) -> JobDirectory:
@@ -338,15 +338,15 @@ class JobQueue:
         job.state, job.ended, job.message = JobState.LOST, time.time(), message
 
     def _find_result(self, job: Job) -> None:
-        found = _result_of(job.id)
-        if found is not None:
+        path = _result_of(job.id)
+        if path is not None:
             with self._lock:
-                job.result = found
+                job.result = path
                 self._save(job)
 
     def _forget_oldest(self) -> None:
-        ended = [it for it in self._jobs.values() if it.state.ended]
-        ended.sort(key=lambda it: it.ended or it.created)
+        ended = [each for each in self._jobs.values() if each.state.ended]
+        ended.sort(key=lambda one: one.ended or one.created)
         for job in ended[: max(0, len(ended) - self._settings.limits.ended)]:
             self._try(job, self._forget)
 
@@ -372,8 +372,8 @@ class JobQueue:
         self._unsaved.discard(job.id)
 
     def _start_due(self) -> None:
-        running = [it for it in self._jobs.values() if it.state is JobState.RUNNING]
-        if len(running) >= self._settings.cores or any(it.measures for it in running):
+        running = [each for each in self._jobs.values() if each.state is JobState.RUNNING]
+        if len(running) >= self._settings.cores or any(one.measures for one in running):
             return
         for job in in_turn(self._jobs.values()):
             if not fits(job, running, self._settings.cores):
@@ -402,7 +402,7 @@ class JobQueue:
 
     def _prepare_runner(self) -> None:
         """Start the next runner, unless that would disturb a measurement."""
-        measures = any(it.measures and not it.state.ended for it in self._jobs.values())
+        measures = any(job.measures and not job.state.ended for job in self._jobs.values())
         if self._next_runner is None and not measures:
             try:
                 self._next_runner = _new_runner()

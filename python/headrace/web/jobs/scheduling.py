@@ -27,7 +27,7 @@ def in_turn(jobs: Iterable[Job]) -> list[Job]:
     while waiting:
         owner = min(
             waiting,
-            key=lambda it: (running.get(it, 0), started.get(it, 0.0), _place(waiting[it][0])),
+            key=lambda who: (running.get(who, 0), started.get(who, 0.0), _place(waiting[who][0])),
         )
         order.append(waiting[owner].pop(0))
         if not waiting[owner]:
@@ -42,7 +42,7 @@ def fits(job: Job, running: Sequence[Job], cores: int) -> bool:
     """Return true if a job may start beside those that run. A measurement runs alone."""
     if not running:
         return True
-    return not (job.measures or any(it.measures for it in running) or len(running) >= cores)
+    return not (job.measures or any(one.measures for one in running) or len(running) >= cores)
 
 
 def _place(job: Job) -> tuple[float, str]:

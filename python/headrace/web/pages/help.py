@@ -15,19 +15,19 @@ WITHOUT = (
 
 def build(user: User, search: str = "") -> None:
     """Draw the search and the list of all pages."""
-    found = ui.element("div").classes("w-full")
+    box = ui.element("div").classes("w-full")
 
     def show(words: str) -> None:
         ui.navigate.history.replace(f"/help?search={words}" if words else "/help")
-        found.clear()
-        with found:
+        box.clear()
+        with box:
             _hits(words) if words.strip() else _contents()
 
     field = ui.input("Search the documentation", value=search).classes("w-full")
     field.props('clearable debounce=300 type="search"')
     field.move(target_index=0)
     field.on_value_change(lambda: show(field.value or ""))
-    with found:
+    with box:
         _hits(search) if search.strip() else _contents()
 
 
@@ -36,10 +36,10 @@ def _hits(words: str) -> None:
     ui.label(f"{len(hits)} pages" if hits else f"No page has all of: {words}").props(
         'aria-live="polite"'
     )
-    for it in hits:
+    for hit in hits:
         with ui.element("div").classes("q-my-sm"):
-            ui.link(it.page.title, f"/help/{it.page.path}").classes("text-lg")
-            ui.label(f"{it.page.section}: {it.line[:200]}")
+            ui.link(hit.page.title, f"/help/{hit.page.path}").classes("text-lg")
+            ui.label(f"{hit.page.section}: {hit.line[:200]}")
 
 
 def _contents() -> None:
@@ -49,9 +49,9 @@ def _contents() -> None:
     for section in (*help_texts.SECTIONS.values(), "General"):
         heading(section)
         with ui.element("div").classes("grid grid-cols-1 md:grid-cols-2 lg:grid-cols-3 gap-2"):
-            for it in help_texts.pages().values():
-                if it.section == section:
-                    ui.link(it.title, f"/help/{it.path}")
+            for page in help_texts.pages().values():
+                if page.section == section:
+                    ui.link(page.title, f"/help/{page.path}")
 
 
 def one(user: User, section: str, name: str) -> None:

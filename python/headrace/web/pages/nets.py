@@ -111,37 +111,37 @@ class Nets:
             await self._check()
 
     async def _check(self) -> None:
-        found = await self._ask("net-check")
-        if found is None:
+        checked = await self._ask("net-check")
+        if checked is None:
             return
-        held = "".join(f" Always {it}." for it in found["always"])
-        self._state.text = f"The net {found['name']} is correct.{held}"
-        self._draw(found["element"])
+        held = "".join(f" Always {fact}." for fact in checked["always"])
+        self._state.text = f"The net {checked['name']} is correct.{held}"
+        self._draw(checked["element"])
         self._figures.clear()
 
     async def _run(self) -> None:
         self._state.text = "The net runs."
-        found = await self._ask("net-run")
-        if found is None:
+        answer = await self._ask("net-run")
+        if answer is None:
             return
-        self._state.text = "; ".join(found["end"])
-        self._draw(found["element"])
+        self._state.text = "; ".join(answer["end"])
+        self._draw(answer["element"])
         self._figures.clear()
         with self._figures:
-            if found["curves"]:
+            if answer["curves"]:
                 heading("Monitors over time")
-                for name, curve in found["curves"].items():
+                for name, curve in answer["curves"].items():
                     _chart(name, curve)
             heading("Figures")
-            for it in found["tables"]:
-                show_table(it["title"], it["columns"], it["rows"])
+            for table in answer["tables"]:
+                show_table(table["title"], table["columns"], table["rows"])
 
     async def _play(self) -> None:
         self._state.text = "The net is played."
-        found = await self._ask("net-play")
-        if found is not None:
+        answer = await self._ask("net-play")
+        if answer is not None:
             self._state.text = "Play, or step with the arrow keys."
-            self._draw(found["element"])
+            self._draw(answer["element"])
 
     def _draw(self, element: str) -> None:
         self._net.clear()
@@ -160,7 +160,7 @@ def _chart(name: str, curve: dict[str, list[float | None]]) -> None:
     """Draw a monitor over time, with the ends of its 95 % interval if there are several runs."""
     time, mean, half = curve["time_s"], curve["mean"], curve["half_width"]
     series = [Series(name, time, mean)]
-    if any(it is not None for it in half):
+    if any(value is not None for value in half):
         for sign, end in ((-1, "lower"), (1, "upper")):
             bound = [
                 None if value is None else value + sign * (width or 0.0)

@@ -63,8 +63,8 @@ def _follow(place: ui.element) -> None:
         nonlocal is_drawn
         jobs = site().jobs.jobs([JobState.RUNNING, JobState.WAITING])
         # Those that run first, and those that wait in the order in which they came.
-        jobs = sorted(jobs, key=lambda it: (it.state is not JobState.RUNNING, it.created))
-        named = {(it.id, it.state): it for it in jobs}
+        jobs = sorted(jobs, key=lambda job: (job.state is not JobState.RUNNING, job.created))
+        named = {(job.id, job.state): job for job in jobs}
         if not is_drawn or list(named)[:MOST_JOBS] != list(drawn):
             is_drawn = True
             place.clear()
@@ -101,18 +101,18 @@ def _state_text(job: Job) -> str:
 
 
 async def _show_results(place: ui.element) -> None:
-    found = await run.io_bound(_newest)
+    entries = await run.io_bound(_newest)
     with place:
-        if isinstance(found, str):
-            ui.label(found)
-        elif not found:
+        if isinstance(entries, str):
+            ui.label(entries)
+        elif not entries:
             ui.label("There are no results yet.")
         else:
             with ui.element("ul").classes("q-my-none q-pl-md"):
-                for it in found:
+                for entry in entries:
                     with ui.element("li"):
-                        ui.link(it.name or it.id, f"/results/{it.id}")
-                        ui.label(f" {it.kind}, {it.started[:16].replace('T', ' ')}").classes(
+                        ui.link(entry.name or entry.id, f"/results/{entry.id}")
+                        ui.label(f" {entry.kind}, {entry.started[:16].replace('T', ' ')}").classes(
                             "text-caption inline"
                         )
 

@@ -52,9 +52,9 @@ def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = Non
 
 def show_blocks(view: View) -> None:
     """Draw the blocks of a view. If many charts are in a row, those of one topic are shown."""
-    for drawings, group in itertools.groupby(view, lambda it: isinstance(it, Chart | HeatMap)):
+    for drawings, group in itertools.groupby(view, lambda part: isinstance(part, Chart | HeatMap)):
         if drawings:
-            _show_charts([it for it in group if isinstance(it, Chart | HeatMap)])
+            _show_charts([part for part in group if isinstance(part, Chart | HeatMap)])
         else:
             for block in group:
                 _show_text(block)

@@ -18,7 +18,7 @@ STYLE = """
 def show_figures(figures: Mapping[str, str], base: Mapping[str, str] | None = None) -> ui.element:
     """Show figures by their names, each with that of the base below it."""
     ui.add_css(STYLE)
-    with ui.element("dl").classes("hr-figures") as found:
+    with ui.element("dl").classes("hr-figures") as element:
         for name, text in figures.items():
             with ui.element("div"):
                 with ui.element("dt"):
@@ -28,4 +28,4 @@ def show_figures(figures: Mapping[str, str], base: Mapping[str, str] | None = No
                 if base is not None:
                     with ui.element("dd").classes("hr-base"):
                         ui.label(f"base: {base.get(name, '')}")
-    return found
+    return element

@@ -17,11 +17,11 @@ LONG = 120
 def show_document(document: Mapping[str, Any]) -> None:
     """Draw a document: its plain fields in one table, each list of records in its own."""
     plain = dict(_plain("", document))
-    short = {key: it for key, it in plain.items() if len(it) <= LONG and "\n" not in it}
+    short = {key: value for key, value in plain.items() if len(value) <= LONG and "\n" not in value}
     if short:
-        field_table("Fields", [{"field": key, "value": it} for key, it in short.items()])
+        field_table("Fields", [{"field": key, "value": value} for key, value in short.items()])
     for name, records in _records("", document):
-        field_table(name, [_row(it) for it in records])
+        field_table(name, [_row(record) for record in records])
     for key, text in plain.items():
         if key not in short:
             with ui.expansion(key).classes("w-full"):
@@ -48,19 +48,19 @@ def field_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
 
 def _plain(path: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
-        for key, it in value.items():
-            yield from _plain(f"{path}.{key}" if path else str(key), it)
+        for key, part in value.items():
+            yield from _plain(f"{path}.{key}" if path else str(key), part)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         if not _are_records(value):
-            yield path, ", ".join(number_text(it) for it in value)
+            yield path, ", ".join(number_text(item) for item in value)
     else:
         yield path, number_text(value)
 
 
 def _records(path: str, value: Any) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     if isinstance(value, Mapping):
-        for key, it in value.items():
-            yield from _records(f"{path}.{key}" if path else str(key), it)
+        for key, part in value.items():
+            yield from _records(f"{path}.{key}" if path else str(key), part)
     elif _are_records(value):
         yield path, value
 
@@ -70,15 +70,15 @@ def _are_records(value: Any) -> bool:
         isinstance(value, Sequence)
         and not isinstance(value, str)
         and bool(value)
-        and all(isinstance(it, Mapping) for it in value)
+        and all(isinstance(item, Mapping) for item in value)
     )
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, str]:
     row: dict[str, str] = {}
-    for key, it in record.items():
-        if isinstance(it, Mapping):
-            row |= {f"{key}.{name}": text for name, text in _plain("", it)}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            row |= {f"{key}.{name}": text for name, text in _plain("", value)}
         else:
-            row[key] = next((text for _, text in _plain("", it)), "")
+            row[key] = next((text for _, text in _plain("", value)), "")
     return row

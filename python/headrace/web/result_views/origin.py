@@ -14,9 +14,9 @@ Document = Mapping[str, Any]
 def show_origin(document: Document) -> None:
     """Show where and when a result was measured, closed at first."""
     environment = of_document(document)
-    rows = [[key.replace("_", " "), shown(key, it)] for key, it in environment.items()]
+    rows = [[key.replace("_", " "), shown(key, value)] for key, value in environment.items()]
     place = [environment.get(key) for key in ("host", "file_system", "device_kind", "directory")]
-    line = ", ".join(str(it) for it in place if it)
+    line = ", ".join(str(part) for part in place if part)
     with ui.expansion(f"Measured on {line or 'this host'}", icon="dns").classes("w-full"):
         rows.append(["Headrace", str(document.get("version", ""))])
         show_table("Environment", ["property", "value"], rows, left={0, 1})

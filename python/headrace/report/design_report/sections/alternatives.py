@@ -52,17 +52,17 @@ def _introduction(data: DesignData) -> Paragraph:
 def _front(data: DesignData) -> list[Block]:
     shown = data.alternatives[:MOST_ROWS]
     lines: list[list[Text]] = []
-    for number, it in enumerate(shown):
-        figures = figures_by_key(it)
+    for number, one in enumerate(shown):
+        figures = figures_by_key(one)
         group = data.group(number)
-        name = label(number) + (" *" if it is data.shown else "")
-        cells: list[Text] = [name, foreign(it.design.name, 160)]
+        name = label(number) + (" *" if one is data.shown else "")
+        cells: list[Text] = [name, foreign(one.design.name, 160)]
         for _, key in COLUMNS:
             given = figures.get(key)
             cells.append(
                 UNKNOWN if given is None else data.notes.value(group, given, show_error=False)
             )
-        cells.append(_throughputs(data, it, group))
+        cells.append(_throughputs(data, one, group))
         lines.append(cells)
     if not lines:
         return []
@@ -70,7 +70,7 @@ def _front(data: DesignData) -> list[Block]:
     more = len(data.alternatives) - len(shown)
     if more > 0:
         note += f" {more} more are in the saved solution."
-    applications = [foreign(it.application, 60) for it in shown[0].performance]
+    applications = [foreign(part.application, 60) for part in shown[0].performance]
     if applications:
         note += f" Throughput: {', '.join(applications)}."
     columns = ["", "Design", *(name for name, _ in COLUMNS), "Throughput"]
@@ -79,9 +79,9 @@ def _front(data: DesignData) -> list[Block]:
 
 def _throughputs(data: DesignData, evaluation: Evaluation, group: str) -> Text:
     text: list[str | Reference] = []
-    for at, it in enumerate(evaluation.performance):
+    for at, part in enumerate(evaluation.performance):
         text += [", "] if at else []
-        given = performance_figures(it)["throughput"]
+        given = performance_figures(part)["throughput"]
         text += data.notes.value(group, given, show_error=False)
     return text or UNKNOWN
 
@@ -90,13 +90,13 @@ def _misses(data: DesignData) -> list[Block]:
     lines: list[list[Text]] = [
         [
             label(number),
-            foreign(it.field, 80),
-            foreign(it.wanted, 80),
-            foreign(it.got, 80),
-            foreign(it.message),
+            foreign(violation.field, 80),
+            foreign(violation.wanted, 80),
+            foreign(violation.got, 80),
+            foreign(violation.message),
         ]
         for number, each in enumerate(data.alternatives[:MOST_ROWS])
-        for it in each.violations
+        for violation in each.violations
     ]
     columns = ["", "Field of the worksheet", "Wanted", "Got", "Message"]
     return [Table("Requirements that are missed", columns, "llrrw", lines)] if lines else []
@@ -111,7 +111,7 @@ def _discarded(data: DesignData) -> list[Block]:
     )
     lines: list[list[Text]] = [
         [foreign(field, 120), [f"{count:,}", note]]
-        for field, count in sorted(data.solution.discarded.items(), key=lambda it: -it[1])
+        for field, count in sorted(data.solution.discarded.items(), key=lambda pair: -pair[1])
     ]
     if not lines:
         return []
@@ -132,6 +132,6 @@ def _rejected(data: DesignData) -> list[Block]:
         for choice in data.choices()
         for value, reason in choice.rejected
     )
-    found = reasons.rows(grounds, mark_against=False)
+    table = reasons.rows(grounds, mark_against=False)
     columns = list(reasons.COLUMNS)
-    return [Table("Choices that were rejected", columns, "lwlW", found)] if found else []
+    return [Table("Choices that were rejected", columns, "lwlW", table)] if table else []

@@ -34,7 +34,7 @@ def section(data: DesignData) -> Section:
         Facts(rows),
     ]
     if data.shown is not None:
-        scenarios = dict.fromkeys(it.scenario for it in data.shown.performance if it.scenario)
+        scenarios = dict.fromkeys(part.scenario for part in data.shown.performance if part.scenario)
         for text in scenarios:
             blocks += [
                 Paragraph("Scenario of the design, for headrace run", "heading"),

@@ -57,7 +57,7 @@ def _bill(data: DesignData) -> list[Block]:
         if key in data.figures:
             total = data.figures[key]
             lines.append([total.title, "", "", "", data.notes.value(SHOWN, total)])
-    missing = [foreign(it.part.entry, 80) for it in data.lines if it.price is None]
+    missing = [foreign(one.part.entry, 80) for one in data.lines if one.price is None]
     note = f"Prices of the catalogue {foreign(data.catalogue.name, 80)}"
     note += f" of {foreign(data.catalogue.date, 40)}"
     if data.catalogue.currency:
@@ -71,12 +71,12 @@ def _bill(data: DesignData) -> list[Block]:
 
 def _zones(data: DesignData) -> list[Block]:
     """Return what the rules recommend by zone, and why."""
-    choices = [it for it in data.choices() if it.aspect not in OPERATION]
+    choices = [choice for choice in data.choices() if choice.aspect not in OPERATION]
     if not choices:
         return [Paragraph("No rule recommends a configuration of the zones.", "note")]
-    aspects = list(dict.fromkeys(it.aspect for it in choices))
-    zones = list(dict.fromkeys(zone_name(it) for it in choices))
-    by_place = {(it.aspect, zone_name(it)): values(it) for it in choices}
+    aspects = list(dict.fromkeys(choice.aspect for choice in choices))
+    zones = list(dict.fromkeys(zone_name(choice) for choice in choices))
+    by_place = {(choice.aspect, zone_name(choice)): values(choice) for choice in choices}
     note = "The best value is first. The bill and the configuration above say what the search"
     note += " chose among them."
     blocks: list[Block] = []
@@ -87,7 +87,7 @@ def _zones(data: DesignData) -> list[Block]:
             for name in aspects
             if any((name, zone) in by_place for zone in shown)
         ]
-        names = [it if it == WHOLE else f"Zone {it}" for it in shown]
+        names = [zone if zone == WHOLE else f"Zone {zone}" for zone in shown]
         title = "Recommended configuration of each zone"
         align = "l" + "w" * len(shown)
         blocks.append(Table(title, ["Aspect", *names], align, cells, note=note))
@@ -100,8 +100,8 @@ MOST_ZONES = 5
 
 def reasons_table(title: str, choices: Sequence[Choice]) -> list[Block]:
     """Return each reason once, with the zones that it holds for."""
-    found = rows(
-        (Ground(it, reason.value, reason) for it in choices for reason in it.reasons),
+    table = rows(
+        (Ground(choice, reason.value, reason) for choice in choices for reason in choice.reasons),
         mark_against=True,
     )
-    return [Table(title, list(COLUMNS), "lwlW", found)] if found else []
+    return [Table(title, list(COLUMNS), "lwlW", table)] if table else []

@@ -33,8 +33,8 @@ def _figures(data: DesignData, title: str, figures: Sequence[Figure]) -> list[Bl
     if not figures:
         return [Paragraph(f"{title}: not computed.")]
     rows: list[list[Text]] = [
-        [foreign(it.title, 120), data.notes.value(SHOWN, it), foreign(arithmetic(it), 200)]
-        for it in figures
+        [foreign(one.title, 120), data.notes.value(SHOWN, one), foreign(arithmetic(one), 200)]
+        for one in figures
     ]
     return [Table(title, ["Figure", "Value", "Arithmetic"], "lrw", rows)]
 
@@ -43,23 +43,23 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
     if not performance:
         return [Paragraph("Performance: no application was simulated.")]
     rows: list[list[Text]] = []
-    for it in performance:
-        figures = performance_figures(it)
-        for name, wanted in (
-            ("throughput", it.wanted_throughput),
-            ("operations", it.wanted_operations),
-            ("latency", it.wanted_latency),
+    for part in performance:
+        figures = performance_figures(part)
+        for name, goal in (
+            ("throughput", part.wanted_throughput),
+            ("operations", part.wanted_operations),
+            ("latency", part.wanted_latency),
         ):
             given = figures[name]
             rows.append(
                 [
-                    foreign(it.application, 80) if name == "throughput" else "",
+                    foreign(part.application, 80) if name == "throughput" else "",
                     name,
-                    UNKNOWN if wanted is None else quantity(wanted, given.unit),
+                    UNKNOWN if goal is None else quantity(goal, given.unit),
                     data.notes.value(SHOWN, given),
-                    _interval(it) if name == "throughput" else "",
-                    foreign(it.limiting_resource, 80) or UNKNOWN,
-                    it.detail,
+                    _interval(part) if name == "throughput" else "",
+                    foreign(part.limiting_resource, 80) or UNKNOWN,
+                    part.detail,
                 ]
             )
     columns = ["Application", "Figure", "Wanted", "Simulated", "95 % interval"]

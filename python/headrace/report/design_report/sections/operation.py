@@ -8,9 +8,9 @@ from headrace.report.document.content import Block, Paragraph, Section, Table, T
 
 def section(data: DesignData) -> Section:
     """Return the rules of operation with their reasons."""
-    choices = sorted(data.choices(*OPERATION), key=lambda it: OPERATION.index(it.aspect))
+    choices = sorted(data.choices(*OPERATION), key=lambda choice: OPERATION.index(choice.aspect))
     rows: list[list[Text]] = [
-        [aspect(it.aspect), zone_name(it), values(it, 200) or UNKNOWN] for it in choices
+        [aspect(one.aspect), zone_name(one), values(one, 200) or UNKNOWN] for one in choices
     ]
     blocks: list[Block] = []
     if rows:
@@ -18,7 +18,7 @@ def section(data: DesignData) -> Section:
         columns = ["Task", "Zone", "Recommended"]
         blocks.append(Table("Rules of operation", columns, "llw", rows, note=note))
         blocks += reasons_table("Reasons of the rules", choices)
-    missing = [aspect(it) for it in OPERATION if it not in {each.aspect for each in choices}]
+    missing = [aspect(name) for name in OPERATION if name not in {each.aspect for each in choices}]
     if missing:
         blocks.append(
             Paragraph(f"No rule has a recommendation for: {', '.join(missing).lower()}.", "note")
@@ -28,7 +28,7 @@ def section(data: DesignData) -> Section:
 
 
 def _staff(data: DesignData) -> list[Block]:
-    managers = dict.fromkeys(it.manager for it in data.worksheet.zones if it.manager)
+    managers = dict.fromkeys(zone.manager for zone in data.worksheet.zones if zone.manager)
     if managers:
         return [Paragraph(f"Managers of the zones: {foreign(', '.join(managers))}.")]
     return [

@@ -37,14 +37,14 @@ def section(data: DesignData) -> Section:
     if checked:
         rows: list[list[Text]] = [
             [
-                it.name,
-                it.field,
-                it.wanted,
-                it.got,
-                it.status,
-                UNKNOWN if it.margin is None else percent_text(it.margin, sign=True),
+                row.name,
+                row.field,
+                row.wanted,
+                row.got,
+                row.status,
+                UNKNOWN if row.margin is None else percent_text(row.margin, sign=True),
             ]
-            for it in checked
+            for row in checked
         ]
         blocks.append(
             Table(
@@ -139,15 +139,15 @@ def answer(data: DesignData, concern: Concern) -> Text:
     if not data.shown.performance:
         return "No application was simulated, so this is not shown."
     text = ["Simulated throughput: "]
-    for at, it in enumerate(data.shown.performance):
-        figures = performance_figures(it)
+    for at, part in enumerate(data.shown.performance):
+        figures = performance_figures(part)
         text += ["; "] if at else []
         text += [
-            f"{foreign(it.application, 60)} ",
+            f"{foreign(part.application, 60)} ",
             *data.notes.value(SHOWN, figures["throughput"]),
         ]
-        if it.wanted_throughput is not None:
-            text.append(f", wanted {quantity(it.wanted_throughput, 'B/s')}")
+        if part.wanted_throughput is not None:
+            text.append(f", wanted {quantity(part.wanted_throughput, 'B/s')}")
     return [*text, "."]
 
 
@@ -156,14 +156,14 @@ def _clients_and_applications(sheet: Worksheet) -> list[Block]:
     if sheet.clients:
         rows: list[list[Text]] = [
             [
-                foreign(it.name, 80),
-                str(it.count),
-                UNKNOWN if it.growth is None else f"{share(it.growth)} %",
-                it.system,
-                "yes" if it.high_throughput else "no",
-                UNKNOWN if it.source_rate is None else quantity(it.source_rate, "B/s"),
+                foreign(client.name, 80),
+                str(client.count),
+                UNKNOWN if client.growth is None else f"{share(client.growth)} %",
+                client.system,
+                "yes" if client.high_throughput else "no",
+                UNKNOWN if client.source_rate is None else quantity(client.source_rate, "B/s"),
             ]
-            for it in sheet.clients
+            for client in sheet.clients
         ]
         columns = ["Clients", "Number", "Growth a year", "System", "High throughput", "Source"]
         blocks.append(
@@ -178,17 +178,17 @@ def _clients_and_applications(sheet: Worksheet) -> list[Block]:
     if sheet.applications:
         rows = [
             [
-                foreign(it.name, 80),
-                foreign(", ".join(it.clients), 120),
-                foreign(", ".join(it.zones), 120),
-                it.preset or it.profile or it.pattern or UNKNOWN,
-                UNKNOWN if it.transfer is None else size(it.transfer),
-                UNKNOWN if it.read_share is None else f"{share(it.read_share)} %",
-                UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"),
-                UNKNOWN if it.operations is None else f"{whole(it.operations)}/s",
-                UNKNOWN if it.latency is None else quantity(it.latency, "s"),
+                foreign(app.name, 80),
+                foreign(", ".join(app.clients), 120),
+                foreign(", ".join(app.zones), 120),
+                app.preset or app.profile or app.pattern or UNKNOWN,
+                UNKNOWN if app.transfer is None else size(app.transfer),
+                UNKNOWN if app.read_share is None else f"{share(app.read_share)} %",
+                UNKNOWN if app.throughput is None else quantity(app.throughput, "B/s"),
+                UNKNOWN if app.operations is None else f"{whole(app.operations)}/s",
+                UNKNOWN if app.latency is None else quantity(app.latency, "s"),
             ]
-            for it in sheet.applications
+            for app in sheet.applications
         ]
         columns = ["Application", "Clients", "Zones", "Access", "Transfer", "Read"]
         columns += ["Throughput", "Operations", "Latency"]

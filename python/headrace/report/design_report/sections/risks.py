@@ -34,19 +34,19 @@ def section(data: DesignData) -> Section:
 
 
 def _answers(data: DesignData) -> list[Block]:
-    found = list(data.solution.unsure)
-    found += [text for it in data.solution.choices for text in it.unsure if text not in found]
-    if not found:
+    texts = list(data.solution.unsure)
+    texts += [text for one in data.solution.choices for text in one.unsure if text not in texts]
+    if not texts:
         return []
-    items: list[Text] = [foreign(it) for it in dict.fromkeys(found)]
+    items: list[Text] = [foreign(text) for text in dict.fromkeys(texts)]
     return [Paragraph("Unknown answers, and what they cost", "heading"), Bullets(items)]
 
 
 def _margins(data: DesignData) -> list[Block]:
     rows: list[list[Text]] = [
-        [it.name, it.field, it.wanted, it.got, percent_text(it.margin, sign=True)]
-        for it in requirements(data)
-        if it.margin is not None and it.margin < SMALL
+        [one.name, one.field, one.wanted, one.got, percent_text(one.margin, sign=True)]
+        for one in requirements(data)
+        if one.margin is not None and one.margin < SMALL
     ]
     if not rows:
         return []
@@ -60,21 +60,21 @@ def _uncertain(data: DesignData) -> list[Block]:
     if data.shown is None:
         return []
     items: list[Text] = []
-    for it in data.shown.performance:
-        if it.throughput_error is None or it.throughput <= 0:
+    for part in data.shown.performance:
+        if part.throughput_error is None or part.throughput <= 0:
             continue
         # Calls have the relative error of bytes.
-        spread = it.throughput_error / it.throughput
+        spread = part.throughput_error / part.throughput
         simulated: tuple[tuple[str, float | None, float, Unit], ...] = (
-            ("throughput", it.wanted_throughput, it.throughput, "B/s"),
-            ("operations", it.wanted_operations, it.operations, "1/s"),
+            ("throughput", part.wanted_throughput, part.throughput, "B/s"),
+            ("operations", part.wanted_operations, part.operations, "1/s"),
         )
-        for name, wanted, got, unit in simulated:
-            if wanted is not None and got * (1 - spread) < wanted <= got:
+        for name, goal, got, unit in simulated:
+            if goal is not None and got * (1 - spread) < goal <= got:
                 items.append(
-                    f"{foreign(it.application, 80)}: {name}: simulated"
+                    f"{foreign(part.application, 80)}: {name}: simulated"
                     f" {quantity(got, unit)} \N{PLUS-MINUS SIGN} {100 * spread:.0f} %, which may be"
-                    f" less than the wanted {quantity(wanted, unit)}"
+                    f" less than the wanted {quantity(goal, unit)}"
                 )
     if not items:
         return []
@@ -97,9 +97,9 @@ def _limits(data: DesignData) -> list[Block]:
     if data.shown is None:
         return []
     titles: dict[str, list[str]] = {}
-    for it in figures_of(data.shown):
-        if it.note and it.note != SIMPLIFIED:
-            titles.setdefault(it.note, []).append(it.title)
+    for figure in figures_of(data.shown):
+        if figure.note and figure.note != SIMPLIFIED:
+            titles.setdefault(figure.note, []).append(figure.title)
     for each in data.shown.performance:
         for note in each.notes:
             titles.setdefault(note, []).append(f"simulation of {each.application}")

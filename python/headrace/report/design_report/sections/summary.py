@@ -27,9 +27,9 @@ def section(data: DesignData) -> Section:
     blocks: list[Block] = [Paragraph(_lead(data), "lead")]
     checked = requirements(data)
     blocks += [Paragraph(_state(data, checked)), Facts(_facts(data))]
-    missed = [it for it in checked if it.status == "missed"]
+    missed = [row for row in checked if row.status == "missed"]
     if missed:
-        items: list[Text] = [_miss(data, it) for it in missed]
+        items: list[Text] = [_miss(data, row) for row in missed]
         blocks += [Paragraph("Requirements that are missed", "heading"), Bullets(items)]
     return Section("summary", "Summary", blocks)
 
@@ -66,7 +66,7 @@ def _lead(data: DesignData) -> Text:
     text: list[str | Reference] = [start]
     bought: list[list[str | Reference]] = []
     # Servers first, as the sentence names the system.
-    for line in sorted(data.lines, key=lambda it: it.part.kind != "node"):
+    for line in sorted(data.lines, key=lambda one: one.part.kind != "node"):
         if line.part.kind in PORTS:
             continue
         noun = _noun(line.part)
@@ -104,17 +104,17 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
         ("Total cost", [*parts(data.value("total-cost")), f" in {years} years", planned]),
         ("Cost of capacity", data.value("cost-per-tb")),
     ]
-    for it in data.shown.performance:
-        given = performance_figures(it)["throughput"]
+    for part in data.shown.performance:
+        given = performance_figures(part)["throughput"]
         value = data.notes.value(SHOWN, given)
-        if it.wanted_throughput is not None:
-            wanted = data.notes.add(
-                f"answer/{it.application}.throughput",
-                f"wanted throughput of {foreign(it.application, 60)}",
+        if part.wanted_throughput is not None:
+            goal = data.notes.add(
+                f"answer/{part.application}.throughput",
+                f"wanted throughput of {foreign(part.application, 60)}",
                 "Answer of the worksheet: throughput of the application.",
             )
-            value += [f", wanted {quantity(it.wanted_throughput, 'B/s')}", wanted]
-        rows.append((f"Throughput, {foreign(it.application, 60)}", value))
+            value += [f", wanted {quantity(part.wanted_throughput, 'B/s')}", goal]
+        rows.append((f"Throughput, {foreign(part.application, 60)}", value))
     if not data.shown.performance:
         rows.append(("Throughput", f"{UNKNOWN} no application was simulated"))
     loss = quantity(data.worksheet.recovery.loss_years, "1")
@@ -133,7 +133,7 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
 def _state(data: DesignData, checked: list[Requirement]) -> Text:
     """Return how many requirements are met, missed and unknown, as a sentence."""
     counts = {
-        status: sum(it.status == status for it in checked)
+        status: sum(row.status == status for row in checked)
         for status in ("met", "missed", "not evaluated")
     }
     note = data.notes.add(

@@ -31,17 +31,17 @@ def section(data: DesignData) -> Section:
 def _zones(sheet: Worksheet) -> list[Block]:
     rows: list[list[Text]] = [
         [
-            foreign(it.name, 80),
-            it.throughput,
-            it.distribution,
-            UNKNOWN if it.copies is None else str(it.copies),
-            UNKNOWN if it.share is None else f"{percent(it.share)} %",
-            foreign(it.backup, 160) or UNKNOWN,
-            UNKNOWN if it.lifetime is None else quantity(it.lifetime, "s"),
-            foreign(it.manager, 80) or UNKNOWN,
-            foreign(it.removal, 160) or UNKNOWN,
+            foreign(zone.name, 80),
+            zone.throughput,
+            zone.distribution,
+            UNKNOWN if zone.copies is None else str(zone.copies),
+            UNKNOWN if zone.share is None else f"{percent(zone.share)} %",
+            foreign(zone.backup, 160) or UNKNOWN,
+            UNKNOWN if zone.lifetime is None else quantity(zone.lifetime, "s"),
+            foreign(zone.manager, 80) or UNKNOWN,
+            foreign(zone.removal, 160) or UNKNOWN,
         ]
-        for it in sheet.zones
+        for zone in sheet.zones
     ]
     columns = ["Zone", "Throughput", "Distribution", "Copies", "Share", "Backup", "Lifetime"]
     columns += ["Manager", "Removal"]
@@ -52,15 +52,15 @@ def _zones(sheet: Worksheet) -> list[Block]:
 def _data(sheet: Worksheet) -> list[Block]:
     rows: list[list[Text]] = [
         [
-            foreign(it.name, 80),
-            it.data_class,
-            foreign(it.zone, 80),
-            UNKNOWN if it.size is None else size(it.size),
-            UNKNOWN if it.files is None else whole(it.files),
-            _yes_or_no(it.striping),
-            _yes_or_no(it.regenerable),
+            foreign(datum.name, 80),
+            datum.data_class,
+            foreign(datum.zone, 80),
+            UNKNOWN if datum.size is None else size(datum.size),
+            UNKNOWN if datum.files is None else whole(datum.files),
+            _yes_or_no(datum.striping),
+            _yes_or_no(datum.regenerable),
         ]
-        for it in sheet.data
+        for datum in sheet.data
     ]
     columns = ["Data", "Class", "Zone", "Size", "Files", "Striping helps", "Can be regenerated"]
     note = "Classes: Hindman 2011, appendix B."
@@ -71,13 +71,13 @@ def _data(sheet: Worksheet) -> list[Block]:
 def _flows(sheet: Worksheet) -> list[Block]:
     rows: list[list[Text]] = [
         [
-            foreign(it.source, 80),
-            foreign(it.target, 80),
-            foreign(it.what, 160) or UNKNOWN,
-            UNKNOWN if it.rate is None else quantity(it.rate, "B/s"),
-            "moved" if it.removes else "copied",
+            foreign(flow.source, 80),
+            foreign(flow.target, 80),
+            foreign(flow.what, 160) or UNKNOWN,
+            UNKNOWN if flow.rate is None else quantity(flow.rate, "B/s"),
+            "moved" if flow.removes else "copied",
         ]
-        for it in sheet.flows
+        for flow in sheet.flows
     ]
     columns = ["From", "To", "Data", "Rate", "At the source"]
     title = "Flow of data (worksheet, flows)"

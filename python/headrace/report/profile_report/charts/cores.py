@@ -52,11 +52,11 @@ def charts(data: ProfileData) -> Iterator[Chart]:
     bar.set_label("busy, %", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
     middles = ((data.rates["from_s"] + data.rates["to_s"]) / 2).to_numpy()
-    states = [it for it in STATES if maximum(data.column(f"cpu.{it}")) > 0]
-    shares = [data.column(f"cpu.{it}").fill_null(0.0).to_numpy() for it in states]
+    states = [state for state in STATES if maximum(data.column(f"cpu.{state}")) > 0]
+    shares = [data.column(f"cpu.{state}").fill_null(0.0).to_numpy() for state in states]
     if shares:
         lower.stackplot(
-            middles, *shares, colors=[STATES[it] for it in states], labels=states, linewidth=0
+            middles, *shares, colors=[STATES[state] for state in states], labels=states, linewidth=0
         )
         lower.legend(
             loc="lower left",

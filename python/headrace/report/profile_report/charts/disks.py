@@ -47,10 +47,10 @@ def _panels(data: ProfileData, disk: str) -> list[Panel]:
 
 def spindles(data: ProfileData, disk: str) -> int:
     """Return the number of disks that a device is made of; 1 for a disk."""
-    below = {it.name: it.made_of for it in data.facts.disks}
+    below = {entry.name: entry.made_of for entry in data.facts.disks}
 
     def count(name: str, depth: int) -> int:
         parts = below.get(name, [])
-        return sum(count(it, depth - 1) for it in parts) if parts and depth else 1
+        return sum(count(part, depth - 1) for part in parts) if parts and depth else 1
 
     return count(disk, 8)

@@ -16,33 +16,33 @@ LONGEST = 44
 
 def charts(data: ProfileData) -> Iterator[Chart]:
     """Yield the bytes of the busiest files."""
-    found = data.profile.get("characteristics") or {}
+    traits = data.profile.get("characteristics") or {}
     files = [
-        it
-        for it in (found.get("busiest_files") or [])[:MOST]
-        if it["bytes_read"] or it["bytes_written"]
+        entry
+        for entry in (traits.get("busiest_files") or [])[:MOST]
+        if entry["bytes_read"] or entry["bytes_written"]
     ]
     if not files:
         return
-    factor, unit = scale(max(it["bytes_read"] + it["bytes_written"] for it in files), "B")
+    factor, unit = scale(max(file["bytes_read"] + file["bytes_written"] for file in files), "B")
     figure = Figure(figsize=(WIDTH, 0.75 + 0.23 * len(files)), layout="constrained")
     axes = figure.subplots()
     at = np.arange(len(files))
-    read = np.array([it["bytes_read"] for it in files]) / factor
-    written = np.array([it["bytes_written"] for it in files]) / factor
+    read = np.array([file["bytes_read"] for file in files]) / factor
+    written = np.array([file["bytes_written"] for file in files]) / factor
     axes.barh(at, read, color=READ, height=0.65, label="read")
     axes.barh(at, written, left=read, color=WRITE, height=0.65, label="written")
-    for row, it in enumerate(files):
-        if it.get("pattern"):
+    for row, one in enumerate(files):
+        if one.get("pattern"):
             axes.annotate(
-                foreign(it["pattern"], 16),
+                foreign(one["pattern"], 16),
                 (read[row] + written[row], row),
                 textcoords="offset points",
                 xytext=(4, 0),
                 va="center",
                 fontsize=SMALL,
             )
-    axes.set_yticks(at, [_ending(foreign(it["file"], 4000)) for it in files])
+    axes.set_yticks(at, [_ending(foreign(file["file"], 4000)) for file in files])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * float((read + written).max()))
     axes.set_xlabel(unit, fontsize=SMALL)

@@ -15,7 +15,7 @@ FAULTS = ("errors", "drops", "collisions")
 
 def charts(data: ProfileData) -> Iterator[Chart]:
     """Yield rates of each active interface, and errors if there are any."""
-    speeds = {it.name: it.bits_per_s / 8 for it in data.facts.interfaces if it.bits_per_s}
+    speeds = {card.name: card.bits_per_s / 8 for card in data.facts.interfaces if card.bits_per_s}
     send = Level("network send", data.value("network-send"), COLOURS[2])
     panels = []
     for name in data.networks:
@@ -38,7 +38,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
         for number, word in enumerate(FAULTS)
     ]
     faults.append(Line("TCP retransmits", data.column("tcp.retransmits_per_s"), COLOURS[6]))
-    faults = [it for it in faults if maximum(it.values) > 0]
+    faults = [fault for fault in faults if maximum(fault.values) > 0]
     panels.append(Panel("Faults", "1/s", faults, height=1.0))
     note = "Rates of the interfaces that moved data." + (
         "" if faults else " No errors, drops, collisions or retransmits."

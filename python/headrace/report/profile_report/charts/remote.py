@@ -21,7 +21,7 @@ def charts(data: ProfileData) -> Iterator[Chart]:
                 Line("write", data.column(f"{at}.write_bytes_per_s"), WRITE),
             ]
             calls = [Line("calls", data.column(f"{at}.calls_per_s"), COLOURS[2])]
-            if not any(maximum(it.values) > 0 for it in [*rates, *calls]):
+            if not any(maximum(rate.values) > 0 for rate in [*rates, *calls]):
                 continue
             round_trip = [Line("round trip", data.column(f"{at}.rtt_s"), COLOURS[6])]
             panels = [

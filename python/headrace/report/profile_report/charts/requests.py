@@ -25,11 +25,11 @@ STEPS = {
 
 def charts(data: ProfileData) -> Iterator[Chart]:
     """Yield the sizes and the order of requests."""
-    found = data.profile.get("characteristics") or {}
-    sizes = [it for it in found.get("request_sizes") or [] if it["reads"] or it["writes"]]
+    traits = data.profile.get("characteristics") or {}
+    sizes = [size for size in traits.get("request_sizes") or [] if size["reads"] or size["writes"]]
     if not sizes:
         return
-    steps = {name: (found.get("access") or {}).get(name, 0) for name in STEPS}
+    steps = {name: (traits.get("access") or {}).get(name, 0) for name in STEPS}
     rows = 2 if sum(steps.values()) else 1
     figure = Figure(figsize=(WIDTH, 2.4 + 0.9 * (rows - 1)), layout="constrained")
     axes = figure.subplots(rows, 1, height_ratios=[1.0, 0.16][:rows], squeeze=False)[:, 0]
@@ -49,13 +49,13 @@ def charts(data: ProfileData) -> Iterator[Chart]:
 def _sizes(axes: Axes, sizes: list[Document]) -> None:
     at = np.arange(len(sizes))
     for offset, key, colour in ((-0.2, "reads", READ), (0.2, "writes", WRITE)):
-        axes.bar(at + offset, [it[key] for it in sizes], 0.38, color=colour, label=key)
-    starts = [it["from_bytes"] if "from_bytes" in it else it["from"] for it in sizes]
-    axes.set_xticks(at, [binary_size(it) for it in starts], rotation=40 if len(at) > 9 else 0)
+        axes.bar(at + offset, [size[key] for size in sizes], 0.38, color=colour, label=key)
+    starts = [size["from_bytes"] if "from_bytes" in size else size["from"] for size in sizes]
+    axes.set_xticks(at, [binary_size(start) for start in starts], rotation=40 if len(at) > 9 else 0)
     axes.set_xlabel("size, from", fontsize=SMALL)
     axes.set_ylabel("requests", fontsize=SMALL)
-    most = max(max(it["reads"], it["writes"]) for it in sizes)
-    least = min(it[key] for it in sizes for key in ("reads", "writes") if it[key])
+    most = max(max(size["reads"], size["writes"]) for size in sizes)
+    least = min(size[key] for size in sizes for key in ("reads", "writes") if size[key])
     if most > 100 * least:
         axes.set_yscale("log")
         axes.set_ylim(bottom=0.5)

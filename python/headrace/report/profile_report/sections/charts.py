@@ -36,18 +36,18 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
 def _hosts(data: ProfileData) -> Table:
     """Return the means of several hosts; no row for a single one."""
     usage = data.profile.get("usage") or {}
-    hosts = [it for it in data.profile.get("hosts") or [] if it in usage]
+    hosts = [name for name in data.profile.get("hosts") or [] if name in usage]
     rows = []
     for host in hosts if len(hosts) > 1 else []:
-        means = {name: it.get("mean") for name, it in usage[host].items()}
-        cores = [means[it] for it in ("tree.user", "tree.system") if means.get(it) is not None]
+        means = {name: value.get("mean") for name, value in usage[host].items()}
+        cores = [means[key] for key in ("tree.user", "tree.system") if means.get(key) is not None]
         rows.append(
             [
                 foreign(host, 60),
                 percent(sum(cores) if cores else None),
                 percent(means.get("cpu.iowait")),
-                *(megabytes(means.get(f"tree.{it}_call_bytes_per_s")) for it in CALLS),
-                *(megabytes(means.get(f"tree.{it}_bytes_per_s")) for it in CALLS),
+                *(megabytes(means.get(f"tree.{call}_call_bytes_per_s")) for call in CALLS),
+                *(megabytes(means.get(f"tree.{call}_bytes_per_s")) for call in CALLS),
             ]
         )
     columns = ["Host", "CPU %", "I/O wait %", "Read calls MB/s", "Write calls MB/s"]
@@ -61,16 +61,16 @@ def _verdicts(data: ProfileData) -> Table:
     """Return the verdicts of several hosts; no row for a single one."""
     columns = ["Host", "Verdict", "Other verdicts", "Phases", "Share %"]
     rows = [
-        [foreign(cell, 60) for cell in host_row(it)]
-        for it in data.profile.get("host_verdicts") or []
+        [foreign(cell, 60) for cell in host_row(host_verdict)]
+        for host_verdict in data.profile.get("host_verdicts") or []
     ]
     note = "The report shows the phases of the host that is limited longest."
     return Table("Verdicts of the hosts", columns, "lllrr", rows, note=note)
 
 
 def _parts(data: ProfileData) -> list[tuple[str, ProfileData]]:
-    parts = [(str(number), data.within(it)) for number, it in enumerate(data.phases, 1)]
-    return [it for it in parts if it[1].rates.height] or [("all", data)]
+    parts = [(str(number), data.within(phase)) for number, phase in enumerate(data.phases, 1)]
+    return [part for part in parts if part[1].rates.height] or [("all", data)]
 
 
 def _processes(data: ProfileData) -> Table:
@@ -86,14 +86,14 @@ def _processes(data: ProfileData) -> Table:
             part.processes.group_by("pid")
             .agg(
                 pl.col("name").last(),
-                *((pl.col(it).fill_null(0.0) * length).sum() / seconds for it in rates),
+                *((pl.col(rate).fill_null(0.0) * length).sum() / seconds for rate in rates),
                 pl.col("resident_bytes").max(),
             )
             .sort(pl.col("user") + pl.col("system"), pl.col("pid"), descending=[True, False])
         )
         left_out += max(table.height - PROCESSES, 0)
-        for it in table.head(PROCESSES).iter_rows(named=True):
-            rows.append([phase, str(it["pid"]), foreign(it["name"], 60), *_process(it)])
+        for row in table.head(PROCESSES).iter_rows(named=True):
+            rows.append([phase, str(row["pid"]), foreign(row["name"], 60), *_process(row)])
         kernel = part.mean("cpu.kernel_threads")
         if kernel is not None:
             name = "kernel threads of I/O"
@@ -111,14 +111,14 @@ def _processes(data: ProfileData) -> Table:
     )
 
 
-def _process(it: Document) -> list[str]:
+def _process(row: Document) -> list[str]:
     return [
-        percent(it["user"] + it["system"]),
-        percent(it["user"]),
-        percent(it["system"]),
-        size(it["resident_bytes"]) if it["resident_bytes"] else UNKNOWN,
-        megabytes(it["read_bytes_per_s"]),
-        megabytes(it["write_bytes_per_s"]),
+        percent(row["user"] + row["system"]),
+        percent(row["user"]),
+        percent(row["system"]),
+        size(row["resident_bytes"]) if row["resident_bytes"] else UNKNOWN,
+        megabytes(row["read_bytes_per_s"]),
+        megabytes(row["write_bytes_per_s"]),
     ]
 
 
@@ -126,10 +126,10 @@ def _cores(data: ProfileData) -> Table:
     rows = []
     left_out = False
     for phase, part in _parts(data):
-        cores = [(core, [part.mean(f"cpu.{core}.{it}") for it in STATES]) for core in part.cores]
-        cores.sort(key=lambda it: it[1][STATES.index("idle")] or 0.0)
+        cores = [(core, [part.mean(f"cpu.{core}.{key}") for key in STATES]) for core in part.cores]
+        cores.sort(key=lambda pair: pair[1][STATES.index("idle")] or 0.0)
         left_out |= len(cores) > CORES
-        shown = sorted(cores[:CORES], key=lambda it: int(it[0]) if it[0].isdecimal() else 0)
+        shown = sorted(cores[:CORES], key=lambda core: int(core[0]) if core[0].isdecimal() else 0)
         rows += [[phase, core, *map(percent, shares)] for core, shares in shown]
     note = "Means over the phase in percent."
     note += f" Of each phase, the {CORES} cores that were idle the least." if left_out else ""
@@ -144,12 +144,12 @@ def _disks(data: ProfileData) -> Table:
         for disk in part.instances("disk"):
             at = f"disk.{disk}"
             means = {
-                it: part.mean(f"{at}.{it}")
-                for it in ("reads_per_s", "writes_per_s", "read_bytes_per_s", "write_bytes_per_s")
+                key: part.mean(f"{at}.{key}")
+                for key in ("reads_per_s", "writes_per_s", "read_bytes_per_s", "write_bytes_per_s")
             }
             if not any(means.values()):
                 continue
-            moved = [means[f"{it}_bytes_per_s"] for it in ("read", "write")]
+            moved = [means[f"{way}_bytes_per_s"] for way in ("read", "write")]
             rows.append(
                 [
                     phase,
@@ -157,7 +157,7 @@ def _disks(data: ProfileData) -> Table:
                     figure(means["reads_per_s"]),
                     figure(means["writes_per_s"]),
                     *map(megabytes, moved),
-                    *(UNKNOWN if it is None else size(it * seconds) for it in moved),
+                    *(UNKNOWN if amount is None else size(amount * seconds) for amount in moved),
                     figure(part.mean(f"{at}.queue")),
                     milliseconds(part.mean(f"{at}.read_service_s")),
                     milliseconds(part.mean(f"{at}.write_service_s")),

@@ -7,7 +7,7 @@ from headrace.views.verdict_words import VERDICTS
 
 def section(data: ProfileData) -> Section:
     """Return what each verdict means."""
-    rows = [(word, it.meaning) for word, it in VERDICTS.items()]
+    rows = [(word, verdict.meaning) for word, verdict in VERDICTS.items()]
     rows += [
         ("baseline", "The figures that this machine reaches in the same directory."),
         (

@@ -35,7 +35,7 @@ def _phases(data: ProfileData) -> Table:
     total = data.duration_s or 1.0
     for number, phase in enumerate(data.phases, 1):
         seconds = phase["to_s"] - phase["from_s"]
-        best = max(phase.get("advice") or [], key=lambda it: it["predicted_gain"], default=None)
+        best = max(phase.get("advice") or [], key=lambda one: one["predicted_gain"], default=None)
         rows.append(
             [
                 str(number),
@@ -55,15 +55,15 @@ def _evidence(data: ProfileData) -> Table:
     rows = [
         [
             str(number),
-            foreign(it["figure"], 120),
-            with_unit(it["value"], it["unit"]),
-            with_unit(it.get("baseline"), it["unit"]),
-            share_of(it["value"], it.get("baseline")),
-            foreign(it["rule"], 60),
-            foreign(it["source"], 120),
+            foreign(row["figure"], 120),
+            with_unit(row["value"], row["unit"]),
+            with_unit(row.get("baseline"), row["unit"]),
+            share_of(row["value"], row.get("baseline")),
+            foreign(row["rule"], 60),
+            foreign(row["source"], 120),
         ]
         for number, phase in enumerate(data.phases, 1)
-        for it in phase.get("evidence") or []
+        for row in phase.get("evidence") or []
     ]
     columns = ["Phase", "Figure", "Value", "Baseline", "Of it", "Rule", "Source"]
     return Table("Evidence", columns, "lwrrrll", rows)
@@ -74,16 +74,16 @@ def _advice(data: ProfileData) -> list[Block]:
     if not advised:
         return []
     rows = []
-    for it in advised:
-        gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in it.gains)
+    for advice in advised:
+        gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in advice.gains)
         rows.append(
             [
-                foreign(it.name, 60),
-                foreign(it.description),
-                foreign(it.kind, 20),
+                foreign(advice.name, 60),
+                foreign(advice.description),
+                foreign(advice.kind, 20),
                 gains,
-                duration(it.saved_s),
-                foreign(it.source, 120),
+                duration(advice.saved_s),
+                foreign(advice.source, 120),
             ]
         )
     columns = ["Change", "Description", "Kind", "Predicted", "Saves", "Source"]

@@ -19,9 +19,9 @@ SCENARIOS = 3
 
 def section(data: ProfileData) -> Section:
     """Return the prediction's error, what it omits, and the scenarios of the advice."""
-    found = data.profile.get("prediction")
+    prediction = data.profile.get("prediction")
     blocks: list[Block] = []
-    if not found:
+    if not prediction:
         blocks.append(
             Paragraph("No prediction: it needs a captured trace and a baseline of this machine.")
         )
@@ -29,9 +29,9 @@ def section(data: ProfileData) -> Section:
     omitted = ("not_modelled", "left_out")
     texts = ("toml", "scenario")
     blocks.append(
-        Facts(flat({key: it for key, it in found.items() if key not in (*omitted, *texts)}))
+        Facts(flat({key: v for key, v in prediction.items() if key not in (*omitted, *texts)}))
     )
-    left_out = [foreign(it) for key in omitted for it in found.get(key) or []]
+    left_out = [foreign(text) for key in omitted for text in prediction.get(key) or []]
     if left_out:
         blocks += [Paragraph("Not modelled", "heading"), Bullets(left_out)]
     scenarios = [
@@ -40,7 +40,7 @@ def section(data: ProfileData) -> Section:
         for advice in phase.get("advice") or []
         if advice.get("scenario")
     ]
-    scenarios.sort(key=lambda it: -it[1]["predicted_gain"])
+    scenarios.sort(key=lambda pair: -pair[1]["predicted_gain"])
     for number, advice in scenarios[:SCENARIOS]:
         file = foreign(advice.get("scenario_file") or "", 120)
         title = f"Scenario of {foreign(advice['change'], 60)}, phase {number}"

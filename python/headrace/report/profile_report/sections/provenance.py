@@ -36,7 +36,7 @@ def section(data: ProfileData) -> Section:
         if profile.get(key):
             rows.append((key.capitalize(), foreign(profile[key])))
     blocks: list[Block] = [Facts(rows)]
-    notes = [foreign(it) for it in profile.get("notes") or []]
+    notes = [foreign(note) for note in profile.get("notes") or []]
     if notes:
         blocks.append(Bullets(notes))
     return Section("provenance", "Origin", blocks)

@@ -43,8 +43,8 @@ def verdict(data: ProfileData) -> str:
         why = "." if data.rates.height else ": no interval was sampled."
         return f"The limit of {name} is unknown{why}"
     phases = data.phases
-    limited = sum(it["to_s"] - it["from_s"] for it in phases if it["verdict"] == word)
-    total = sum(it["to_s"] - it["from_s"] for it in phases)
+    limited = sum(phase["to_s"] - phase["from_s"] for phase in phases if phase["verdict"] == word)
+    total = sum(phase["to_s"] - phase["from_s"] for phase in phases)
     share = f" for {percent(limited / total)} % of {duration(total)}" if total > 0 else ""
     return f"{name} was limited by {verdict_words(word).limit}{share} (verdict: {word})."
 
@@ -52,7 +52,7 @@ def verdict(data: ProfileData) -> str:
 def best_change(change: Change, data: ProfileData) -> str:
     """Return the change that saves most time as a sentence with its gain."""
     saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
-    phase, gain = max(change.gains, key=lambda it: it[1])
+    phase, gain = max(change.gains, key=lambda pair: pair[1])
     return (
         f"Best change: {foreign(change.description)} Predicted: phase {phase} runs"
         f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less."

@@ -30,9 +30,9 @@ OF_WORKLOAD = ("toml", "workload", "not_reproduced")
 def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     """Return the figures of the trace, and the fitted workload."""
     blocks: list[Block] = []
-    found = data.profile.get("characteristics")
-    if found:
-        blocks += [*_figures(found), *pictures, *_tables(found)]
+    traits = data.profile.get("characteristics")
+    if traits:
+        blocks += [*_figures(traits), *pictures, *_tables(traits)]
     else:
         blocks.append(Paragraph("No trace was captured."))
     workload = data.profile.get("workload")
@@ -45,36 +45,36 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     return Section("trace", "Trace of the file operations", blocks)
 
 
-def _figures(found: Document) -> list[Block]:
-    rest = {key: it for key, it in found.items() if key not in IN_TABLES}
+def _figures(traits: Document) -> list[Block]:
+    rest = {key: value for key, value in traits.items() if key not in IN_TABLES}
     return [Facts(flat(rest))]
 
 
-def _tables(found: Document) -> list[Block]:
+def _tables(traits: Document) -> list[Block]:
     tables = [
-        _operations(found.get("operations") or []),
-        _sizes(found.get("request_sizes") or []),
-        _common(found.get("common_sizes") or []),
-        _patterns(found.get("access_patterns") or {}),
-        _files(found.get("busiest_files") or []),
-        _skipped(found.get("skipped") or []),
+        _operations(traits.get("operations") or []),
+        _sizes(traits.get("request_sizes") or []),
+        _common(traits.get("common_sizes") or []),
+        _patterns(traits.get("access_patterns") or {}),
+        _files(traits.get("busiest_files") or []),
+        _skipped(traits.get("skipped") or []),
     ]
-    return [it for it in tables if it.rows]
+    return [table for table in tables if table.rows]
 
 
 def _operations(operations: Sequence[Document]) -> Table:
     rows = []
-    for it in operations:
-        seconds = it.get("time_s", it.get("seconds"))
-        mean = 1e3 * seconds / it["count"] if seconds is not None and it["count"] else None
+    for entry in operations:
+        seconds = entry.get("time_s", entry.get("seconds"))
+        mean = 1e3 * seconds / entry["count"] if seconds is not None and entry["count"] else None
         rows.append(
             [
-                foreign(it["operation"], 40),
-                whole(it["count"]),
-                size(it["bytes"]) if it.get("bytes") else UNKNOWN,
+                foreign(entry["operation"], 40),
+                whole(entry["count"]),
+                size(entry["bytes"]) if entry.get("bytes") else UNKNOWN,
                 UNKNOWN if seconds is None else duration(seconds),
                 figure(mean),
-                whole(it.get("failed")),
+                whole(entry.get("failed")),
             ]
         )
     columns = ["Operation", "Records", "Data", "Time", "Mean ms", "Failed"]
@@ -83,10 +83,10 @@ def _operations(operations: Sequence[Document]) -> Table:
 
 def _sizes(sizes: Sequence[Document]) -> Table:
     rows = []
-    for it in sizes:
-        least, most = (it[key] if key in it else it[f"{key}_bytes"] for key in ("from", "to"))
+    for row in sizes:
+        least, most = (row[key] if key in row else row[f"{key}_bytes"] for key in ("from", "to"))
         text = f"{least:,} to {most:,}" if most else "0"
-        rows.append([text, whole(it["reads"]), whole(it["writes"])])
+        rows.append([text, whole(row["reads"]), whole(row["writes"])])
     return Table("Request sizes", ["Bytes", "Reads", "Writes"], "lrr", rows)
 
 
@@ -111,13 +111,13 @@ def _patterns(patterns: Mapping[str, int]) -> Table:
 def _files(files: Sequence[Document]) -> Table:
     rows = [
         [
-            foreign(it["file"]),
-            size(it["bytes_read"]),
-            size(it["bytes_written"]),
-            whole(it.get("operations")),
-            foreign(it.get("pattern", UNKNOWN), 20),
+            foreign(file["file"]),
+            size(file["bytes_read"]),
+            size(file["bytes_written"]),
+            whole(file.get("operations")),
+            foreign(file.get("pattern", UNKNOWN), 20),
         ]
-        for it in files[:BUSIEST]
+        for file in files[:BUSIEST]
     ]
     note = f"{len(files) - BUSIEST} more files are left out." if len(files) > BUSIEST else ""
     columns = ["File", "Read", "Written", "Operations", "Pattern"]
@@ -127,11 +127,11 @@ def _files(files: Sequence[Document]) -> Table:
 def _skipped(kinds: Sequence[Document]) -> Table:
     rows = [
         [
-            foreign(it.get("name", ""), 80),
-            foreign(str(it.get("reason", "")).replace("_", " "), 80),
-            whole(it.get("count")),
+            foreign(kind.get("name", ""), 80),
+            foreign(str(kind.get("reason", "")).replace("_", " "), 80),
+            whole(kind.get("count")),
         ]
-        for it in kinds
+        for kind in kinds
     ]
     return Table("Skipped or assumed by the reader", ["Kind", "Reason", "Count"], "lwr", rows)
 
@@ -141,10 +141,10 @@ def _workload(workload: Document) -> list[Block]:
     text = workload.get("toml") or workload.get("workload")
     if text:
         blocks.append(Code(foreign_lines(text), "toml"))
-    rest = flat({key: it for key, it in workload.items() if key not in OF_WORKLOAD})
+    rest = flat({key: value for key, value in workload.items() if key not in OF_WORKLOAD})
     if rest:
         blocks.append(Facts(rest))
-    missing = [foreign(it) for it in workload.get("not_reproduced") or []]
+    missing = [foreign(reason) for reason in workload.get("not_reproduced") or []]
     if missing:
         blocks += [Paragraph("Not reproduced by the workload", "heading"), Bullets(missing)]
     return blocks
@@ -185,7 +185,7 @@ def _value(key: str, value: Any) -> str:
             return size(value)
         return whole(value) if isinstance(value, int) else figure(value)
     if isinstance(value, list | tuple):
-        return foreign("; ".join(_item(it) for it in value) or "none")
+        return foreign("; ".join(_item(part) for part in value) or "none")
     return foreign(value)
 
 

@@ -78,16 +78,16 @@ def _raid(facts: MachineFacts) -> str:
     if facts == MachineFacts():
         return "unknown"
     below = facts.storage.devices if facts.storage else []
-    arrays = [it for it in facts.arrays if not below or it.name in below]
+    arrays = [array for array in facts.arrays if not below or array.name in below]
     if not arrays:
         return "no software RAID; a RAID controller's array is not visible"
     described = []
-    for it in arrays:
-        text = f"{it.name}: {it.level or 'no level'}"
-        if it.chunk_bytes:
-            text += f", chunk {it.chunk_bytes // 1024} KiB"
-        text += f", {len(it.members)} members ({', '.join(it.members)}), {it.state}"
-        text += f", failed: {', '.join(it.failed)}" if it.failed else ""
+    for raid in arrays:
+        text = f"{raid.name}: {raid.level or 'no level'}"
+        if raid.chunk_bytes:
+            text += f", chunk {raid.chunk_bytes // 1024} KiB"
+        text += f", {len(raid.members)} members ({', '.join(raid.members)}), {raid.state}"
+        text += f", failed: {', '.join(raid.failed)}" if raid.failed else ""
         described.append(text)
     return foreign("; ".join(described))
 
@@ -96,22 +96,22 @@ def _disk_count(facts: MachineFacts) -> str:
     below = facts.storage.devices if facts.storage else []
     if not below:
         return "unknown"
-    made = {it.name for it in facts.disks if it.made_of}
-    disks = [name for name in below if name not in made]
+    raids = {disk.name for disk in facts.disks if disk.made_of}
+    disks = [name for name in below if name not in raids]
     return f"{len(disks)} ({foreign(', '.join(disks))})"
 
 
 def _interfaces(facts: MachineFacts) -> str:
     described = []
-    for it in facts.interfaces:
-        if it.state == "down":
+    for interface in facts.interfaces:
+        if interface.state == "down":
             continue
-        speed = it.bits_per_s
+        speed = interface.bits_per_s
         parts = [f"{figure(speed / 1e9)} Gbit/s" if speed else "speed unknown"]
-        parts += [f"{it.duplex} duplex"] if it.duplex else []
-        parts += [f"driver {it.driver}"] if it.driver else []
-        parts += [f"MTU {it.mtu}"] if it.mtu else []
-        described.append(f"{it.name}: {', '.join(parts)}")
+        parts += [f"{interface.duplex} duplex"] if interface.duplex else []
+        parts += [f"driver {interface.driver}"] if interface.driver else []
+        parts += [f"MTU {interface.mtu}"] if interface.mtu else []
+        described.append(f"{interface.name}: {', '.join(parts)}")
     return foreign("; ".join(described) or "unknown")
 
 
@@ -129,14 +129,14 @@ def _disks(data: ProfileData) -> list[Block]:
     below = data.facts.storage.devices if data.facts.storage else []
     rows = [
         [
-            foreign(it.name, 40),
-            foreign(it.model or UNKNOWN, 60),
-            size(it.bytes) if it.bytes else UNKNOWN,
-            "unknown" if it.rotational is None else KINDS[it.rotational],
-            foreign(", ".join(it.made_of) or UNKNOWN, 120),
-            "yes" if it.name in below else "no",
+            foreign(disk.name, 40),
+            foreign(disk.model or UNKNOWN, 60),
+            size(disk.bytes) if disk.bytes else UNKNOWN,
+            "unknown" if disk.rotational is None else KINDS[disk.rotational],
+            foreign(", ".join(disk.made_of) or UNKNOWN, 120),
+            "yes" if disk.name in below else "no",
         ]
-        for it in data.facts.disks
+        for disk in data.facts.disks
     ]
     columns = ["Device", "Model", "Size", "Kind", "Made of", "Below the directory"]
     return [Table("Disks", columns, "llrlll", rows)] if rows else []
@@ -145,8 +145,8 @@ def _disks(data: ProfileData) -> list[Block]:
 def _throughput(data: ProfileData) -> Table:
     cells = []
     for name in THROUGHPUT:
-        it = data.baseline.get(name) or {}
-        value, cpu = it.get("value"), it.get("cpu")
+        saved = data.baseline.get(name) or {}
+        value, cpu = saved.get("value"), saved.get("cpu")
         cells.append(NOT_MEASURED if value is None else figure(value / 1e6))
         cells.append(UNKNOWN if cpu is None else f"{100 * cpu:.0f}")
     columns = ["Char MB/s", "% CPU", "Block MB/s", "% CPU", "Rewrite MB/s", "% CPU"]
@@ -177,12 +177,12 @@ def _evaluation(data: ProfileData) -> list[Block]:
     if not data.phases:
         return [Paragraph("Evaluation: there is no phase to evaluate.")]
     compared = [
-        f"Phase {number}: {foreign(it['figure'], 120)} {with_unit(it['value'], it['unit'])},"
-        f" {share_of(it['value'], it['baseline'])} of the baseline's"
-        f" {with_unit(it['baseline'], it['unit'])}."
+        f"Phase {number}: {foreign(row['figure'], 120)} {with_unit(row['value'], row['unit'])},"
+        f" {share_of(row['value'], row['baseline'])} of the baseline's"
+        f" {with_unit(row['baseline'], row['unit'])}."
         for number, phase in enumerate(data.phases, 1)
-        for it in phase.get("evidence") or []
-        if it.get("baseline")
+        for row in phase.get("evidence") or []
+        if row.get("baseline")
     ]
     blocks: list[Block] = [
         Paragraph("Evaluation: the I/O profile compared with the baseline", "heading")
@@ -197,7 +197,7 @@ def _evaluation(data: ProfileData) -> list[Block]:
             [
                 str(number),
                 f"{figure(phase['from_s'])} to {figure(phase['to_s'])}",
-                *(MARK if mark == it else "" for it in MARKS),
+                *(MARK if mark == symbol else "" for symbol in MARKS),
                 foreign(phase["verdict"] or NO_VERDICT, 40),
             ]
         )
@@ -209,7 +209,7 @@ def _evaluation(data: ProfileData) -> list[Block]:
 def distribution(data: ProfileData) -> str:
     """Return whether I/O is even over the lifetime, as a sentence."""
     activity = [_activity(data.within(phase)) for phase in data.phases]
-    known = [it for it in activity if it is not None]
+    known = [rate for rate in activity if rate is not None]
     if not known:
         return "Unknown: there are no samples of it."
     if max(known) == 0:
@@ -217,7 +217,7 @@ def distribution(data: ProfileData) -> str:
     if len(known) == 1:
         return f"Even: {size(known[0])}/s in a single phase of {duration(data.duration_s)}."
     texts = [
-        f"phase {number} {size(it)}/s" for number, it in enumerate(activity, 1) if it is not None
+        f"phase {number} {size(one)}/s" for number, one in enumerate(activity, 1) if one is not None
     ]
     uneven = max(known) > UNEVEN * min(known)
     word = "Times of high and of low activity" if uneven else "Even"

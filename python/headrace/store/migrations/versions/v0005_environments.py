@@ -35,7 +35,7 @@ def upgrade() -> None:
     op.create_index("environments_by_host", "environments", ["host"])
     op.create_index("runs_by_document", "runs", ["document_sha256"])
     connection = op.get_bind()
-    runs = sa.table("runs", *(sa.column(it, sa.Text) for it in ("id", "kind", "document")))
+    runs = sa.table("runs", *(sa.column(name, sa.Text) for name in ("id", "kind", "document")))
     measured = sa.select(runs.c.id).where(runs.c.kind != "simulated")
     for identifier in connection.execute(measured).scalars().all():
         query = sa.select(runs.c.document).where(runs.c.id == identifier)
@@ -53,5 +53,5 @@ def _place(text: object) -> dict[str, str]:
         return {}
     if not isinstance(place, Mapping):
         return {}
-    found = {key: place.get(key) for key in ("host", "file_system")}
-    return {key: value for key, value in found.items() if isinstance(value, str)}
+    settings = {key: place.get(key) for key in ("host", "file_system")}
+    return {key: value for key, value in settings.items() if isinstance(value, str)}

@@ -36,18 +36,18 @@ class Advice:
             return
         self._text = text
         try:
-            found = await run.io_bound(self._editor.recommend)
+            result = await run.io_bound(self._editor.recommend)
         except (DraftError, ScenarioError) as error:
             ui.notify(str(error), type="negative")
             return
-        if found is None or text != self._text:
+        if result is None or text != self._text:
             return
         self._place.clear()
         with self._place:
-            self._show(*found)
+            self._show(*result)
 
     def _show(self, choices: tuple[Choice, ...], rules: "RuleTable") -> None:
-        aspects = {it.name: it for it in rules.aspects}
+        aspects = {aspect.name: aspect for aspect in rules.aspects}
         show_blocks([summary(choices, aspects)])
         for title, own in by_zone(choices).items():
             with ui.expansion(f"{title}: reasons and rejected values").classes("w-full"):
@@ -57,7 +57,7 @@ class Advice:
                         *rejected(f"{title}: rejected", own, aspects),
                     ]
                 )
-                unsure = list(dict.fromkeys(line for it in own for line in it.unsure))
+                unsure = list(dict.fromkeys(line for choice in own for line in choice.unsure))
                 if unsure:
                     ui.label("Unsure").classes("text-bold")
                     with ui.element("ul"):

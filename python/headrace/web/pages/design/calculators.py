@@ -52,7 +52,7 @@ class CalculatorPanel:
     async def _compute(self) -> None:
         self._error.set_visibility(False)
         try:
-            values = {name: it for group in self._groups for name, it in group().items()}
+            values = {name: value for group in self._groups for name, value in group().items()}
             book = await calculate(self._form, values)
         except RefusedRequest as error:
             self._place.clear()

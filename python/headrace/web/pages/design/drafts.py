@@ -59,15 +59,15 @@ class DraftList:
 
     async def refresh(self) -> None:
         """Show the list as it is now."""
-        found = await run.io_bound(self._drafts.drafts, self._user.name) or []
+        drafts = await run.io_bound(self._drafts.drafts, self._user.name) or []
         self._place.clear()
         with self._place:
-            if not found:
+            if not drafts:
                 ui.label("There is none yet.")
                 return
             with ui.element("ul").classes("q-pl-none q-my-none"):
-                for it in found:
-                    self._row(it)
+                for draft in drafts:
+                    self._row(draft)
 
     def _row(self, draft: Draft) -> None:
         with ui.element("li").classes("row items-center q-gutter-x-sm").style("list-style: none"):

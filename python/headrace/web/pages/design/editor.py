@@ -165,15 +165,15 @@ class Editor:
         """Check the text and show what is wrong."""
         text = self.sheet.text
         try:
-            found = await run.io_bound(
+            checked = await run.io_bound(
                 _checked, text, self._user.name, self.catalogue, self._uploads
             )
         except (DraftError, ScenarioError) as error:
             self._notify(f"catalogue: {error}")
             return
-        if found is None or text != self.sheet.text:
+        if checked is None or text != self.sheet.text:
             return
-        self.checked = found
+        self.checked = checked
         self._show()
         for call in self._after:
             await call()
@@ -284,7 +284,7 @@ class Editor:
         """Draw a button that opens the page of a field."""
         page = page_of(field)
         if page is not None:
-            title = next(it.title for it in sections() if it.name == page)
+            title = next(section.title for section in sections() if section.name == page)
             ui.button(title, on_click=partial(self._bar.set_value, title)).props(
                 "flat dense no-caps"
             )

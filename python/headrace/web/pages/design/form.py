@@ -78,7 +78,7 @@ class SectionForm:
     def _group(self, group: Group) -> None:
         with ui.element("h3").classes("text-lg q-mt-md q-mb-sm"):
             ui.label(group.title)
-        said = " ".join(it for it in (group.question, group.without) if it)
+        said = " ".join(text for text in (group.question, group.without) if text)
         if said:
             ui.label(said).classes("q-mb-sm")
         if not group.is_list:
@@ -161,4 +161,4 @@ def _hint(field: SheetField) -> str:
     names = "Names, separated by commas." if field.kind == "names" else ""
     # An empty default says what holds without an answer.
     without = re.sub(r'^Default: (?:""|\[\]) \((.*)\)\.$', r"Without it: \1.", field.without)
-    return " ".join(it for it in (names, example, without) if it)
+    return " ".join(text for text in (names, example, without) if text)

@@ -64,7 +64,7 @@ class SolutionPage:
             else:
                 self._bar.props(remove="indeterminate")
                 self._bar.set_value(round(view.latest.fraction, 3))
-        self._state.set_text(", ".join(it for it in parts if it))
+        self._state.set_text(", ".join(part for part in parts if part))
         self._bar.set_visibility(not ended)
         self._cancel.set_visibility(not ended and may_change(job, self._user))
         if ended and not self._shown:
@@ -99,7 +99,7 @@ class SolutionPage:
             SolutionView(solution)
 
     def _report(self) -> None:
-        files = {it.name for it in site().jobs.directory(self._job.id).files()}
+        files = {file.name for file in site().jobs.directory(self._job.id).files()}
         base = f"/api/jobs/{self._job.id}/files"
         with ui.row().classes("items-center q-my-sm"):
             if REPORT_HTML in files:

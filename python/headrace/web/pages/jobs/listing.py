@@ -18,7 +18,7 @@ STATES: dict[str, list[JobState] | None] = {
     "All": None,
     "Waiting": [JobState.WAITING],
     "Running": [JobState.RUNNING],
-    "Ended": [it for it in JobState if it.ended],
+    "Ended": [state for state in JobState if state.ended],
 }
 WIDE = {"classes": "gt-xs", "headerClasses": "gt-xs"}
 """Columns that telephones leave out."""
@@ -64,10 +64,10 @@ def listing(user: User) -> None:
 
     def refresh() -> None:
         owner = user.name if mine.value else None
-        found = site().jobs.jobs(STATES[state.value], owner)
-        rows = [_row(it, user) for it in found[:shown]]
-        more.set_visibility(len(found) > shown)
-        count.set_text(f"{len(rows)} of {len(found)} jobs")
+        matching = site().jobs.jobs(STATES[state.value], owner)
+        rows = [_row(job, user) for job in matching[:shown]]
+        more.set_visibility(len(matching) > shown)
+        count.set_text(f"{len(rows)} of {len(matching)} jobs")
         if rows != table.rows:
             table.rows = rows
 

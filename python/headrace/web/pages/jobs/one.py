@@ -124,7 +124,7 @@ class JobPage:
             parts.append(f"{100 * fraction:.0f} %")
         if left is not None:
             parts.append(f"about {span(left)} left")
-        self._text.set_text(": ".join(it for it in parts[:1] if it) + _joined(parts[1:]))
+        self._text.set_text(": ".join(part for part in parts[:1] if part) + _joined(parts[1:]))
 
     def _buttons(self) -> None:
         with ui.row().classes("items-center q-my-sm"):
@@ -174,29 +174,29 @@ class JobPage:
             ui.timer(0, draw, once=True)
 
     async def _show_document(self) -> None:
-        found = await run.io_bound(_document, site().jobs.directory(self._job.id))
+        document = await run.io_bound(_document, site().jobs.directory(self._job.id))
         with self._result:
             _heading("Result")
-            if isinstance(found, str):
-                ui.label(found)
+            if isinstance(document, str):
+                ui.label(document)
             else:
-                show_result(found)
+                show_result(document)
             show_playback(site().jobs.directory(self._job.id).path / PLAYBACK)
 
     async def _show_files(self) -> None:
-        found = await run.io_bound(site().jobs.directory(self._job.id).files)
+        files = await run.io_bound(site().jobs.directory(self._job.id).files)
         self._files.clear()
         with self._files, ui.element("ul").classes("q-my-none"):
-            for it in found or ():
+            for file in files or ():
                 with ui.element("li"):
-                    target = f"/api/jobs/{self._job.id}/files/{quote(it.name)}"
-                    ui.link(it.name, target).props("download")
-                    ui.label(f" {it.bytes:,} bytes").classes("text-caption inline")
+                    target = f"/api/jobs/{self._job.id}/files/{quote(file.name)}"
+                    ui.link(file.name, target).props("download")
+                    ui.label(f" {file.bytes:,} bytes").classes("text-caption inline")
 
 
 def _document(directory: JobDirectory) -> Mapping[str, Any] | str:
     """Return the document of a job, or why there is none to show."""
-    sizes = {it.name: it.bytes for it in directory.files()}
+    sizes = {file.name: file.bytes for file in directory.files()}
     size = sizes.get("result.json") or sizes.get("document.json", 0)
     if not size:
         return "The job left no document."
@@ -211,7 +211,7 @@ def _document(directory: JobDirectory) -> Mapping[str, Any] | str:
 def _request(job: Job) -> None:
     _heading("Parameters")
     command = {"field": "command", "value": "headrace " + " ".join(job.request.command)}
-    values = [{"field": key, "value": _plain(it)} for key, it in job.request.values.items()]
+    values = [{"field": key, "value": _plain(value)} for key, value in job.request.values.items()]
     field_table("Values", [command, *values])
     for name, text in job.request.inputs.items():
         with ui.expansion(name).classes("w-full"):
@@ -228,5 +228,5 @@ def _plain(value: object) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    words = ", ".join(it for it in parts if it)
+    words = ", ".join(part for part in parts if part)
     return f": {words}" if words else ""

@@ -18,9 +18,9 @@ def build(user: User) -> None:
     """Draw the list of benchmarks."""
     ui.label(INTRODUCTION).classes("q-mb-md")
     groups: dict[str, list[Benchmark]] = {}
-    for it in BENCHMARKS:
-        groups.setdefault(it.group, []).append(it)
-    for group, found in groups.items():
+    for benchmark in BENCHMARKS:
+        groups.setdefault(benchmark.group, []).append(benchmark)
+    for group, benchmarks in groups.items():
         with ui.element("h2").classes("text-xl q-mt-md q-mb-sm"):
             ui.label(group)
         with (
@@ -31,10 +31,10 @@ def build(user: User) -> None:
                 "list-style: none; padding: 0; margin: 0"
             )
         ):
-            for it in found:
+            for benchmark in benchmarks:
                 with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full"):
-                    ui.link(it.title, f"/measure/{it.name}").classes("text-lg")
-                    ui.label(it.question)
+                    ui.link(benchmark.title, f"/measure/{benchmark.name}").classes("text-lg")
+                    ui.label(benchmark.question)
 
 
 PAGE = Page("/measure", "Measure", "speed", build, {"/measure/{name}": form.build})

@@ -23,41 +23,41 @@ Part: TypeAlias = Callable[[], FormPart]
 
 def build(user: User, name: str) -> None:
     """Draw the form of a benchmark."""
-    found = benchmark(name)
-    form = None if found is None else site().forms.get(found.command)
-    if found is None or form is None:
+    chosen = benchmark(name)
+    form = None if chosen is None else site().forms.get(chosen.command)
+    if chosen is None or form is None:
         ui.label(f"There is no benchmark {name}.").props('role="alert"')
         ui.link("All benchmarks", "/measure")
         return
     with ui.element("h2").classes("text-xl"):
-        ui.label(found.title)
-    ui.label(found.question)
-    ui.label(f"headrace {' '.join(found.command)}").classes("text-sm font-mono q-mb-sm")
-    own = {found.directory, found.scenario, "workload" if found.composer else None}
-    drawn = [it.name for it in form.fields if it.name not in own]
-    main = [it for it in found.main if it in drawn]
-    directory = DirectoryField() if found.directory else None
-    parts: list[Part] = [ScenarioField(found.scenario).part] if found.scenario else []
+        ui.label(chosen.title)
+    ui.label(chosen.question)
+    ui.label(f"headrace {' '.join(chosen.command)}").classes("text-sm font-mono q-mb-sm")
+    own = {chosen.directory, chosen.scenario, "workload" if chosen.composer else None}
+    drawn = [field.name for field in form.fields if field.name not in own]
+    main = [key for key in chosen.main if key in drawn]
+    directory = DirectoryField() if chosen.directory else None
+    parts: list[Part] = [ScenarioField(chosen.scenario).part] if chosen.scenario else []
     fields = [command_fields(form, only=main)]
-    if found.composer:
-        parts.append(MixEditor(sharing=found.name == "sharing").part)
-    if found.name == "tune":
+    if chosen.composer:
+        parts.append(MixEditor(sharing=chosen.name == "sharing").part)
+    if chosen.name == "tune":
         parts.append(ProtocolMix().part)
     with ui.expansion("More parameters").classes("w-full"):
-        fields.append(command_fields(form, only=[it for it in drawn if it not in main]))
+        fields.append(command_fields(form, only=[key for key in drawn if key not in main]))
 
     async def start() -> None:
         try:
-            request = _request(found, directory, parts, fields)
+            request = _request(chosen, directory, parts, fields)
             await submit_and_follow(request, user)
         except RefusedRequest as error:
-            _show(error, found, directory, fields)
+            _show(error, chosen, directory, fields)
 
     submit_button("Measure", start, icon="play_arrow").classes("q-mt-md")
 
 
 def _request(
-    found: Benchmark,
+    kind: Benchmark,
     directory: DirectoryField | None,
     parts: list[Part],
     fields: list[CommandFields],
@@ -70,25 +70,25 @@ def _request(
         more = part()
         values |= more.values
         inputs |= more.inputs
-    title = found.title
-    if directory is not None and found.directory is not None:
+    title = kind.title
+    if directory is not None and kind.directory is not None:
         if not directory.value:
-            raise RefusedRequest("a directory is required", found.directory)
+            raise RefusedRequest("a directory is required", kind.directory)
         path = directory.value
         # An argument that takes a job file too is a list.
-        values[found.directory] = [path] if found.directory == "paths" else path
-        title = f"{found.title}: {path}"
-    return JobRequest(command=found.command, values=values, inputs=inputs, title=title)
+        values[kind.directory] = [path] if kind.directory == "paths" else path
+        title = f"{kind.title}: {path}"
+    return JobRequest(command=kind.command, values=values, inputs=inputs, title=title)
 
 
 def _show(
     error: RefusedRequest,
-    found: Benchmark,
+    kind: Benchmark,
     directory: DirectoryField | None,
     fields: list[CommandFields],
 ) -> None:
     """Show a refusal at its field."""
-    if directory is not None and error.field == found.directory:
+    if directory is not None and error.field == kind.directory:
         directory.show_error(str(error))
         return
     of_field = [it for it in fields if it.form.field(error.field or "") and _has(it, error.field)]

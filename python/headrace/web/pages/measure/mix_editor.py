@@ -53,7 +53,7 @@ class MixEditor:
     def _draw(self, sharing: bool) -> None:
         self._sum = ui.label().props('role="status"').classes("font-bold q-mt-md")
         shown = {"Shared file": GROUPS["Shared file"]} if sharing else GROUPS
-        rest = {name: it for name, it in GROUPS.items() if name not in shown}
+        rest = {name: members for name, members in GROUPS.items() if name not in shown}
         for group, names in shown.items():
             self._group(group, names)
         if rest:
@@ -82,8 +82,8 @@ class MixEditor:
             )
             self._clients = _number("Clients", "groups of processes", 1)
             self._processes = _number("Processes of each client", "", 4 if sharing else None)
-        for it in self._elements():
-            it.props("outlined dense stack-label")
+        for element in self._elements():
+            element.props("outlined dense stack-label")
         self._error = ui.label().classes("text-negative").props('role="alert"')
 
     def _elements(self) -> list[Any]:
@@ -108,11 +108,11 @@ class MixEditor:
         self._add_up()
 
     def _add_up(self) -> None:
-        total = sum(it.value or 0 for it in self._percent.values())
+        total = sum(number.value or 0 for number in self._percent.values())
         self._sum.set_text(f"Sum of the percentages: {total:.4g} %")
 
     def _scale(self) -> None:
-        total = sum(it.value or 0 for it in self._percent.values())
+        total = sum(number.value or 0 for number in self._percent.values())
         if total:
             self._set(
                 {n: round(100 * it.value / total, 3) for n, it in self._percent.items() if it.value}
@@ -122,7 +122,7 @@ class MixEditor:
         def whole(field: ui.number) -> int | None:
             return None if field.value is None else int(field.value)
 
-        weights = {name: float(it.value) for name, it in self._percent.items() if it.value}
+        weights = {name: float(value.value) for name, value in self._percent.items() if value.value}
         shares = self._sharing.value if SHARED & weights.keys() else "none"
         return Mix(
             preset=str(self._preset.value),

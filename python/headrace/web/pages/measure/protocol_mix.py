@@ -7,7 +7,7 @@ from headrace.web.jobs import RefusedRequest
 from headrace.web.jobs.job import FormPart
 
 OWN = "target.toml"
-EXAMPLE = "\n".join(f"{name} = {it}" for name, it in TARGETS["sfs-nfsv3"].items())
+EXAMPLE = "\n".join(f"{name} = {value}" for name, value in TARGETS["sfs-nfsv3"].items())
 HINT = (
     "A line for each protocol operation with its weight, such as read = 18: procedures of NFS, or"
     " of CIFS if the profiler counts those."

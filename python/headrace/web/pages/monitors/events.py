@@ -29,13 +29,13 @@ class EventTable:
         rows = [
             {
                 "id": at,
-                "time": local_time(it.time),
-                "host": it.host,
-                "monitor": f"{it.monitor} {it.device}".rstrip(),
-                "state": f"{it.before} → {it.state}" if it.before != it.state else it.state,
-                "text": it.text,
+                "time": local_time(row.time),
+                "host": row.host,
+                "monitor": f"{row.monitor} {row.device}".rstrip(),
+                "state": f"{row.before} → {row.state}" if row.before != row.state else row.state,
+                "text": row.text,
             }
-            for at, it in enumerate(events)
+            for at, row in enumerate(events)
         ]
         if rows != self._table.rows:
             self._table.rows = rows

@@ -91,7 +91,7 @@ class HostPage:
     def _controls(self) -> None:
         with ui.row().classes("items-center"):
             if self._window is None:
-                ranges = {key: it.label for key, it in RANGES.items()}
+                ranges = {key: entry.label for key, entry in RANGES.items()}
                 toggle = ui.toggle(ranges, value=self._range, on_change=self._choose("_range"))
                 toggle.props('no-caps aria-label="Time"')
                 live = ui.switch("Live", value=True)
@@ -122,7 +122,7 @@ class HostPage:
             return
         layout = [(kind, tuple(reading.devices(kind))) for kind in KINDS]
         # The order of devices by throughput changes; what is drawn does not.
-        shape = [(kind, sorted(it)) for kind, it in layout], bool(reading.values)
+        shape = [(kind, sorted(names)) for kind, names in layout], bool(reading.values)
         if shape != self._drawn:
             self._drawn = shape
             self._draw(reading)
@@ -152,7 +152,7 @@ class HostPage:
     def _draw(self, reading: Reading) -> None:
         self._charts.clear()
         self._body.clear()
-        groups = list(dict.fromkeys(it.group for it in CHARTS))
+        groups = list(dict.fromkeys(chart.group for chart in CHARTS))
         with self._body:
             if not reading.values:
                 ui.label("There are no samples of this time.")
@@ -161,8 +161,8 @@ class HostPage:
                 self._draw_group(group, reading)
 
     def _draw_group(self, group: str, reading: Reading) -> None:
-        found = []
-        for chart in (it for it in CHARTS if it.group == group):
+        charts = []
+        for chart in (each for each in CHARTS if each.group == group):
             devices = reading.devices(chart.kind) if chart.kind else [""]
             if not devices:
                 continue
@@ -170,15 +170,15 @@ class HostPage:
                 self._chosen[chart.kind] = devices[0]
             device = self._chosen.get(chart.kind, "")
             if chart.kind or reading.series(chart, device, self._statistic):
-                found.append((chart, device))
-        if not found:
+                charts.append((chart, device))
+        if not charts:
             return
         heading(group)
         with ui.row().classes("items-center"):
-            for kind in dict.fromkeys(chart.kind for chart, _ in found if chart.kind):
+            for kind in dict.fromkeys(chart.kind for chart, _ in charts if chart.kind):
                 self._device_choice(kind, reading.devices(kind))
         with ui.element("div").classes("w-full grid gap-3").style(GRID):
-            for chart, device in found:
+            for chart, device in charts:
                 drawn = Chart(
                     chart.title,
                     "time",
@@ -213,20 +213,20 @@ class HostPage:
         with self._states:
             if status.state in ("unreached", "waiting"):
                 _state(status.state, "; ".join(status.reasons))
-            for it in status.states:
-                _state(it.state, f"{it.reason} (since {local_time(it.since)})")
+            for state in status.states:
+                _state(state.state, f"{state.reason} (since {local_time(state.since)})")
 
     def _show_jobs(self, reading: Reading) -> None:
-        shown = [(it.id, it.title, int(it.begin), int(it.end)) for it in reading.windows]
+        shown = [(one.id, one.title, int(one.begin), int(one.end)) for one in reading.windows]
         if shown == self._jobs_before:
             return
         self._jobs_before = shown
         self._jobs.clear()
         with self._jobs:
-            for it in reading.windows:
+            for window in reading.windows:
                 with ui.element("li"):
-                    ui.link(it.title, f"/jobs/{it.id}")
-                    ui.label(f"{local_time(it.begin)} to {local_time(it.end)}").classes(
+                    ui.link(window.title, f"/jobs/{window.id}")
+                    ui.label(f"{local_time(window.begin)} to {local_time(window.end)}").classes(
                         "text-caption"
                     )
             if not reading.windows:

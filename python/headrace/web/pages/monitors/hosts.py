@@ -38,16 +38,16 @@ async def hosts(user: User) -> None:
     async def refresh() -> None:
         problem.set_text(site().monitors.problem)
         problem.set_visibility(bool(site().monitors.problem))
-        found = site().monitors.hosts()
-        none.set_visibility(not found)
-        named = {(it.name, it.url, it.from_options): it for it in found}
+        known = site().monitors.hosts()
+        none.set_visibility(not known)
+        named = {(host.name, host.url, host.from_options): host for host in known}
         if named.keys() != cards.keys():
             drawn.clear()
             with drawn:
                 cards.clear()
-                cards.update({key: HostCard(it, user) for key, it in named.items()})
-        for key, it in named.items():
-            cards[key].show(it)
+                cards.update({key: HostCard(value, user) for key, value in named.items()})
+        for key, card in named.items():
+            cards[key].show(card)
         events.show(await run.io_bound(site().monitors.history.events) or [])
 
     heading("Rules")
@@ -137,8 +137,8 @@ def _adding(user: User, refresh: object) -> None:
             except (ValueError, OSError) as error:
                 message.set_text(str(error))
                 return
-            for it in (url, name, token):
-                it.set_value("")
+            for field in (url, name, token):
+                field.set_value("")
 
         ui.button("Add", icon="add", on_click=add).props("no-caps")
     message = ui.label().props('role="alert"').classes("text-negative")

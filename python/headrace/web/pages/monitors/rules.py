@@ -33,7 +33,7 @@ def rules(user: User) -> None:
         table.clear()
         with table:
             found = site().monitors.rules()
-            show_table("Rules", COLUMNS, [_row(it) for it in found], left=range(len(COLUMNS)))
+            show_table("Rules", COLUMNS, [_row(entry) for entry in found], left=range(len(COLUMNS)))
 
     show()
     heading("Own rules")

@@ -22,17 +22,17 @@ async def build(user: User) -> None:
     draw_record(user)
     with ui.element("h2").classes("text-xl q-mt-lg"):
         ui.label("Profiles")
-    found = await run.io_bound(list_profiles, site())
-    if not found:
+    profiles = await run.io_bound(list_profiles, site())
+    if not profiles:
         ui.label("No profile has been recorded yet.")
-    for it in found or ():
+    for entry in profiles or ():
         with ui.row().classes("w-full items-baseline gap-4"):
-            ui.link(it.title, f"/profiles/{it.id}")
-            ui.label(local_time(it.created))
-            if it.duration_s is None:
-                ui.label(it.state)
+            ui.link(entry.title, f"/profiles/{entry.id}")
+            ui.label(local_time(entry.created))
+            if entry.duration_s is None:
+                ui.label(entry.state)
             else:
-                ui.label(f"{duration(it.duration_s)}, {it.verdict or NO_VERDICT}")
+                ui.label(f"{duration(entry.duration_s)}, {entry.verdict or NO_VERDICT}")
 
 
 PAGE = Page(

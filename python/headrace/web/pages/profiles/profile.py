@@ -85,7 +85,7 @@ def _take_trace(job: Job, trace: Path, user: User) -> None:
 
     async def take() -> None:
         try:
-            if all(it.name != name for it in site().uploads.files(user.name)):
+            if all(file.name != name for file in site().uploads.files(user.name)):
                 await site().uploads.store(user.name, name, chunks(trace))
         except RefusedUpload as refused:
             ui.notify(str(refused), type="negative")

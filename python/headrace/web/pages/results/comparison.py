@@ -25,7 +25,7 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         chosen.classes("grow")
         scenario = ui.input("Or all of the scenario", value=name)
         key = ui.select(
-            {"": "", **{str(it): str(it) for it in By}},
+            {"": "", **{str(way): str(way) for way in By}},
             label="by",
             value=by if by in list(By) else "",
         )
@@ -33,11 +33,11 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         def go() -> None:
             values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}
             ui.navigate.to(
-                "/results/compare?" + urlencode({k: it for k, it in values.items() if it})
+                "/results/compare?" + urlencode({k: value for k, value in values.items() if value})
             )
 
         ui.button("Compare", on_click=go)
-    identifiers = [it.strip() for it in ids.split(",") if it.strip()]
+    identifiers = [word.strip() for word in ids.split(",") if word.strip()]
     if not identifiers and not (name and by):
         ui.label("Select results in the list, or name a scenario and version or date.")
         ui.link("All results", "/results")
@@ -66,7 +66,7 @@ def _charts(compared: Mapping[str, Any]) -> None:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
     letters = group_letters(compared["groups"])
-    several = len({kind for it in compared["groups"] for kind in it["kinds"]}) > 1
+    several = len({kind for group in compared["groups"] for kind in group["kinds"]}) > 1
     names = {
         it["group"]: _name(letters[it["group"]], it, with_kind=several) for it in compared["groups"]
     }
@@ -74,13 +74,13 @@ def _charts(compared: Mapping[str, Any]) -> None:
         for figure, groups in by_figure.items():
             if len(groups) < 2:
                 continue
-            operations = list(dict.fromkeys(it for of_it in groups.values() for it in of_it))
+            operations = list(dict.fromkeys(name for of_it in groups.values() for name in of_it))
             Chart(
                 title(figure),
                 "operation",
                 title(figure),
                 [
-                    Series(names[group], operations, [of_it.get(it) for it in operations], "bar")
+                    Series(names[group], operations, [of_it.get(key) for key in operations], "bar")
                     for group, of_it in groups.items()
                 ],
                 x_kind="category",

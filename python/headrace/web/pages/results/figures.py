@@ -26,7 +26,7 @@ def figure_text(figures: Mapping[str, Mapping[str, float]], figure: str) -> str:
     them.
     """
     of_all = figures.get("all", {}).get(figure)
-    single = [it[figure] for name, it in figures.items() if figure in it and " " not in name]
+    single = [row[figure] for name, row in figures.items() if figure in row and " " not in name]
     if of_all is None:
         if not single:
             return ""

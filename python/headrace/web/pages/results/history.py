@@ -26,43 +26,43 @@ async def build(
         if result:
             name = await asyncio.to_thread(lambda: site().store().shown(result).name)
         names = await asyncio.to_thread(lambda: list(site().store().names()))
-        wanted = make_filter(name=name or None, limit=MOST)
-        pairs = await asyncio.to_thread(lambda: site().store().operations(wanted)) if name else ()
+        chosen = make_filter(name=name or None, limit=MOST)
+        pairs = await asyncio.to_thread(lambda: site().store().operations(chosen)) if name else ()
     except (StoreError, StoreFailure) as error:
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         return
     if name not in names:
         ui.label("Choose a scenario." if not name else f"There is no result named {name}.")
-    operations = sorted({it for it, _ in pairs})
+    operations = sorted({pair for pair, _ in pairs})
     operation = operation if operation in operations else next(iter(operations), "")
-    figures = [it for one, it in pairs if one == operation]
+    figures = [figure_ for one, figure_ in pairs if one == operation]
     if figure not in figures:
-        figure = next((it for it in FIGURES if it in figures), "")
+        figure = next((key for key in FIGURES if key in figures), "")
 
     def go() -> None:
-        values = {"name": scenario.value, "operation": what.value, "figure": shown.value}
-        ui.navigate.to("/results/history?" + urlencode({k: it for k, it in values.items() if it}))
+        values = {"name": scenario.value, "operation": choice.value, "figure": shown.value}
+        ui.navigate.to("/results/history?" + urlencode({k: v for k, v in values.items() if v}))
 
     with ui.row().classes("w-full items-end"):
         scenario = ui.select(
             names, label="Scenario", value=name if name in names else None, on_change=go
         ).classes("min-w-64")
-        what = ui.select(operations, label="Operation", value=operation or None, on_change=go)
-        what.classes("min-w-32")
+        choice = ui.select(operations, label="Operation", value=operation or None, on_change=go)
+        choice.classes("min-w-32")
         shown = ui.select(
-            {it: title(it) for it in figures}, label="Figure", value=figure or None, on_change=go
+            {key: title(key) for key in figures}, label="Figure", value=figure or None, on_change=go
         ).classes("min-w-48")
     if not figure:
         return
-    found = await asyncio.to_thread(lambda: site().store().history(wanted, operation, figure))
-    _draw(found, figure, f"{name}: {operation}")
+    rows = await asyncio.to_thread(lambda: site().store().history(chosen, operation, figure))
+    _draw(rows, figure, f"{name}: {operation}")
     ui.link("Compare by version", "/results/compare?" + urlencode({"name": name, "by": "version"}))
 
 
-def _draw(found: pl.DataFrame, figure: str, of: str) -> None:
+def _draw(frame: pl.DataFrame, figure: str, of: str) -> None:
     series = []
-    for (kind, version), rows in found.group_by(["kind", "version"], maintain_order=True):
-        times = [it.strftime("%Y-%m-%d %H:%M:%S") for it in rows["started"]]
-        values = [shown_value(figure, it) for it in rows["value"]]
+    for (kind, version), rows in frame.group_by(["kind", "version"], maintain_order=True):
+        times = [time.strftime("%Y-%m-%d %H:%M:%S") for time in rows["started"]]
+        values = [shown_value(figure, value) for value in rows["value"]]
         series.append(Series(f"{kind}, version {version}", times, values, "scatter"))
     Chart(f"{of}, {title(figure)}", "start of the run (UTC)", title(figure), series, x_kind="time")

@@ -54,14 +54,14 @@ async def build(
     with ui.row().classes("w-full items-end"):
         text = ui.input("Search", value=search).props("clearable").classes("grow")
         kinds = ui.select(
-            {"": "all", **{it: it for it in STORED}},
+            {"": "all", **{key: key for key in STORED}},
             label="Kind",
             value=kind if kind in STORED else "",
         )
         kinds.classes("min-w-32")
         names = await asyncio.to_thread(lambda: list(site().store().names()))
         named = ui.select(
-            {"": "all", **{it: it for it in names}},
+            {"": "all", **{value: value for value in names}},
             label="Name",
             value=name if name in names else "",
         ).classes("min-w-40")
@@ -72,8 +72,8 @@ async def build(
     table = ui.table(
         rows=[],
         columns=[
-            {"name": it, "label": title, "field": it, "align": align}
-            for it, title, align in COLUMNS
+            {"name": key, "label": title, "field": key, "align": align}
+            for key, title, align in COLUMNS
         ],
         row_key="id",
         selection="multiple",
@@ -92,7 +92,7 @@ async def build(
             message.text = str(error)
             return
         place["total"] = listed.total
-        table.rows = [_row(it) for it in listed.entries]
+        table.rows = [_row(entry) for entry in listed.entries]
         table.update()
         pages = max(1, -(-listed.total // PAGE_SIZE))
         count.text = f"{listed.total:,} results, page {place['page']} of {pages}"
@@ -129,7 +129,7 @@ async def build(
             "label": labelled.value,
             "since": after.value,
         }
-        address = "/results?" + urlencode({key: it for key, it in values.items() if it})
+        address = "/results?" + urlencode({key: value for key, value in values.items() if value})
         ui.navigate.history.replace(address.rstrip("?"))
         await show()
 
@@ -138,9 +138,9 @@ async def build(
         later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
         ui.button(
             "Compare", icon="compare_arrows", on_click=lambda: _compare(table)
-        ).bind_enabled_from(table, "selected", lambda it: len(it) > 1)
+        ).bind_enabled_from(table, "selected", lambda ids: len(ids) > 1)
         with ui.dropdown_button("Export", icon="download").bind_enabled_from(
-            table, "selected", lambda it: len(it) > 0
+            table, "selected", lambda ids: len(ids) > 0
         ):
             for format_, title in EXPORTS.items():
                 ui.item(title, on_click=lambda format_=format_: _export(table, format_))
@@ -170,7 +170,7 @@ def _row(entry: ResultEntry) -> dict[str, str]:
 
 
 def _selected(table: ui.table) -> str:
-    return ",".join(it["id"] for it in table.selected)
+    return ",".join(row["id"] for row in table.selected)
 
 
 def _compare(table: ui.table) -> None:

@@ -31,9 +31,9 @@ async def build(user: User, identifier: str) -> None:
         ui.link("All results", "/results")
         return
     heading(entry.name)
-    made = f"{entry.kind}, started {local_time(entry.started)}, version {entry.version}"
+    origin = f"{entry.kind}, started {local_time(entry.started)}, version {entry.version}"
     seed = "" if entry.seed is None else f", seed {entry.seed}"
-    ui.label(f"{entry.id}: {made}{seed}")
+    ui.label(f"{entry.id}: {origin}{seed}")
     for line in described(entry.environment):
         ui.label(line)
     with ui.row():

@@ -23,11 +23,11 @@ async def build(
     if not (example or system or workload or result or job or own):
         await chooser.build()
         return
-    wanted = Source(
+    source = Source(
         example=example, system=system, workload=workload, result=result, job=job, file=file
     )
     try:
-        opened = await run.io_bound(open_source, wanted)
+        opened = await run.io_bound(open_source, source)
     except WrongSource as error:
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         await chooser.build()

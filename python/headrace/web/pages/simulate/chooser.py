@@ -21,9 +21,9 @@ async def build() -> None:
     ).classes("q-mb-md")
     with ui.element("h2").classes("text-xl q-mb-sm"):
         ui.label("Open an example")
-    found = await run.io_bound(examples)
+    samples = await run.io_bound(examples)
     with ui.element("ul").classes("hr-cards"):
-        for it in found or ():
+        for it in samples or ():
             with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full"):
                 ui.link(it.title, f"/simulate?{urlencode({'example': it.name})}").classes("text-lg")
                 ui.label(it.description)
@@ -46,7 +46,7 @@ async def build() -> None:
         ui.button(
             "Open the presets",
             on_click=lambda: ui.navigate.to(
-                f"/simulate?{urlencode({name: it.value for name, it in chosen.items()})}"
+                f"/simulate?{urlencode({name: value.value for name, value in chosen.items()})}"
             ),
         )
     with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):

@@ -84,7 +84,7 @@ class Editor:
         if error is None:
             self._state.text = "The scenario is correct."
             if checked is not None and checked.warnings:
-                self._state.text += "".join(f" Note: {it}." for it in checked.warnings)
+                self._state.text += "".join(f" Note: {warning}." for warning in checked.warnings)
         else:
             self._state.text = ""
         self._wrong.text = self._editor.show_error(error)

@@ -44,10 +44,10 @@ class ScenarioForm:
                 self._draw(given)
                 self._adder.refresh()
             else:
-                for it in given:
-                    control = self._controls[it.path]
-                    if control.value != it.entered:
-                        control.value = _allowed(control, it.entered)
+                for entry in given:
+                    control = self._controls[entry.path]
+                    if control.value != entry.entered:
+                        control.value = _allowed(control, entry.entered)
                         control.error = None
         finally:
             self._following = False
@@ -65,20 +65,20 @@ class ScenarioForm:
         return GivenField(path, ScenarioField(path, "text"), "").section
 
     def _draw(self, given: list[GivenField]) -> None:
-        opened = {name for name, it in self._sections.items() if it.value}
+        opened = {name for name, box in self._sections.items() if box.value}
         self._place.clear()
         self._controls, self._sections = {}, {}
         sections: dict[str, list[GivenField]] = {}
-        for it in given:
-            sections.setdefault(it.section, []).append(it)
+        for entry in given:
+            sections.setdefault(entry.section, []).append(entry)
         with self._place:
             for name, fields in sections.items():
                 count = f"{len(fields)} field" + ("" if len(fields) == 1 else "s")
                 with ui.expansion(name, caption=count, value=name in opened).classes(
                     "w-full"
                 ) as section:
-                    for it in fields:
-                        self._field(it)
+                    for field in fields:
+                        self._field(field)
                 self._sections[name] = section
 
     def _field(self, given: GivenField) -> None:
@@ -137,7 +137,7 @@ class _Adder:
     def refresh(self) -> None:
         """Offer the fields that the text does not give now."""
         self._offers = {
-            path_text(it.field.path): (it.field, it.explained) for it in self._draft.offered()
+            path_text(one.field.path): (one.field, one.explained) for one in self._draft.offered()
         }
         options = {
             name: f"{name}: {_shortened(field.description)}"
@@ -149,10 +149,10 @@ class _Adder:
 
     def _choose(self) -> None:
         self._place.clear()
-        found = self._offers.get(self._chosen.value or "")
-        if found is None:
+        offer = self._offers.get(self._chosen.value or "")
+        if offer is None:
             return
-        field, explained = found
+        field, explained = offer
         with self._place:
             ui.label(field.description).classes("text-sm whitespace-pre-line")
             entered = field.example

@@ -50,8 +50,8 @@ class SliderPanel:
             return
         self._text = self._draft.text
         self._base = None
-        self._sliders = {it.path: it for it in sliders(checked.quantities)}
-        kept = [it for it in self._shown if it in self._sliders]
+        self._sliders = {slider.path: slider for slider in sliders(checked.quantities)}
+        kept = [path for path in self._shown if path in self._sliders]
         self._shown = kept or list(self._sliders)[:FIRST]
         self._octaves = {}
         self._draw()
@@ -62,7 +62,7 @@ class SliderPanel:
         with self._place:
             for path in self._shown:
                 self._slider(self._sliders[path])
-        self._more.set_options([it for it in self._sliders if it not in self._shown], value=None)
+        self._more.set_options([key for key in self._sliders if key not in self._shown], value=None)
 
     def _slider(self, slider: Slider) -> None:
         at = self._octaves.get(slider.path, 0.0)

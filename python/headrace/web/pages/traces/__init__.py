@@ -16,16 +16,16 @@ async def build(user: User) -> None:
     ui.label(
         "A trace lists the calls of programs: of strace, Darshan, blktrace, fio and other formats."
     )
-    upload_field(user, lambda it: ui.navigate.to(f"/traces/{it.name}"), label="Upload a trace")
+    upload_field(user, lambda file: ui.navigate.to(f"/traces/{file.name}"), label="Upload a trace")
     with ui.element("h2").classes("text-xl q-mt-lg"):
         ui.label("Uploaded files")
-    found = await run.io_bound(site().uploads.files, user.name)
-    if not found:
+    files = await run.io_bound(site().uploads.files, user.name)
+    if not files:
         ui.label("You have uploaded no file yet.")
-    for it in found or ():
+    for file in files or ():
         with ui.row().classes("items-baseline gap-4"):
-            ui.link(it.name, f"/traces/{it.name}")
-            ui.label(f"{size(it.size)}, {timestamp(it.uploaded)}")
+            ui.link(file.name, f"/traces/{file.name}")
+            ui.label(f"{size(file.size)}, {timestamp(file.uploaded)}")
 
 
 PAGE = Page("/traces", "Traces", "timeline", build, {"/traces/{name}": trace.build})

@@ -19,11 +19,11 @@ def draw_replay(user: User, name: str) -> None:
     """Draw the form that simulates a trace."""
     with ui.element("h2").classes("text-xl q-mt-md"):
         ui.label("Simulate this trace")
-    systems = {it: f"{it}: {text}" for it, (text, _) in complete_systems().items()}
+    systems = {key: f"{key}: {text}" for key, (text, _) in complete_systems().items()}
     system = ui.select(systems, label="System", value="ext4", on_change=lambda: fill())
     replay = ui.select(REPLAYS, label="Times", value="closed", on_change=lambda: fill())
-    for it in (system, replay):
-        it.classes("w-full").props("outlined dense stack-label")
+    for box in (system, replay):
+        box.classes("w-full").props("outlined dense stack-label")
     text = ui.textarea("Scenario (TOML)").classes("w-full font-mono")
     text.props("outlined autogrow stack-label")
     error = ui.label().classes("text-negative").props('role="alert"')
