@@ -37,9 +37,9 @@ pub(crate) enum At {
     PathIn(usize),
 }
 
-/// Declares the operations: variant, name in files and tables, group, whether
-/// it carries bytes, and the system calls that are this operation on one file and no more.
-/// To add an operation, add a line.
+/// Declares the operations: variant, name in files and tables, group, whether it carries bytes, and
+/// its system calls. Each of these calls is this operation on one file and no more. To add an
+/// operation, add a line.
 macro_rules! operations {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $group:ident, $bytes:literal
         $({ $($at:ident($argument:literal): $($call:literal),+;)+ })?;)*) => {

@@ -36,12 +36,12 @@
 //! | opens the file and writes to it, without these | the largest offset, counted |
 //! | creates or empties the file first | none |
 //!
-//! Not modelled: the processor time between requests in a `closed` replay (`paced` has it);
-//! dependences between processes other than pipes, sockets, starts and ends of processes; requests
-//! that overlap within one process; write-back and eviction of the cached pages that a direct
-//! request meets; `sync_file_range`, which waits for nothing, and transfers of no bytes, both
-//! counted; the range of an allocation, a truncation at an open, the other name of a link, and the
-//! failure of calls on names, all counted.
+//! Not modelled: processor time between requests in a `closed` replay (`paced` has it); dependences
+//! between processes other than pipes, sockets, process starts and process ends; requests that
+//! overlap within one process; write-back and eviction of the cached pages that a direct request
+//! meets; `sync_file_range`, which waits for nothing, and transfers of no bytes, both counted; the
+//! range of an allocation, a truncation at an open, the other name of a link, and the failure of
+//! calls on names, all counted.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! File operations, one file each: the preconditions, the call itself, and the postconditions. Only
 //! the call is timed.
 //!
-//! To add one, write a file with a type that implements [`FileOperation`] and name it in
-//! [`ALL`], and in [`MixedOperation`], which states its group and what it is simulated as.
+//! To add one, write a file with a type that implements [`FileOperation`]. Name the type in
+//! [`ALL`], and in [`MixedOperation`], which states its group and its simulated operation.
 
 mod access;
 mod attribute;

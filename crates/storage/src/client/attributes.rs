@@ -4,8 +4,8 @@
 //! changed, the time doubles, up to a bound; otherwise it is the shortest again (fs/nfs/inode.c,
 //! nfs_attribute_timeout and nfs_update_inode). With Linux's times, a file checked every second is
 //! revalidated after 3, 9, 21, 45 and 93 seconds, then once a minute. Answers to reads and writes
-//! bring attributes too, and a client's own changes do not count as changes to it (RFC 1813,
-//! section 2.6, weak cache consistency).
+//! bring attributes too. A client does not count its own changes as changes (RFC 1813, section 2.6,
+//! weak cache consistency).
 //!
 //! A name is valid as long as its directory. A lookup brings the attributes of both (RFC 1813,
 //! section 3.3.3).
@@ -24,10 +24,10 @@
 //! | `sync` of the mount | `workload.io.synchronous` |
 //! | `sync` of the export | a simple server stores each write at once; else at the COMMIT |
 //!
-//! Not modelled: a second request where both a directory and a file in it must be revalidated;
-//! visibility of a change before its writer has the answer; parts of directories' lists; negative
-//! lookups, and READDIRPLUS; a COMMIT apart from close and `fsync`; the export option `async`, with
-//! which a COMMIT stores nothing; delegations of NFS version 4.
+//! Not modelled: a second request to revalidate both a directory and a file in it; visibility of a
+//! change before its writer has the answer; parts of directories' lists; negative lookups, and
+//! READDIRPLUS; a COMMIT apart from close and `fsync`; the export option `async`, with which a
+//! COMMIT stores nothing; delegations of NFS version 4.
 
 use std::collections::BTreeMap;
 

@@ -11,9 +11,8 @@
 //! ```
 //!
 //! A request asks for one lock after the other, by the number of their targets, so that two
-//! requests never wait for each other. As in Lustre (lustre/osc/osc_request.c, osc_enqueue_base)
-//! each asks for its own if no lock that the client has is good for it, and a lock to write is good
-//! for reading.
+//! requests never wait for each other. A request asks for a lock of its own if none of the client's
+//! locks covers it (lustre/osc/osc_request.c, osc_enqueue_base). A write lock also covers reads.
 //!
 //! Not modelled: release of locks that are unused; locks requested ahead; locks of a removed file.
 

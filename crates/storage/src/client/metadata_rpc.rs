@@ -1,10 +1,10 @@
 //! Metadata requests of a client: one to the server that knows a name, or one to each server. An
 //! operation waits for the slowest server.
 //!
-//! If names are on all servers (GlusterFS), the client asks the one that a hash selects, and all of
-//! them before it creates a name, since another one may have it (cluster/distribute with
-//! lookup-unhashed). If each server has a part or a copy, the client always asks all
-//! (cluster/stripe, cluster/replicate).
+//! If names are on all servers (GlusterFS), the client asks the server that a hash selects. Before
+//! the client creates a name, it asks all servers, since another one may have the name
+//! (cluster/distribute with lookup-unhashed). If each server has a part or a copy, the client
+//! always asks all (cluster/stripe, cluster/replicate).
 //!
 //! Not modelled: the order in which the server that the hash names is asked before all others; a
 //! faster lookup on a server that has nothing of the name.

@@ -9,10 +9,10 @@
 //! - **Write.** When one of them writes, no client caches the file any longer, until all have
 //!   closed it. Every read, write and stat is a message.
 //! - **Close.** A client that closes a file notifies the server. If it holds the file alone, it
-//!   keeps the file open instead, in case a program reopens it, until the lock is broken (a batch
-//!   lock, section 3.2.4.18). A client drops its old cached data when it reopens the file. A close
-//!   sends dirty data to the server (Linux, fs/smb/client/file.c, `cifs_flush`); only `fsync` makes
-//!   the server store it.
+//!   keeps the file open instead, until the lock is broken. A program can reopen the file until
+//!   then (a batch lock, section 3.2.4.18). A client drops its old cached data when it reopens the
+//!   file. A close sends dirty data to the server (Linux, fs/smb/client/file.c, `cifs_flush`); only
+//!   `fsync` makes the server store it.
 //!
 //! The request that has to wait goes to the holder and back:
 //!

@@ -1,17 +1,17 @@
 //! A hypervisor's virtual disk: the host's work for transfers of its guest.
 //!
-//! Blocks that the file system has just allocated may take more, because the hypervisor has none of
-//! them in its page cache. Of 64 MiB in a guest's new file an fsync took 23.6 ms, and of the same
-//! written again 16.1 and 17.0. So may reads into memory that nobody has used yet: one that takes
-//! free memory back has to find some.
+//! Blocks that the file system has just allocated may take longer, because the hypervisor has none
+//! of them in its page cache. An fsync of 64 MiB in a guest's new file took 23.6 ms. An fsync of
+//! the same data, written again, took 16.1 and 17.0 ms. Reads into unused memory may take longer
+//! too: a hypervisor that takes free memory back has to find some.
 //!
-//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk service), as
-//! the thread of a hypervisor does that works on a virtual disk's queue and interrupts its guest
-//! once that is empty (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs:
-//! process_queue; seen in a guest: with 2, 4 and 8 processes' direct reads each interrupt completed
-//! 2, 4 and 8 of them). The device begins after the latency of the first transfer, which covers the
-//! wake-up. It serves all transfers that arrive before the queue is empty, flushes included, and
-//! then completes all together.
+//! With `bulk_service` it serves in bulk (Bailey 1954, On queueing processes with bulk service). A
+//! hypervisor's thread does so: it works on a virtual disk's queue and interrupts its guest once
+//! that is empty (Firecracker, src/vmm/src/devices/virtio/block/virtio/device.rs: process_queue).
+//! In a guest with direct reads of 2, 4 and 8 processes, each interrupt completed 2, 4 and 8 reads.
+//! The device begins after the latency of the first transfer, which covers the wake-up. It serves
+//! all transfers that arrive before the queue is empty, flushes included, and then completes all
+//! together.
 //!
 //! Not modelled: the time to wake up the guest apart from the latency, which contains it.
 

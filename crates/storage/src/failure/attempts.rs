@@ -4,10 +4,10 @@
 //! - An attempt that is not answered for `recovery.timeout` is aborted if its server is away or has
 //!   been since. A slow server answers pings. The server then counts as failed: all requests of the
 //!   client at it are aborted, and only a ping is sent there every `recovery.retry`.
-//! - What a failed server would have to do goes to another with a copy of the data, or waits. The
-//!   answer to a ping ends that.
-//! - A client that hears from a server that has been away since knows that its connection was
-//!   reset: what it had asked before is sent again at once.
+//! - Requests for a failed server go to another server with a copy of the data, or wait. The answer
+//!   to a ping ends that.
+//! - If a server was away since its last answer, its next answer shows the client that the
+//!   connection was reset. The client then resends its earlier requests at once.
 //!
 //! Sources: Lustre 1.8 (ptlrpc: obd_timeout, RECONNECT_INTERVAL), GlusterFS 3.1 (protocol/client:
 //! ping-timeout bails out all calls; cluster/replicate uses live children), nfs(5) (timeo, retrans,

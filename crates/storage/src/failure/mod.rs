@@ -15,11 +15,11 @@
 //!
 //! # A failed server
 //!
-//! The failure destroys the contents of its memory: the page cache, acknowledged dirty data in it
-//! (`forgotten_bytes` of a result), and the jobs in service, which are never answered. The contents
-//! of its devices survive. On a machine, so do transfers already at the device, and data that
-//! `fsync`, a synchronous daemon, the flusher or a commit in ordered mode has written. A data
-//! server that is also a metadata server fails as both.
+//! The failure destroys the contents of the server's memory. These are the page cache, acknowledged
+//! dirty data in it (`forgotten_bytes` of a result), and the jobs in service, which are never
+//! answered. The contents of its devices survive. On a machine, transfers already at the device
+//! survive too. So does data that `fsync`, a synchronous daemon, the flusher or a commit in ordered
+//! mode has written. A data server that is also a metadata server fails as both.
 //!
 //! # Clients
 //!

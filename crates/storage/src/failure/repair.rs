@@ -9,7 +9,7 @@
 //! 2010, section III.C.
 //!
 //! `self-heal` copies the data that a server missed, after its return. With `re-replication` a
-//! server that is down for `after` counts as dead, and all its data is copied to servers without
+//! server that is down for `after` counts as dead. All its data is then copied to servers without
 //! it, each block to a server drawn by a hash. Until a part has been copied, it is read from
 //! servers that have it. The run continues after its last request until the repair is complete, as
 //! far as possible. Lost data is not restored.

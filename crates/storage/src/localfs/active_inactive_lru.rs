@@ -1,11 +1,11 @@
 //! The page cache of a machine: two lists of pages, by extent.
 //!
-//! Nguyen 2011, §4.3, and mm/swap.c and mm/vmscan.c of Linux 6.18: a page comes in inactive; its
-//! first use sets a flag; its second use moves it to the active list, where its uses set the flag
-//! again. When room is needed, inactive pages go first, the least recently used before others and
-//! clean ones before dirty ones. When the active list has more than its share, its oldest pages
-//! become inactive, unless they were used meanwhile. A file slightly larger than the cache is
-//! therefore read from the device completely on each sequential read.
+//! The lists follow Nguyen 2011, §4.3, and mm/swap.c and mm/vmscan.c of Linux 6.18. A page comes in
+//! inactive. Its first use sets a flag. Its second use moves it to the active list, where its uses
+//! set the flag again. When room is needed, inactive pages go first, the least recently used before
+//! others and clean ones before dirty ones. When the active list has more than its share, its
+//! oldest pages become inactive, unless they were used meanwhile. A file slightly larger than the
+//! cache is therefore read from the device completely on each sequential read.
 //!
 //! Its cost follows the requests, not their pages.
 //!

@@ -2,13 +2,13 @@
 //! 6.6). Its units are pages of 4 KiB and ticks of 4 ms (HZ = 250).
 //!
 //! Up to halfway between the background limit and the limit no writer waits, and at the limit all
-//! wait. Above, a writer is throttled so that its rate is the estimate of what one writer may
-//! dirty, times two factors. One falls from 2 at the halfway mark through 1 at the setpoint to 0 at
-//! the limit: 1 − ((dirty − setpoint) / (limit − setpoint))³, the setpoint being the middle
-//! (pos_ratio_polynom); the other falls with what the device itself has to write
-//! (wb_position_ratio). A writer is checked each time that it has dirtied some hundred pages, and
-//! pauses that are too short are saved up. The estimate begins at 100 MiB/s and follows the device
-//! slowly (wb_update_dirty_ratelimit).
+//! wait. Above the halfway mark, a writer is throttled to the estimated rate at which one writer
+//! may dirty pages, times two factors. The first factor falls from 2 at the halfway mark through 1
+//! at the setpoint to 0 at the limit. It is 1 − ((dirty − setpoint) / (limit − setpoint))³
+//! (pos_ratio_polynom). The setpoint is midway between the halfway mark and the limit. The second
+//! factor falls with the data that the device itself has to write (wb_position_ratio). A writer is
+//! checked each time that it has dirtied some hundred pages. Pauses that are too short are saved
+//! up. The estimate begins at 100 MiB/s and follows the device slowly (wb_update_dirty_ratelimit).
 //!
 //! The kernel counts whole folios, as dirtied and as written: small writes into
 //! large folios make it think that the device is fast.

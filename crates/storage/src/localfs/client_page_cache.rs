@@ -4,9 +4,8 @@
 //!   request ─▶ machine ─▶ transfer ─▶ …servers… ─▶ transferred ─▶ machine ─▶ complete
 //! ```
 //!
-//! It is the page of a local file system ([`super::machine`]) with the servers in
-//! place of an I/O queue and a device: no journal, no placement, no blocks of its
-//! own.
+//! The model is the page of a local file system ([`super::machine`]) with the servers in place of
+//! an I/O queue and a device. It has no journal, no placement, and no blocks of its own.
 //!
 //! All clients know the size of every file. Pages are read, sent and dropped whole; sizes of
 //! requests, stripes, blocks and limits need not be multiples of a page. A write returns when the

@@ -2,12 +2,12 @@
 //!
 //! A call's time is the sum of `system_call`, the costs of the file system for the pages that it
 //! touches, and its copies. A call that does not continue at the previous one's end takes
-//! `discontiguous_call`, for the fraction of such calls whose first byte is not in the caches. With
-//! data=journal, a page that the running transaction already has takes `write_page_in_transaction`,
-//! since it joins only once (jbd2_write_access_granted in fs/jbd2/transaction.c). A folio is as
-//! large as the call that creates it, down to a power of two, up to `memory.largest_folio` (Linux
-//! 6.18, `fgf_set_order`). An fsync takes `transfer` each time that it waits: for data, for an
-//! inode that it writes itself, for the device's flush.
+//! `discontiguous_call`. This cost counts for the fraction of such calls whose first byte is not in
+//! the caches. With data=journal, a page that the running transaction already has takes
+//! `write_page_in_transaction`, since it joins only once (jbd2_write_access_granted in
+//! fs/jbd2/transaction.c). A folio is as large as the call that creates it, down to a power of two,
+//! up to `memory.largest_folio` (Linux 6.18, `fgf_set_order`). An fsync takes `transfer` each time
+//! that it waits: for data, for an inode that it writes itself, for the device's flush.
 
 use headrace_net::Span;
 

@@ -1,10 +1,10 @@
 //! The flusher: dirty pages go to the device in turns of 4 MiB a file (Linux 6.18,
 //! fs/fs-writeback.c, mm/page-writeback.c).
 //!
-//! It starts when dirty data exceeds the background limit, when pages are older than `expiry`
-//! (checked every `interval`), when a process calls `fsync`, and when reclaim finds 32 dirty pages
-//! in a row (mm/vmscan.c). It hands the device all data over the limit at once; an I/O queue in
-//! front of the device bounds how much of it waits there.
+//! The flusher starts when dirty data exceeds the background limit, and when pages are older than
+//! `expiry` (checked every `interval`). It also starts when a process calls `fsync`, and when
+//! reclaim finds 32 dirty pages in a row (mm/vmscan.c). It hands the device all data over the limit
+//! at once. An I/O queue in front of the device bounds the data that waits there.
 //!
 //! With equal background and dirty limits the flusher starts late.
 

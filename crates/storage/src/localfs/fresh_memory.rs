@@ -1,8 +1,8 @@
 //! Memory for the page cache that was never used before.
 //!
 //! Memory that the cache has used before is reused first. Reads into unused memory may take a
-//! device longer: under a hypervisor that takes free memory back (Linux 6.18, mm/page_reporting.c)
-//! that is not there until it is touched.
+//! device longer. Under a hypervisor that takes free memory back, such memory is not there until it
+//! is touched (Linux 6.18, mm/page_reporting.c).
 //!
 //! Not modelled: memory that is free again for some seconds, and then taken back once more; a
 //! crash, which frees all of it; the processor's part, which `file_system.read_page` has for all

@@ -1,20 +1,26 @@
 //! The journal: the contents of a transaction, and the time of its commit.
 //!
-//! jbd2 (Linux 6.18, fs/jbd2; Documentation/filesystems/journalling.rst): a running transaction
-//! gathers the blocks that calls change. It is committed when it is as old as the commit interval,
-//! when it reaches its largest size, a third of the journal, or when a caller waits for it
-//! (`fsync`). A commit writes, one after the other and waiting for each: in ordered mode the data
-//! of files that grew; the descriptor and the changed blocks, in order into the journal; the commit
-//! record, between two flushes of the device's write cache. In data mode the data goes through the
-//! journal too, and to its place later. When less than `checkpoint_at` of the journal is free, the
-//! blocks that it holds are written to their places and the room is free again (Nguyen 2011, §5.3:
-//! between a half and a quarter).
+//! The model follows jbd2 (Linux 6.18, fs/jbd2; Documentation/filesystems/journalling.rst). A
+//! running transaction gathers the blocks that calls change. It is committed when it is as old as
+//! the commit interval, or when it reaches its largest size, a third of the journal. It is also
+//! committed when a caller waits for it (`fsync`).
 //!
-//! In data mode the journal fills up repeatedly. The model then follows the kernel's rules:
-//! transactions are kept apart until they are at their places (`CheckpointList`), a commit moves
-//! the journal's tail if that frees enough, and a caller without room makes some (module
-//! `journal_checkpoint`). Elsewhere a commit that finds too little room empties all of it: with
-//! metadata alone that is rare and short.
+//! A commit writes the following in this order, and waits for each:
+//!
+//! - In ordered mode, the data of files that grew.
+//! - The descriptor and the changed blocks, in order into the journal.
+//! - The commit record, between two flushes of the device's write cache.
+//!
+//! In data mode the data goes through the journal too, and to its place later. When less than
+//! `checkpoint_at` of the journal is free, the blocks that it holds are written to their places.
+//! The room is then free again. In Nguyen 2011, §5.3, the threshold is between a half and a
+//! quarter.
+//!
+//! In data mode the journal fills up repeatedly. The model then follows the kernel's rules.
+//! Transactions stay separate until they are at their places (`CheckpointList`). A commit moves the
+//! journal's tail if that frees enough. A caller without room makes some (module
+//! `journal_checkpoint`). Elsewhere a commit that finds too little room empties the whole journal.
+//! With metadata alone that is rare and short.
 //!
 //! XFS writes records of what changed instead of blocks, straight with the flush (Linux 6.18,
 //! fs/xfs/xfs_log.c, xfs_log_cil.c, xfs_file.c):
@@ -31,8 +37,8 @@
 //! - A record larger than a log buffer is written in full buffers, at most eight at a time. Its
 //!   last buffer waits for them.
 //!
-//! Not modelled: the processor time of a commit; revoke records, the superblock before the first
-//! commit, fast commits, and an external journal (the journal is half way through the device);
+//! Not modelled: the processor time of a commit; revoke records; the superblock before the first
+//! commit; fast commits; an external journal (the journal is half way through the device);
 //! checkpoints of single transactions where data does not go through the journal; changes that XFS
 //! has not pushed into a log buffer when that is written; background pushes of XFS's log beside the
 //! writes of syncing processes.

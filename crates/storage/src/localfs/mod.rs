@@ -2,7 +2,7 @@
 //!
 //! [`machine`] is the whole of it: processor, page cache, read-ahead, write-back, journal,
 //! placement, I/O queue and device. [`PageCache`] is the simple page cache of servers without a
-//! machine: their files lie one after the other on the device, as in PFSsim (Liu et al. 2011,
+//! machine. Their files lie one after the other on the device, as in PFSsim (Liu et al. 2011,
 //! §4.4).
 //!
 //! | part | files |

@@ -1,10 +1,10 @@
 //! Bottlenecks of machines with local file systems.
 //!
 //! The device of a local file system does much work that no process waits for. The bottleneck
-//! therefore follows from the processes' time. A call is on the processor or waits for it, is
-//! throttled because too much is dirty, or waits for the device, for a commit of the journal, or
-//! for dirty pages to be written. Waiting calls lie in bags by what they wait for; the rest of a
-//! request's time is the processor's.
+//! therefore follows from the processes' time. A call is on the processor or waits for it, or it is
+//! throttled because too much is dirty. Otherwise it waits for the device, for a commit of the
+//! journal, or for dirty pages to be written. Waiting calls lie in bags by what they wait for; the
+//! rest of a request's time is the processor's.
 //!
 //! The state with most time is the bottleneck. If it is the processor and its cores are not all
 //! busy, single processes with one core each are the limit. The bound on the gain is the smaller of

@@ -2,9 +2,9 @@
 //!
 //! An operation on an uncached entry waits for the device to read it. Files that exist before the
 //! run are not cached. Changes wait for a write to the end of the log which the device confirms
-//! from its medium. Changes that arrive during a write go together in the next (group commit, as of
-//! jbd2 in Linux and of the coalescing of PVFS2's database syncs). Without `synchronous` they are
-//! written too, but no operation waits.
+//! from its medium. Changes that arrive during a write go together in the next one. This is the
+//! group commit of jbd2 in Linux, and the coalescing of PVFS2's database syncs. Without
+//! `synchronous`, changes are written too, but no operation waits.
 //!
 //! Data of files on the metadata server is read if it is not in memory, and written before the
 //! answer.

@@ -19,8 +19,8 @@
 //!
 //! - One message alone takes its bytes over the slowest link, and the latency. With messages it
 //!   takes a packet's time more, for the second card.
-//! - Equal transfers that start together at one port end when all their bytes have passed it, at
-//!   every grain to 1 %, if no packet is lost.
+//! - Equal transfers that start together at one port end when all their bytes have passed it. This
+//!   holds at every grain to 1 %, if no packet is lost.
 //! - With random losses, a long transfer gets 1.31 MSS / (RTT √p), to 10 % (Mathis et al., CCR
 //!   1997, table 1).
 //! - With credits, a buffer of a round trip's bytes carries the full rate, and a smaller one

@@ -29,7 +29,7 @@
 //! Implement [`Scheduler`], and pass a function that creates one as `schedulers` in
 //! [`Options`](crate::Options). It gets the position and the number, and returns none for the
 //! scenario's own. `examples/own_scheduler.rs` is a whole one. To add a kind, write a file with a
-//! type that implements [`Scheduler`] and name it here and in `make`; its fields are a file in
+//! type that implements [`Scheduler`]. Name the type here and in `make`. Its fields are a file in
 //! `crates/spec/src/sections/scheduler`.
 //!
 //! # Omissions

@@ -1,9 +1,10 @@
 //! Lustre's token bucket filter, TBF: a rate in jobs a second for each class.
 //!
-//! Qian et al. 2017 ("A configurable rule based classful token bucket filter network request
-//! scheduler for the Lustre file system", SC 2017); Lustre, ptlrpc/nrs_tbf.c: each class has a
-//! queue and a bucket, which begins full. A job takes a token. Among the classes with a token and a
-//! job, that whose token was due first goes next.
+//! Each class has a queue and a bucket, which begins full. A job takes a token. Among the classes
+//! with a token and a job, that whose token was due first goes next.
+//!
+//! Sources: Lustre, ptlrpc/nrs_tbf.c. Qian et al. 2017, "A configurable rule based classful token
+//! bucket filter network request scheduler for the Lustre file system", SC 2017.
 //!
 //! Not modelled: rules that change, and their order.
 

@@ -4,7 +4,7 @@
 //! throughput and latency control", MASCOTS; ACM Transactions on Storage 2(3), 2006). Above, a rate
 //! controller (their SARC) gives each group credit for each period and lets its jobs pass while it
 //! has any. If the storage has room and only groups without credit have jobs, the next period
-//! begins at once, so that spare bandwidth is shared as the credits are. Below, jobs go in order of
+//! begins at once. Spare bandwidth is thus shared as the credits are. Below, jobs go in order of
 //! their deadlines (their AVATAR).
 //!
 //! Not modelled: AVATAR's feedback, which changes the depth by the latencies that it sees.

@@ -9,8 +9,8 @@
 //! Only least recently used is stored by extent.
 //!
 //! Tests compare hit ratios of LRU and FIFO with Che's approximation for Zipf popularity (Che, Tung
-//! and Wang 2002; Fricker, Robert and Roberts 2012), and for small caches with exact values (King
-//! 1971). No policy has more hits than Belady's optimum.
+//! and Wang 2002; Fricker, Robert and Roberts 2012). For small caches, tests compare them with
+//! exact values (King 1971). No policy has more hits than Belady's optimum.
 //!
 //! Not modelled: latency or processor time of a policy; pinned pages; larger units than pages.
 

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A thread has its job from the first instruction to the end of its call, which may sleep in the
-//! file system, and only then takes the next. The threads of nfsd serve one call each in the same
-//! way (Linux, fs/nfsd/nfssvc.c: nfsd). PVFS2 lets TroveMaxConcurrentIO (16) operations be in the
-//! file system at once, a thread each (alt-aio). The daemon's own work for a job is processor time
-//! of the thread, on the machine's cores.
+//! file system. Only then does the thread take the next job. The threads of nfsd serve one call
+//! each in the same way (Linux, fs/nfsd/nfssvc.c: nfsd). PVFS2 lets TroveMaxConcurrentIO (16)
+//! operations be in the file system at once, a thread each (alt-aio). The daemon's own work for a
+//! job is processor time of the thread, on the machine's cores.
 //!
 //! Read-ahead is the open file's, which threads share: PVFS2 keeps descriptors by
 //! file, nfsd a cache of open files. I/O schedulers see threads as processes.

@@ -7,11 +7,11 @@
 //!                 └─ the next server's answer ─▶ (passing on) ─▶ send
 //! ```
 //!
-//! It sends a message on as soon as it has all of it, over its own card, and stores its
-//! part meanwhile; it answers when both are done. So data crosses the servers like a
-//! pipeline of messages: with HDFS' packets of 64 KiB (`clients.rpc.size`) as HDFS' does
-//! (Shvachko et al., MSST 2010, section II.C), with messages of a whole block one server
-//! after the other.
+//! A server forwards a message over its own card as soon as it has all of it, and stores its part
+//! meanwhile. It answers when both are done. Data thus crosses the servers like a pipeline of
+//! messages. With HDFS' packets of 64 KiB (`clients.rpc.size`), the pipeline is that of HDFS
+//! (Shvachko et al., MSST 2010, section II.C). With messages of a whole block, one server follows
+//! the other.
 //!
 //! Requests that start together at the grain of flows also arrive and are forwarded together, so
 //! chains overlap badly there.

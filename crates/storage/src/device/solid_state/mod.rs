@@ -17,8 +17,8 @@
 //! it limits the rate of small requests. A die needs 13 spare blocks; a drive with fewer is
 //! refused. `fill` of the capacity, by default all of it, is written sequentially at the start. The
 //! steady state of random writes needs some capacities of writes. Under uniformly random writes the
-//! amplification is within −7 % to +2 % of α/(α + W(−α·e^−α)), with α physical over logical space
-//! (Desnoyers 2012, "Analytic modeling of SSD write performance", SYSTOR).
+//! amplification is within −7 % to +2 % of α/(α + W(−α·e^−α)), with α physical over logical space.
+//! The formula is from Desnoyers 2012, "Analytic modeling of SSD write performance", SYSTOR.
 //!
 //! # Data sheets
 //!

@@ -19,8 +19,8 @@
 //!
 //! With `credits.cut_through`, a packet competes for its next link when its headers are at a
 //! switch, otherwise when it has arrived completely. Packets can wait for each other's credits in a
-//! circle, and then forever. No topology permits that: trees and meshes have no circles, packets
-//! change lanes in a torus, and a graph whose shortest paths have circles is refused.
+//! circle, and then forever. No topology permits that. Trees and meshes have no circles, and
+//! packets change lanes in a torus. A graph whose shortest paths have circles is refused.
 //!
 //! Not modelled: acknowledgements and retransmission of reliable connections; bandwidth of flow
 //! control packets; weights and priorities of lanes (VL arbitration tables); congestion control

@@ -6,10 +6,10 @@
 //!   (0,0) ═ (1,0) ═ (2,0)      hosts hang on every switch
 //! ```
 //!
-//! Messages take the dimensions in their order. In a torus, packets use the second set of virtual
-//! lanes from the link between the last switch of a ring and the first on (Dally and Seitz,
-//! "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Transactions
-//! on Computers 1987, on k-ary n-cubes). Therefore no packets wait for each other in a circle.
+//! Messages take the dimensions in their order. In a torus, packets change to the second set of
+//! virtual lanes at the link between the last switch of a ring and the first. Therefore no packets
+//! wait for each other in a circle. Source: Dally and Seitz, "Deadlock-free message routing in
+//! multiprocessor interconnection networks", IEEE Transactions on Computers 1987, on k-ary n-cubes.
 //!
 //! OpenSM's routing `torus-2QoS` chooses one of two lanes for a whole dimension instead, by whether
 //! the path crosses that link (torus-2QoS(8)).

@@ -9,13 +9,13 @@
 //!   without a cache: [start] ─▶ (device) ─▶ [reply]
 //! ```
 //!
-//! Reads wait for missing data. Writes wait for the device only if there is no write-back, or for
-//! as much old dirty data as they push over the limit (Liu et al. 2011 (PFSsim), §5.1). Dirty data
-//! that a read evicts goes to the device without that read waiting for it. An fsync waits until all
-//! dirty data of its file is on the device, and for a flush of the device's own cache.  The daemon
-//! is first come, first served by `daemon.threads` threads. With `memory.rate`, one copier copies
-//! data between page cache and network buffers. Writes are copied before they are stored, reads
-//! after they are fetched.
+//! Reads wait for missing data. Without write-back, writes wait for the device. With write-back,
+//! they wait only for as much old dirty data as they push over the limit (Liu et al. 2011 (PFSsim),
+//! §5.1). Dirty data that a read evicts goes to the device without that read waiting for it. An
+//! fsync waits until all dirty data of its file is on the device, and for a flush of the device's
+//! own cache. The daemon is first come, first served by `daemon.threads` threads. With
+//! `memory.rate`, one copier copies data between page cache and network buffers. Writes are copied
+//! before they are stored, reads after they are fetched.
 //!
 //! Not modelled: locks and read-ahead; a daemon thread that waits for the device: it is free after
 //! it passes the job on; the local file system's metadata and journal; jobs that miss the same page
