@@ -86,7 +86,7 @@ class Style:
                 line = block.line + text.count("\n", 0, start)
                 # A list of omissions is read item by item.
                 is_list = sentence.startswith("Not modelled: ")
-                parts = sentence.split("; ") if is_list else [sentence]
+                parts = re.split(r";\s", sentence) if is_list else [sentence]
                 count = max(len(WORD.findall(part)) for part in parts)
                 shown = " ".join(sentence.split())[:60]
                 if count > self.limit:
