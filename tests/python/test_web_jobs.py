@@ -194,17 +194,67 @@ def test_the_page_of_an_ended_job_shows_result_and_files(site: RunningSite, page
 
 
 def test_a_failed_job_says_why(site: RunningSite, page: Page) -> None:
+    """On its page, in the list and in the API, with its state in the tab."""
+    reason = "a.toml:1:1: unknown field"
     job = simulate(site, "'<b>x</b>' = 1")
-    site.ended(job)
+    assert site.ended(job)["message"].startswith(reason)
     visit(page, f"{site.url}/jobs/{job}")
-    expect(page.get_by_role("alert")).to_contain_text("a.toml:1:1")
+    expect(page.get_by_role("alert")).to_contain_text(reason)
+    expect(page).to_have_title("failed: headrace run - Headrace")
+    assert page.locator("main b").count() == 0
+    visit(page, f"{site.url}/jobs")
+    row = page.get_by_role("row").filter(has=page.locator(f'a[href="/jobs/{job}"]'))
+    expect(row).to_contain_text(reason)
     assert page.locator("main b").count() == 0
 
 
-def test_a_job_that_is_not_there_is_said(site: RunningSite, page: Page) -> None:
-    for path in ("none", "none/change"):
-        visit(page, f"{site.url}/jobs/{path}")
-        expect(page.get_by_text("There is no job none")).to_be_visible()
+def test_a_sweep_of_which_a_run_fails_says_why(site: RunningSite) -> None:
+    inputs = {"a.toml": SHORT}
+    job = site.submit("sweep", inputs=inputs, file="input:a.toml", vary=["clients.count=1,0"])
+    ended = site.ended(job)
+    assert ended["state"] == "failed" and ended["status"] == 1
+    assert ended["message"].startswith("1 of 2 runs failed: clients.count=0: "), ended["message"]
+    assert "expected" in ended["message"]
+
+
+def test_the_result_comes_before_the_curves(site: RunningSite, page: Page) -> None:
+    inputs = {"a.toml": SHORT}
+    job = site.submit("sweep", inputs=inputs, file="input:a.toml", vary=["clients.count=1,2,3"])
+    visit(page, f"{site.url}/jobs/{job}")
+    result = page.get_by_role("heading", name="Result", exact=True)
+    curves = page.locator(".hr-live")
+    expect(result).to_be_visible()
+    expect(page).to_have_title("done: headrace sweep - Headrace")
+    order = "(result, curves) => result.compareDocumentPosition(curves)"
+    following = 4
+    assert result.evaluate(order, curves.element_handle()) & following
+
+
+@pytest.mark.parametrize(
+    ("path", "back"),
+    [
+        ("/jobs/none", "Jobs"),
+        ("/jobs/none/change", "Jobs"),
+        ("/results/none", "Results"),
+        ("/help/none", "Help"),
+        ("/help/how-to/none", "Help"),
+        ("/traces/none", "Traces"),
+        ("/profiles/none", "Profiles"),
+        ("/measure/none", "Measure"),
+        ("/monitors/host/none", "Monitors"),
+        ("/design/drafts/none", "Design"),
+        ("/design/solutions/none", "Design"),
+        ("/none", "Start"),
+        ("/none/<b>x</b>", "Start"),
+    ],
+)
+def test_an_unknown_address_leads_back(site: RunningSite, page: Page, path: str, back: str) -> None:
+    answer = page.goto(site.url + path)
+    assert answer is not None and answer.status == 404
+    expect(page.get_by_role("alert")).to_contain_text("none")
+    expect(page.get_by_role("link", name=f"Back to {back}")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    assert page.locator("main b").count() == 0
 
 
 def test_the_list_of_jobs_is_live(site: RunningSite, page: Page) -> None:

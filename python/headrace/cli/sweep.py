@@ -17,6 +17,7 @@ from headrace.cli.options import (
 from headrace.cli.screen import show_files, show_view, steps
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.studies import SweepRequest
+from headrace.exit_codes import report_failure
 from headrace.files import check_directory
 from headrace.interruption import STOP_EXCEPTIONS
 
@@ -35,6 +36,7 @@ def _sweep(
     show_progress: ShowProgress = True,
 ) -> int:
     from headrace import RunError
+    from headrace.sweeps.result import values_text
 
     labels = check_labels(label, stored)
     for directory in (plot, output):
@@ -64,7 +66,11 @@ def _sweep(
         pictures.save(plot, view(swept, request.figure))
     identifier = save_to_store(lambda: swept.keep(labels=labels)) if stored else None
     _print(swept, request.figure, as_json, {"tables": output, "plots": plot}, identifier)
-    return 1 if swept.failed else 0
+    failed = swept.failed
+    if failed and as_json:
+        first = f"{values_text(failed[0].set)}: {failed[0].error}"
+        return report_failure(f"{len(failed):,} of {len(swept.runs):,} runs failed: {first}", 1)
+    return 1 if failed else 0
 
 
 def _left(partial: "Sweep", output: Path | None) -> str:

@@ -1,10 +1,15 @@
 """Pages and their registration."""
 
+import functools
+import inspect
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
-from nicegui import run, ui
+from fastapi import HTTPException, Request, Response
+from fastapi.exception_handlers import http_exception_handler
+from nicegui import Client, app, run, ui
 from nicegui.events import GenericEventArguments
 
 from headrace.web.access.requests import user_of
@@ -31,6 +36,13 @@ class Page(msgspec.Struct, frozen=True):
     build: Callable[[User], Any]
     routes: Mapping[str, Callable[..., Any]] = {}
     in_navigation: bool = True
+
+
+class NotThere(LookupError):
+    """An address names something that is not there. The text is for the user; status 404."""
+
+
+log = logging.getLogger("headrace.web")
 
 
 def submit_button(
@@ -93,22 +105,43 @@ def register(pages: tuple[Page, ...]) -> None:
         for path, build in page.routes.items():
             _route(path, page, build, pages)
 
+    @app.exception_handler(404)
+    async def unknown(request: Request, error: HTTPException) -> Response:
+        if request.scope.get("endpoint") is not None:
+            # Of a route that is no page.
+            return await http_exception_handler(request, error)
+        log.warning("%s not found", request.url)
+        start = pages[0]
+        nowhere = Page("", "No such page", "", start.build)
+        with (
+            Client(ui.page("", title=f"{nowhere.title} - Headrace"), request=request) as client,
+            frame(nowhere, pages, user_of(request)),
+        ):
+            _missing(f"There is no page {request.url.path}.", start)
+        return client.build_response(request, 404)
+
 
 def _route(path: str, page: Page, build: Callable[..., Any], pages: tuple[Page, ...]) -> None:
-    import functools
-    import inspect
-
     parameters = list(inspect.signature(build).parameters.values())[1:]
 
     @functools.wraps(build)
     async def shown(**values: Any) -> None:
         user = current_user()
         with frame(page, pages, user):
-            drawn = build(user, **values)
-            if inspect.isawaitable(drawn):
-                await drawn
+            try:
+                drawn = build(user, **values)
+                if inspect.isawaitable(drawn):
+                    await drawn
+            except NotThere as error:
+                _missing(str(error), page)
+                ui.context.client.status_code = 404
 
     # FastAPI reads the parameters of the route from the signature.
     shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     title = f"{page.title} - Headrace"
     ui.page(path, title=title, response_timeout=RESPONSE_TIMEOUT_S)(shown)
+
+
+def _missing(message: str, back: Page) -> None:
+    ui.label(message).props('role="alert"')
+    ui.link(f"Back to {back.title}", back.path)

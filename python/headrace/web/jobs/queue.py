@@ -310,7 +310,9 @@ class JobQueue:
         alive, end = directory.processes(), directory.end()
         if end is not None:
             job.status, job.ended = end.status, end.ended
-            job.state, job.message = ending(end, directory.order(), directory.log(), job.cancelled)
+            # Its files are named as the request names them.
+            text = directory.log().replace(f"{directory.path.resolve()}/", "")
+            job.state, job.message = ending(end, directory.order(), text, job.cancelled)
         elif alive.runner:
             if job.cancelled:
                 directory.cancel()

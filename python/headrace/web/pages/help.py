@@ -5,7 +5,7 @@ from nicegui import app, ui
 from headrace.web import help_texts
 from headrace.web.access.users import User
 from headrace.web.layout import heading
-from headrace.web.page import Page
+from headrace.web.page import NotThere, Page
 
 WITHOUT = (
     "This installation has no documentation: a wheel made by make dist has it, and so has the"
@@ -71,10 +71,9 @@ def deep(user: User, section: str, part: str, name: str) -> None:
 
 def _draw(path: str) -> None:
     page = help_texts.pages().get(path)
-    ui.link("All pages", "/help")
     if page is None:
-        ui.label(f"There is no page {path}." if help_texts.pages() else WITHOUT)
-        return
+        raise NotThere(f"There is no page {path}." if help_texts.pages() else WITHOUT)
+    ui.link("All pages", "/help")
     heading(page.title)
     if page.examples:
         with ui.row().classes("items-center"):

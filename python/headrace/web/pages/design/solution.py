@@ -14,6 +14,7 @@ from headrace.web.design.solving import (
 from headrace.web.jobs import Job, JobState
 from headrace.web.jobs.watch import JobView
 from headrace.web.layout import heading
+from headrace.web.page import NotThere
 from headrace.web.pages.jobs.words import may_change
 from headrace.web.result_views.solution import SolutionView
 from headrace.web.site import site
@@ -22,10 +23,9 @@ from headrace.web.site import site
 async def build(user: User, identifier: str) -> None:
     """Draw a search."""
     job = site().jobs.job(identifier)
-    ui.link("All worksheets", "/design")
     if job is None or job.request.command != COMMAND:
-        ui.label(f"There is no search {identifier}.").props('role="alert"')
-        return
+        raise NotThere(f"There is no search {identifier}.")
+    ui.link("All worksheets", "/design")
     page = SolutionPage(job, user)
     client = ui.context.client
     client.on_delete(await site().watches.begin(job, page.show))

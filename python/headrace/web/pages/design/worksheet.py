@@ -6,6 +6,7 @@ from headrace.web.access.users import User
 from headrace.web.design.drafts import DraftError, Drafts
 from headrace.web.design.fields import sections
 from headrace.web.layout import heading
+from headrace.web.page import NotThere
 from headrace.web.pages.design.advice import Advice
 from headrace.web.pages.design.editor import Editor
 from headrace.web.pages.design.flow import FlowDiagram
@@ -15,13 +16,12 @@ from headrace.web.site import site
 
 async def build(user: User, name: str) -> None:
     """Draw a worksheet."""
-    ui.link("All worksheets", "/design")
-    heading(name)
     try:
         text = await run.io_bound(Drafts(site().settings).text, user.name, name)
     except DraftError as error:
-        ui.label(str(error)).props('role="alert"').classes("text-negative")
-        return
+        raise NotThere(str(error)) from None
+    ui.link("All worksheets", "/design")
+    heading(name)
     editor = Editor(user, name, text or "")
     tabs = editor.tabs()
     with ui.element("div").classes("hr-worksheet"):

@@ -6,7 +6,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.command_form import command_fields
 from headrace.web.jobs import RefusedRequest
-from headrace.web.page import submit_and_follow, submit_button
+from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.site import site
 
 
@@ -15,9 +15,7 @@ def change(user: User, identifier: str) -> None:
     job = site().jobs.job(identifier)
     form = None if job is None else site().forms.get(job.request.command)
     if job is None or form is None:
-        ui.label(f"There is no job {identifier}. It may have been removed.")
-        ui.link("All jobs", "/jobs")
-        return
+        raise NotThere(f"There is no job {identifier}. It may have been removed.")
     request = job.request
     with ui.element("h2").classes("text-xl q-my-none"):
         ui.label(job.title)

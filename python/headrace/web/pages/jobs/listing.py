@@ -37,7 +37,8 @@ STATE_CELL = """
 """
 TITLE_CELL = """
 <q-td :props="props" style="white-space: normal; min-width: 160px">
-<a :href="'/jobs/' + props.row.id" class="nicegui-link">{{ props.row.title }}</a></q-td>
+<a :href="'/jobs/' + props.row.id" class="nicegui-link">{{ props.row.title }}</a>
+<div class="text-negative" style="overflow-wrap: anywhere">{{ props.row.message }}</div></q-td>
 """
 ACTIONS_CELL = """
 <q-td :props="props"><q-btn v-if="props.row.cancel" outline no-caps dense label="Cancel"
@@ -97,6 +98,7 @@ def _row(job: Job, user: User) -> dict[str, Any]:
         "state": job.state.value,
         "icon": ICONS[job.state],
         "title": job.title,
+        "message": job.message,
         "owner": job.owner,
         "created": moment(job.created),
         "seconds": span(job.seconds),

@@ -14,7 +14,7 @@ from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
 from headrace.web.live_figures import live_figures
 from headrace.web.net_view import show_playback
-from headrace.web.page import submit_and_follow, submit_button
+from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
 from headrace.web.result_views.generic import field_table
@@ -32,9 +32,7 @@ async def one(user: User, identifier: str) -> None:
     """Draw a job."""
     job = site().jobs.job(identifier)
     if job is None:
-        ui.label(f"There is no job {identifier}. It may have been removed.")
-        ui.link("All jobs", "/jobs")
-        return
+        raise NotThere(f"There is no job {identifier}. It may have been removed.")
     page = JobPage(job, user)
     client = ui.context.client
     end = await site().watches.begin(job, page.show)
@@ -52,15 +50,18 @@ class JobPage:
         with ui.row().classes("items-center"):
             self._icon = ui.icon(ICONS[job.state], size="sm").props('aria-hidden="true"')
             self._state = ui.label().props('role="status"').classes("text-subtitle1")
-        self._message = ui.label().classes("text-body1").props('role="alert"')
+        self._message = ui.label().classes("text-body1 text-negative").props('role="alert"')
         self._facts = ui.label().classes("text-caption")
         self._bar = ui.linear_progress(show_value=False, size="12px").props("instant-feedback")
         self._bar.props["aria-label"] = "Progress"
         self._text = ui.label()
         self._buttons()
-        self._live = live_figures(job)
-        self._result = ui.element("section").classes("w-full")
+        with ui.element("div").classes("w-full") as self._body:
+            with ui.element("section").classes("w-full"):
+                self._live = live_figures(job)
+            self._result = ui.element("section").classes("w-full")
         self._result_shown = False
+        self._client, self._shown_state = ui.context.client, ""
         _heading("Log")
         self._log = ui.label().classes("hr-log w-full").props('tabindex=0 aria-label="Log"')
         self._log.props("role=log")
@@ -78,6 +79,10 @@ class JobPage:
         place = f", number {view.place} in the queue" if view.place else ""
         ending = ", is being cancelled" if job.cancelled and not job.state.ended else ""
         self._state.set_text(f"{job.state.value}{place}{ending}")
+        if self._shown_state != job.state:
+            self._shown_state = job.state
+            with self._client:
+                ui.page_title(f"{job.state.value}: {job.title} - Headrace")
         self._message.set_text(job.message)
         self._message.set_visibility(bool(job.message))
         self._facts.set_text(self._facts_of(job))
@@ -90,6 +95,8 @@ class JobPage:
         self._log.set_text(view.log or "empty")
         if job.state.ended and not self._result_shown:
             self._result_shown = True
+            # Before the curves, which were first as long as it ran.
+            self._result.move(target_index=0)
             self._add(self._show_document)
             self._add(self._show_files)
         if job.result is not None:

@@ -11,7 +11,7 @@ from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.directory_field import DirectoryField
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.job import FormPart
-from headrace.web.page import submit_and_follow, submit_button
+from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.measure.mix_editor import MixEditor
 from headrace.web.pages.measure.protocol_mix import ProtocolMix
 from headrace.web.pages.measure.scenario_field import ScenarioField
@@ -26,9 +26,7 @@ def build(user: User, name: str) -> None:
     chosen = benchmark(name)
     form = None if chosen is None else site().forms.get(chosen.command)
     if chosen is None or form is None:
-        ui.label(f"There is no benchmark {name}.").props('role="alert"')
-        ui.link("All benchmarks", "/measure")
-        return
+        raise NotThere(f"There is no benchmark {name}.")
     with ui.element("h2").classes("text-xl"):
         ui.label(chosen.title)
     ui.label(chosen.question)

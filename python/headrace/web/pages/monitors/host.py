@@ -12,6 +12,7 @@ from headrace.web.charts import Chart
 from headrace.web.job_samples import Window
 from headrace.web.layout import heading
 from headrace.web.monitor_series import CHARTS, KINDS, RANGES, STATISTICS, ChartOf, Reading
+from headrace.web.page import NotThere
 from headrace.web.pages.monitors.events import EventTable
 from headrace.web.pages.monitors.words import (
     STYLE,
@@ -34,9 +35,7 @@ STATES_EVERY_S = 2.0
 async def host(user: User, name: str) -> None:
     """Draw a host."""
     if site().monitors.host(name) is None:
-        ui.label(f"There is no host {name}. It may have been removed.")
-        ui.link("All hosts", "/monitors")
-        return
+        raise NotThere(f"There is no host {name}. It may have been removed.")
     await HostPage(name, None).begin()
 
 
@@ -45,9 +44,7 @@ async def at_job(user: User, identifier: str) -> None:
     job = site().jobs.job(identifier)
     name = site().monitors.local_name
     if job is None or job.started is None:
-        ui.label(f"There is no job {identifier} that has run.")
-        ui.link("All jobs", "/jobs")
-        return
+        raise NotThere(f"There is no job {identifier} that has run.")
     with ui.row():
         ui.label("At the time of the job")
         ui.link(job.title, f"/jobs/{job.id}")

@@ -7,7 +7,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
 from headrace.web.jobs.watch import JobView
-from headrace.web.page import submit_and_follow, submit_button
+from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
@@ -21,9 +21,7 @@ async def build(user: User, identifier: str) -> None:
     """Draw a profile; before its end, how far its recording is."""
     job = site().jobs.job(identifier)
     if job is None or job.request.command != COMMAND:
-        ui.label(f"There is no profile {identifier}.").props('role="alert"')
-        ui.link("All profiles", "/profiles")
-        return
+        raise NotThere(f"There is no profile {identifier}.")
     with ui.element("h2").classes("text-xl"):
         ui.label(job.title)
     ui.link("Job with its log", f"/jobs/{identifier}")

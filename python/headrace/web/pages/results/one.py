@@ -16,7 +16,7 @@ from headrace.views.stored_results import one_result
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
-from headrace.web.page import on_typed
+from headrace.web.page import NotThere, on_typed
 from headrace.web.result_views import show_result
 from headrace.web.results import SERVER_LABELS, change_labels, may_change, remove
 from headrace.web.site import site
@@ -26,9 +26,10 @@ async def build(user: User, identifier: str) -> None:
     """Draw a result."""
     try:
         entry, tables, frames = await asyncio.to_thread(_load, identifier)
-    except (StoreError, StoreFailure) as error:
+    except StoreError as error:
+        raise NotThere(str(error)) from None
+    except StoreFailure as error:
         ui.label(str(error)).props('role="alert"')
-        ui.link("All results", "/results")
         return
     heading(entry.name)
     origin = f"{entry.kind}, started {local_time(entry.started)}, version {entry.version}"

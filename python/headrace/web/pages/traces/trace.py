@@ -7,7 +7,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.directory import NAME
-from headrace.web.page import submit_and_follow, submit_button
+from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
 
@@ -19,9 +19,7 @@ def build(user: User, name: str) -> None:
     """Draw the page."""
     path = site().paths.uploads(user.name) / name
     if not NAME.fullmatch(name) or not path.is_file():
-        ui.label(f"There is no trace {name}.").props('role="alert"')
-        ui.link("All traces", "/traces")
-        return
+        raise NotThere(f"There is no trace {name}.")
     with ui.element("h2").classes("text-xl"):
         ui.label(name)
     error = ui.label().classes("text-negative").props('role="alert"')
