@@ -181,6 +181,28 @@ PRESSED = SWAP | {
 }
 
 
+MACHINE = {"cpu.user": 0.3, "cpu.idle": 0.7, "cpu.iowait": 0.0, "pressure.memory": 0.0}
+"""A machine with time to spare."""
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict", "text"),
+    [
+        (MACHINE, None, "no rule holds"),
+        (MACHINE | {"cpu.user": 0.98, "cpu.idle": 0.02}, "cpu", "all processors are busy"),
+        (MACHINE | {"pressure.memory": 0.4}, "memory", "tasks wait for it much of the time"),
+        (MACHINE | {"paging.swap_in_bytes_per_s": 4 * MB}, "memory", "the machine swaps"),
+    ],
+)
+def test_a_whole_machine_has_its_limit(
+    level: dict[str, float], verdict: str | None, text: str
+) -> None:
+    """It is watched without a program, whose figures are unknown."""
+    rates = frame((20, level))
+    [phase] = judge(rates.select(pl.exclude("^tree\\..*$")))
+    assert phase.verdict == verdict and text in " ".join(phase.notes)
+
+
 @pytest.mark.parametrize(
     ("level", "verdict", "rule"),
     [

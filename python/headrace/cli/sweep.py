@@ -36,7 +36,6 @@ def _sweep(
     show_progress: ShowProgress = True,
 ) -> int:
     from headrace import RunError
-    from headrace.sweeps.result import values_text
 
     labels = check_labels(label, stored)
     for directory in (plot, output):
@@ -66,11 +65,9 @@ def _sweep(
         pictures.save(plot, view(swept, request.figure))
     identifier = save_to_store(lambda: swept.keep(labels=labels)) if stored else None
     _print(swept, request.figure, as_json, {"tables": output, "plots": plot}, identifier)
-    failed = swept.failed
-    if failed and as_json:
-        first = f"{values_text(failed[0].set)}: {failed[0].error}"
-        return report_failure(f"{len(failed):,} of {len(swept.runs):,} runs failed: {first}", 1)
-    return 1 if failed else 0
+    if swept.failed and as_json:
+        return report_failure(swept.failure, 1)
+    return 1 if swept.failed else 0
 
 
 def _left(partial: "Sweep", output: Path | None) -> str:

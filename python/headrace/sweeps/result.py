@@ -183,6 +183,14 @@ class Sweep:
         return [run for run in self.runs if run.error]
 
     @property
+    def failure(self) -> str:
+        """How many runs failed, and why the first one did; empty if none did."""
+        if not (failed := self.failed):
+            return ""
+        first = f"{values_text(failed[0].set)}: {failed[0].error}"
+        return f"{len(failed):,} of {len(self.runs):,} runs failed: {first}"
+
+    @property
     def frame(self) -> pl.DataFrame:
         """One row a run: its values, `replication`, `seed`, and figures with units in the column
         names. Failed runs have nulls and an `error`."""
