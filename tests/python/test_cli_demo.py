@@ -34,8 +34,9 @@ def test_the_demo_keeps_a_changed_scenario(headrace: Command, tmp_path: Path) ->
 
 
 def test_the_examples_of_the_repository_are_the_packaged_ones() -> None:
-    for packaged in (ROOT / "python" / "headrace" / "demo").glob("*.toml"):
-        assert (ROOT / "scenarios" / packaged.name).resolve() == packaged
+    demo = ROOT / "python" / "headrace" / "demo"
+    for packaged in demo.rglob("*.toml"):
+        assert (ROOT / "scenarios" / packaged.relative_to(demo)).resolve() == packaged
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from playwright.sync_api import Browser, Page, expect
 
 from conftest import ROOT
+from headrace.simulate.examples import NETS, examples
 from web_site import RunningSite, opened
 
 MONITORED = ROOT / "scenarios" / "nets" / "monitored-queue.toml"
@@ -21,11 +22,11 @@ def test_a_net_is_checked_run_and_played(site: RunningSite, browser: Browser) ->
     size = {"width": 1280, "height": 900}
     with opened(browser, site.url + "/nets", viewport=size) as page:
         state = page.get_by_test_id("state")
-        expect(state).to_contain_text("The net queue is correct. Always queue/arrivals = 1.")
-        expect(page.locator('[data-name="desk"]')).to_be_visible()
+        expect(state).to_contain_text("The net counter is correct. Always counter/arrivals = 1.")
+        expect(page.locator('[data-name="clerks"]')).to_be_visible()
         page.get_by_label("Runs").fill("3")
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(state).to_have_text(re.compile(r"ended at 1000 s; .* firings; means of 3 runs"))
+        expect(state).to_have_text(re.compile(r"ended at 2000 s; .* firings; means of 3 runs"))
         expect(page.get_by_role("row", name=re.compile("^inside"))).to_be_visible()
         expect(page.get_by_role("img", name="inside: chart")).to_be_visible()
         # The drawing plays the first run.
@@ -36,8 +37,21 @@ def test_a_net_is_checked_run_and_played(site: RunningSite, browser: Browser) ->
         expect(page.get_by_role("slider", name="Firing")).to_have_attribute("max", "12")
         page.get_by_role("button", name="One frame on").click()
         expect(page.locator("headrace-net")).to_have_attribute("data-frame", "1")
-        expect(page.locator(".net-firing")).to_contain_text("queue/arrive")
+        expect(page.locator(".net-firing")).to_contain_text("counter/come")
         shot(page, "nets-play")
+
+
+def test_a_shipped_net_is_opened(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, site.url + "/nets?example=philosophers") as page:
+        state = page.get_by_test_id("state")
+        expect(state).to_contain_text("The net philosophers is correct.")
+        page.get_by_label("Open an example").click()
+        shipped = {each.name for each in examples(NETS)}
+        expect(page.get_by_role("option")).to_have_count(len(shipped))
+        assert {file.stem for file in MONITORED.parent.glob("*.toml")} == shipped
+        page.get_by_role("option", name=re.compile("^machine repair: Five machines")).click()
+        expect(state).to_contain_text("The net machine repair is correct.")
+    assert site.get("/nets?example=none").status_code == 404
 
 
 def test_a_file_is_opened_and_its_errors_are_shown(site: RunningSite, browser: Browser) -> None:

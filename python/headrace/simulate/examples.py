@@ -1,5 +1,6 @@
-"""Examples of scenarios that are part of the package, and first scenarios made of presets."""
+"""Examples of scenarios and nets in the package, and first scenarios made of presets."""
 
+import itertools
 import tomllib
 from importlib.resources import files
 
@@ -9,10 +10,12 @@ from headrace._core import Loaded, ScenarioError
 
 FIRST = ("io500-whatif", "pfssim-write-then-read", "nfs", "mixed-reads-and-writes")
 """Examples that come first: small ones of several kinds."""
+NETS = "nets"
+"""Folder of the nets among the examples."""
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A scenario of the package."""
+    """A scenario or a net of the package."""
 
     name: str
     """Name of its file without the ending."""
@@ -21,16 +24,19 @@ class Example(msgspec.Struct, frozen=True):
     text: str
 
 
-def examples() -> list[Example]:
-    """Return all examples, `FIRST` first."""
+def examples(folder: str = "") -> list[Example]:
+    """Return all scenarios, `FIRST` first, or all examples in a folder, such as `NETS`."""
     entries = []
-    for file in files("headrace").joinpath("demo").iterdir():
+    for file in files("headrace").joinpath("demo", folder).iterdir():
         if file.name.endswith(".toml"):
             text = file.read_text(encoding="utf-8")
             document = tomllib.loads(text)
             name = file.name.removesuffix(".toml")
             title = document.get("name", name)
-            entries.append(Example(name, title, document.get("description", ""), text))
+            # Nets have it in the comment at their head.
+            head = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+            comment = " ".join(line.strip("# ") for line in head).strip()
+            entries.append(Example(name, title, document.get("description", comment), text))
     order = {name: at for at, name in enumerate(FIRST)}
     return sorted(entries, key=lambda one: (order.get(one.name, len(FIRST)), one.title.lower()))
 

@@ -1,16 +1,18 @@
-"""Nets of one's own: a document is opened, checked, run and played."""
+"""Nets: an example or one's own is opened, checked, run and played."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from nicegui import ui
 
 from headrace.render.echarts import Series
+from headrace.simulate.examples import NETS, Example, examples
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
 from headrace.web.layout import heading
 from headrace.web.net_view import NetView
-from headrace.web.page import Page, submit_button
+from headrace.web.page import NotThere, Page, submit_button
 from headrace.web.quick_run import Work
 from headrace.web.quick_worker import QuickAnswer
 from headrace.web.site import site
@@ -19,36 +21,8 @@ from headrace.web.toml_editor import TomlEditor
 
 PAUSE_S = 0.5
 """Seconds without a key before the text is checked."""
-FIRST = """\
-# One customer a second comes, and is served for half a second in the mean.
-name = "queue"
-
-[run]
-until = "1000 s"
-
-[stations.arrivals]
-discipline = "infinite"
-service = "exponential(1 s)"
-initial = 1
-
-[stations.desk]
-service = "exponential(0.5 s)"
-
-[places.served]
-sink = true
-
-[transitions.arrive]
-take = "arrivals"
-put = ["arrivals", "desk"]
-
-[transitions.leave]
-take = "desk"
-put = "served"
-
-[monitors.inside]
-kind = "marking"
-value = "desk"
-"""
+FIRST = "monitored-queue"
+"""Example that is open at first: it has monitors."""
 STYLE = """
 .hr-nets { display: grid; gap: 16px; width: 100%;
   grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
@@ -58,18 +32,24 @@ STYLE = """
 """
 
 
-def build(user: User) -> None:
-    """Draw the editor and what is known of the net."""
+def build(user: User, example: str = FIRST) -> None:
+    """Draw the editor with an example, and what is known of the net."""
     ui.add_css(STYLE)
-    Nets()
+    shipped = {each.name: each for each in examples(NETS)}
+    if example not in shipped:
+        raise NotThere(f"There is no net {example}.")
+    Nets(shipped, example)
 
 
 class Nets:
     """The text of a net beside its drawing, its figures and its play."""
 
-    def __init__(self) -> None:
+    def __init__(self, shipped: Mapping[str, Example], first: str) -> None:
         self._client = ui.context.client.id
         self._turn = 0
+        titles = {name: f"{each.title}: {each.description}" for name, each in shipped.items()}
+        chosen = ui.select(titles, label="Open an example", value=first).classes("w-full")
+        chosen.props("outlined dense stack-label")
         with ui.row().classes("items-end"):
             fields = (
                 ("until", "End, such as 100 s", ""),
@@ -86,10 +66,14 @@ class Nets:
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
         with ui.element("div").classes("hr-nets"):
-            self._editor = TomlEditor(FIRST, "Net (TOML)", "net.toml", self._typed)
+            text = shipped[first].text
+            self._editor = TomlEditor(text, "Net (TOML)", "net.toml", self._typed)
             with ui.element("section").props('aria-label="Net"').classes("min-w-0"):
                 self._net = ui.element("div").classes("w-full")
         self._figures = ui.element("div").classes("w-full")
+        chosen.on_value_change(
+            lambda event: setattr(self._editor, "text", shipped[event.value].text)
+        )
         ui.timer(0.0, self._check, once=True)
 
     async def _ask(self, work: Work) -> Any:
