@@ -113,15 +113,69 @@ def test_a_slider_answers_with_the_base_beside_it(site: RunningSite, browser: Br
         expect(text_of(page)).to_contain_text('bandwidth = "1.25 Gbit/s"')
 
 
+def study(page: Page, name: str) -> None:
+    page.get_by_role("tab", name="Studies").click()
+    section(page, name)
+
+
+def vary(page: Page, field: str) -> Locator:
+    """Choose a field to vary and return the box of its values."""
+    chooser = page.get_by_label(re.compile("^Vary a field")).locator("visible=true")
+    chooser.click()
+    chooser.fill(field)
+    page.get_by_role("option", name=re.compile(f"^{re.escape(field)}: ")).first.click()
+    return page.get_by_role("textbox", name=field, exact=True).locator("visible=true")
+
+
 def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
+    """A sweep of a field from the list, whose values are checked before the start."""
     with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
         correct(page)
-        page.get_by_role("tab", name="Studies").click()
-        section(page, "sweep")
-        page.get_by_label(re.compile("^Vary")).locator("visible=true").fill("servers.count=1,2,4")
-        page.get_by_role("button", name="Start sweep").click()
+        study(page, "sweep")
+        start = page.get_by_role("button", name="Start sweep")
+        start.click()
+        expect(page.get_by_text("choose a field, or give linked ones")).to_be_visible()
+        values = vary(page, "network.bandwidth")
+        for wrong, message in (
+            ("", "expected values, such as 1, 2, 4"),
+            ("1 Gbit/s, 2", '2: expected a rate such as "1 Gbit/s" or "125 MB/s"'),
+            ("1 Gbit/s,", "a value is empty"),
+        ):
+            values.fill(wrong)
+            start.click()
+            expect(page.get_by_text(message).locator("visible=true").first).to_be_visible()
+            alerts = " ".join(page.get_by_role("alert").all_inner_texts())
+            assert "--" not in alerts
+        values.fill("1 Gbit/s, 10 Gbit/s")
+        start.click()
         expect(page.get_by_test_id("job-state")).to_contain_text("done")
         expect(page.get_by_role("img", name=re.compile("Throughput")).first).to_be_visible()
+    request = site.get("/api/jobs", params={"limit": 1}).json()[0]["request"]
+    assert request["values"]["vary"] == ["network.bandwidth=1 Gbit/s, 10 Gbit/s"]
+
+
+def test_an_optimum_has_goals_and_limits_from_lists(site: RunningSite, browser: Browser) -> None:
+    with opened(browser, f"{site.url}/simulate?example=io500-whatif") as page:
+        correct(page)
+        study(page, "optimise")
+        vary(page, "servers.count").fill("1, 2")
+        start = page.get_by_role("button", name="Start optimise")
+        start.click()
+        expect(page.get_by_text("nothing is maximised or minimised").first).to_be_visible()
+        page.get_by_role("combobox", name="Maximise").click()
+        page.get_by_role("option", name="throughput", exact=True).click()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Add a constraint").click()
+        limit = page.get_by_role("textbox", name="Limit", exact=True)
+        limit.fill("20")
+        start.click()
+        expect(page.get_by_text("expected a limit such as '20 ms', not '20'").first).to_be_visible()
+        limit.fill("20 s")
+        start.click()
+        expect(page.get_by_test_id("job-state")).to_contain_text("done")
+    values = site.get("/api/jobs", params={"limit": 1}).json()[0]["request"]["values"]
+    assert values["maximise"] == ["throughput"]
+    assert values["subject_to"] == ["latency_p99 <= 20 s"]
 
 
 def test_the_net_is_drawn(site: RunningSite, browser: Browser) -> None:

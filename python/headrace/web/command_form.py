@@ -121,6 +121,11 @@ def _drawn(field: FormField, value: Any) -> Any:
     if _is_undecided(field):
         choices = {"": "by default", YES: "yes", NO: "no"}
         entered = {True: YES, False: NO}.get(value, "")
+    elif field.kind == "choice" and field.repeated:
+        element = ui.select(list(field.choices), label=label, value=[*(value or ())], multiple=True)
+        element.props("outlined dense stack-label use-chips").props["hint"] = hint
+        element.props["aria-label"] = label
+        return element.classes("w-full")
     elif field.kind == "choice":
         choices = {"": "\N{EN DASH}"} if field.default is None else {}
         choices |= {choice: choice for choice in field.choices}
@@ -205,6 +210,8 @@ def _value(field: FormField, value: Any) -> Any:
         return {YES: True, NO: False}.get(value)
     if field.kind == "flag":
         return bool(value)
+    if isinstance(value, list):
+        return value
     text = "" if value is None else str(value).strip()
     if field.repeated:
         return [line.strip() for line in text.splitlines() if line.strip()]

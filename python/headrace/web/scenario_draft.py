@@ -106,6 +106,11 @@ class ScenarioDraft:
             if field.path not in given and field.path not in inner
         ]
 
+    def fields(self) -> list[ScenarioField]:
+        """Return the fields with a value each that the text gives or could."""
+        fields = [each.field for each in (*(self.given() or ()), *self.offered())]
+        return [field for field in fields if field.kind != "list"]
+
     def explained(self, path: FieldPath) -> Explained | None:
         """Return a value of the complete scenario and where it comes from."""
         return self._explained.get(path)

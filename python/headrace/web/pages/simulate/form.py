@@ -1,6 +1,6 @@
 """The form of a scenario: the fields that its text gives, and all others to add."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -139,10 +139,7 @@ class _Adder:
         self._offers = {
             path_text(one.field.path): (one.field, one.explained) for one in self._draft.offered()
         }
-        options = {
-            name: f"{name}: {_shortened(field.description)}"
-            for name, (field, _) in self._offers.items()
-        }
+        options = field_offers(field for field, _ in self._offers.values())
         if options != self._chosen.options:
             chosen = self._chosen.value if self._chosen.value in options else None
             self._chosen.set_options(options, value=chosen)
@@ -201,6 +198,10 @@ def _allowed(control: Any, entered: str) -> str:
     return entered
 
 
-def _shortened(text: str) -> str:
-    line = text.split("\n")[0]
-    return line if len(line) <= LONGEST_OFFER else f"{line[:LONGEST_OFFER]}…"
+def field_offers(fields: Iterable[ScenarioField]) -> dict[str, str]:
+    """Return the entries of a list of fields: paths, and the first lines of descriptions."""
+    lines = {path_text(field.path): field.description.split("\n")[0] for field in fields}
+    return {
+        name: f"{name}: {line if len(line) <= LONGEST_OFFER else f'{line[:LONGEST_OFFER]}…'}"
+        for name, line in lines.items()
+    }

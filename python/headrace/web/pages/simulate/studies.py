@@ -1,13 +1,23 @@
 """Studies of a scenario as jobs: what-if, sweep, optimum."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any, TypeAlias
 
+import msgspec
 from nicegui import ui
 
+from headrace.alternatives.table import GROUPS
+from headrace.optimisation import SAMPLERS
+from headrace.optimisation.goals import COST, EXAMPLES, WrongGoal, goals
+from headrace.sweeps import DESIGNS, FIGURES, METHODS
+from headrace.sweeps.axis import WrongAxis, parse
 from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
-from headrace.web.jobs import RefusedRequest
+from headrace.web.field_control import field_control
+from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.page import submit_button
+from headrace.web.pages.simulate.form import field_offers
 from headrace.web.pages.simulate.job_panel import JobPanel
 from headrace.web.pages.simulate.runner import request_of
 from headrace.web.scenario_draft import ScenarioDraft
@@ -18,6 +28,26 @@ STUDIES = {
     "sweep": "How does it scale? Runs the scenario at every combination of values.",
     "optimise": "What is best? Searches values for an objective.",
 }
+CHOICES = {
+    "figure": tuple(FIGURES),
+    "maximise": (*FIGURES, COST),
+    "minimise": (*FIGURES, COST),
+    "design": tuple(DESIGNS),
+    "sensitivity": tuple(METHODS),
+    "sampler": tuple(SAMPLERS),
+    "cost": tuple(GROUPS),
+}
+"""Values of parameters that the command itself checks."""
+LINKED = {
+    "required": False,
+    "option": "--linked-fields",
+    "help": "Fields that change together: path,path=(a,b),(c,d).",
+}
+MOST_CHECKED = 20
+"""Values of a field that are checked before the start."""
+RELATIONS = ("<=", ">=")
+Rows: TypeAlias = Callable[[], Awaitable[list[str]]]
+"""Checks rows of a form and returns their values. Raises RefusedRequest."""
 
 
 class Studies:
@@ -25,19 +55,170 @@ class Studies:
 
     def __init__(self, user: User, draft: ScenarioDraft) -> None:
         self._draft = draft
+        self._axes: list[_Axes] = []
         for name, question in STUDIES.items():
             form = site().forms.get((name,))
             if form is None:
                 continue
             with ui.expansion(name, caption=question, group="studies").classes("w-full"):
-                fields = command_fields(form, without=("file", "sets"))
-                start = submit_button(f"Start {name}", partial(self._start, name, fields))
+                rows: dict[str, Rows] = {}
+                if form.field("vary"):
+                    self._axes.append(_Axes(draft))
+                    rows["vary"] = self._axes[-1].values
+                if form.field("subject_to"):
+                    rows["subject_to"] = _Limits().values
+                fields = command_fields(_with_choices(form), without=("file", "sets", "subject_to"))
+                start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
                 start.classes("q-mt-sm")
         self._panel = JobPanel(user)
 
-    async def _start(self, name: str, fields: CommandFields) -> None:
+    def refresh(self) -> None:
+        """Offer the fields that the scenario has now."""
+        for axes in self._axes:
+            axes.refresh()
+
+    async def _start(self, name: str, fields: CommandFields, rows: dict[str, Rows]) -> None:
         try:
-            request = request_of(self._draft, name, **fields())
-        except RefusedRequest:
+            values = fields()
+            linked = values.pop("vary", [])
+            values |= {key: await checked() for key, checked in rows.items()}
+            if "vary" in rows and not (values["vary"] or linked):
+                raise RefusedRequest("choose a field, or give linked ones", "vary")
+            values = {key: it for key, it in values.items() if it != []}
+            if linked:
+                values["vary"] = [*values.get("vary", []), *linked]
+            if name == "optimise":
+                _check_goals(values)
+            request = request_of(self._draft, name, **values)
+        except RefusedRequest as error:
+            fields.show_error(error)
             return
         await self._panel.submit(request, fields.show_error)
+
+
+class _Axes:
+    """Fields that vary, from the list of a scenario's fields, each with its values."""
+
+    def __init__(self, draft: ScenarioDraft) -> None:
+        self._draft = draft
+        self._values: dict[str, Any] = {}
+        self._chosen = ui.select(
+            {}, label="Vary a field (type to search)", with_input=True, on_change=self._add
+        ).props("outlined dense stack-label input-debounce=0")
+        self._chosen.classes("w-full q-mb-sm")
+        self._place = ui.element("div").classes("w-full")
+
+    def refresh(self) -> None:
+        options = field_offers(self._draft.fields())
+        if options != self._chosen.options:
+            self._chosen.set_options(options, value=None)
+
+    def _add(self) -> None:
+        path = self._chosen.value
+        if path is None or path in self._values:
+            return
+        hint = "Values with their units: 1, 2, 4; or a range: 1..8:4, 1..8:log4."
+        with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
+            value = field_control("text", "", label=path, named=path, hint=hint)
+            self._values[path] = value.classes("col")
+            ui.button(icon="delete", on_click=partial(self._remove, path, row)).props(
+                "flat dense"
+            ).props["aria-label"] = f"Remove {path}"
+        self._chosen.value = None
+
+    def _remove(self, path: str, row: ui.row) -> None:
+        del self._values[path]
+        row.delete()
+
+    async def values(self) -> list[str]:
+        for path, control in self._values.items():
+            control.error = await self._wrong(path, str(control.value or ""))
+            if control.error is not None:
+                control.run_method("focus")
+                raise RefusedRequest(f"{path}: {control.error}")
+        return [f"{path}={control.value}" for path, control in self._values.items()]
+
+    async def _wrong(self, path: str, text: str) -> str | None:
+        """Return why values of a field are none; None if the scenario takes them."""
+        if not text.strip():
+            return "expected values, such as 1, 2, 4"
+        try:
+            axis = parse(f"{path}={text}")
+        except WrongAxis as error:
+            return _reason(error)
+        ends = [(axis.range.low,), (axis.range.high,)] if axis.range else axis.rows
+        for (value,) in ends[:MOST_CHECKED]:
+            setting = f"{path}={value}"
+            answer = await site().quick.ask("check", self._draft.text, [setting])
+            if answer.error is not None:
+                return f"{value}: {answer.error.message.removeprefix(f'--set {setting}: ')}"
+        return None
+
+
+class _Limits:
+    """Constraints: a figure, and the limit that it keeps."""
+
+    def __init__(self) -> None:
+        self._limits: list[tuple[Any, Any, Any]] = []
+        self._place = ui.element("div").classes("w-full")
+        ui.button("Add a constraint", icon="add", on_click=self._add).props("flat")
+
+    def _add(self) -> None:
+        with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
+            figure = ui.select(list(CHOICES["maximise"]), label="Figure", value="latency_p99")
+            relation = ui.select(list(RELATIONS), label="Relation", value="<=")
+            hint = f"With its unit, such as {' or '.join(EXAMPLES.values())}."
+            limit = field_control("text", "", label="Limit", named="Limit", hint=hint)
+            entry = (figure.props("outlined dense"), relation.props("outlined dense"), limit)
+            self._limits.append(entry)
+
+            def remove() -> None:
+                self._limits.remove(entry)
+                row.delete()
+
+            button = ui.button(icon="delete", on_click=remove).props("flat dense")
+            button.props["aria-label"] = "Remove the constraint"
+
+    async def values(self) -> list[str]:
+        texts = []
+        for figure, relation, limit in self._limits:
+            texts.append(f"{figure.value} {relation.value} {limit.value}")
+            limit.error = None
+            try:
+                goals((COST,), (), texts[-1:], has_prices=True)
+            except WrongGoal as error:
+                limit.error = _reason(error)
+                limit.run_method("focus")
+                raise RefusedRequest(f"{texts[-1]}: {limit.error}") from None
+        return texts
+
+
+def _check_goals(values: dict[str, Any]) -> None:
+    """Raise RefusedRequest if a search has no goal, or some that contradict each other."""
+    maximise, minimise, limits = (
+        values.get(name, ()) for name in ("maximise", "minimise", "subject_to")
+    )
+    try:
+        goals(maximise, minimise, limits, bool({"price", "price_file"} & values.keys()))
+    except WrongGoal as error:
+        raise RefusedRequest(str(error), "maximise") from None
+
+
+def _reason(error: ValueError) -> str:
+    """Return an error without the option that it names."""
+    text = str(error)
+    return text.partition("': ")[2] or text
+
+
+def _with_choices(form: CommandForm) -> CommandForm:
+    def changed(field: FormField) -> FormField:
+        if field.name == "vary":
+            return msgspec.structs.replace(field, **LINKED)
+        choices = CHOICES.get(field.name)
+        return (
+            field
+            if choices is None
+            else msgspec.structs.replace(field, kind="choice", choices=choices)
+        )
+
+    return msgspec.structs.replace(form, fields=tuple(map(changed, form.fields)))

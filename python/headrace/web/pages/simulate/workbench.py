@@ -33,13 +33,15 @@ class Workbench:
             with ui.tab_panel("Sliders").classes("q-px-none"):
                 sliders = SliderPanel(self._draft, editor.show_text)
             with ui.tab_panel("Studies").classes("q-px-none"):
-                Studies(self._user, self._draft)
+                studies = Studies(self._user, self._draft)
             with ui.tab_panel("Net").classes("q-px-none"):
                 net = NetTab(self._draft)
 
         async def opened() -> None:
             if tabs.value == "Sliders":
                 await sliders.refresh()
+            elif tabs.value == "Studies":
+                studies.refresh()
             elif tabs.value == "Net":
                 await net.refresh()
 
