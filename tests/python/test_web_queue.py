@@ -32,6 +32,7 @@ from headrace.web.jobs import (
     UnwritableJob,
     runner,
 )
+from headrace.web.jobs import queue as queue_module
 from headrace.web.jobs.command_line import arguments
 from headrace.web.jobs.commands import RUNNABLE, WITHHELD, runnable
 from headrace.web.jobs.directory import End, JobDirectory, Order, ProgressReader
@@ -144,6 +145,13 @@ def test_a_job_runs_and_its_result_is_found(tmp_path: Path) -> None:
         labels = store.open().shown(str(made.result)).labels
         assert labels == {"job": made.id, "owner": "ann"}
         assert queue.directory(made.id).document()["scenario"]["name"] == "short"
+
+
+def test_an_end_is_seen_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue_module, "POLL_S", 3600.0)
+    with a_queue(tmp_path) as queue:
+        job = queue.submit(simulation(SHORT), "ann")
+        until(lambda: job.state.ended and job.result)
 
 
 def test_all_commands_take_their_required_parameters(tmp_path: Path) -> None:

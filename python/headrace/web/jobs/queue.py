@@ -3,11 +3,13 @@
 import json
 import logging
 import os
+import select
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -43,7 +45,7 @@ from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.settings import Settings
 
 POLL_S = 0.1
-"""Seconds between two looks at the running jobs."""
+"""Seconds between two looks at the running jobs; at the end of a runner there is one at once."""
 BEGIN_S = 10.0
 """Seconds in which a runner begins. A job whose runner does not is started again."""
 MOST_STARTS = 3
@@ -107,7 +109,9 @@ class JobQueue:
         """Ends of commands whose runner is gone."""
         self._next_runner: subprocess.Popen[bytes] | None = None
         """A runner that waits for a job, so that a job need not wait for its start."""
-        self._over = threading.Event()
+        self._runners: list[int] = []
+        """Descriptors of the processes of jobs that this server has started."""
+        self._wake, self._is_over = os.eventfd(0), False
         remove_rests(self._directory)
         self._load()
         self._thread = threading.Thread(target=self._watch, name="headrace-jobs", daemon=True)
@@ -227,12 +231,16 @@ class JobQueue:
 
     def close(self) -> None:
         """Stop watching. Running jobs go on."""
-        self._over.set()
+        if self._is_over:
+            return
+        self._is_over = True
+        os.eventfd_write(self._wake, 1)
         self._thread.join()
         if self._next_runner is not None:
             self._next_runner.kill()
             self._next_runner.communicate()
-        os.close(self._held)
+        for file in (self._held, self._wake, *self._runners):
+            os.close(file)
 
     def _load(self) -> None:
         for path in sorted(self._directory.iterdir()):
@@ -272,7 +280,18 @@ class JobQueue:
         (directory.path / "order.json").write_text(json.dumps(order))
 
     def _watch(self) -> None:
-        while not self._over.wait(POLL_S):
+        while not self._is_over:
+            ends = select.poll()
+            with self._lock:
+                for file in (self._wake, *self._runners):
+                    ends.register(file, select.POLLIN)
+            for file, _ in ends.poll(1e3 * POLL_S):
+                if file == self._wake:
+                    os.eventfd_read(file)
+                    continue
+                with self._lock:
+                    self._runners.remove(file)
+                os.close(file)
             try:
                 self._look_at_all()
             except Exception:
@@ -397,6 +416,9 @@ class JobQueue:
             assert waiting.stdin is not None
             with waiting.stdin as name:
                 name.write(os.fsencode(directory.path))
+            with suppress(OSError):
+                self._runners.append(os.pidfd_open(waiting.pid))
+                os.eventfd_write(self._wake, 1)
         except OSError as error:
             job.state, job.ended = JobState.FAILED, time.time()
             job.message = f"its process could not be started: {error}"

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import sys
@@ -37,7 +38,7 @@ IMPORTS = (
 """Modules to import before there is a job. None may start a thread, as polars does: a process with
 threads can neither be forked safely nor be confined."""
 LOOK_S = 0.05
-"""Seconds between two looks at the command."""
+"""Seconds between two looks at the time limit and at a request to cancel."""
 
 
 def process_start(pid: int) -> str | None:
@@ -126,6 +127,7 @@ def main(directory: Path) -> int:
     os.read(begun, 1)
     names = {"runner": _names(os.getpid()), "command": _names(command)}
     _write(directory / "process.json", {"boot": boot(), **names})
+    end = os.pidfd_open(command)
     due, reason, ending = time.monotonic() + order["seconds"], "", Ending(command)
     while True:
         ended, status = os.waitpid(command, os.WNOHANG)
@@ -137,7 +139,8 @@ def main(directory: Path) -> int:
             reason = TIME
         if reason:
             ending.go_on()
-        time.sleep(LOOK_S)
+        # Until then, or at once if the command ends.
+        select.select([end], [], [], LOOK_S)
     # What the command left running goes with it.
     signal_group(command, signal.SIGKILL)
     shutil.rmtree(directory / TEMPORARY, ignore_errors=True)
@@ -201,4 +204,5 @@ def _wait_for_job() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_wait_for_job())
+    # Without the end of an interpreter with all that is imported, for which the queue would wait.
+    os._exit(_wait_for_job())

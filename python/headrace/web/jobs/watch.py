@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,10 +12,12 @@ from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.job import Job, JobState
 from headrace.web.jobs.queue import JobQueue
 
-EVERY_S = 0.5
-"""Seconds between two readings of a job that runs."""
+EVERY_S = 0.2
+"""Seconds between two readings of a job that has not ended, or whose result may be found yet."""
 SELDOM_S = 2.0
-"""Seconds between two readings of a job that has ended, whose result may not be found yet."""
+"""Seconds between two readings of another one."""
+RESULT_S = 5.0
+"""Seconds from the end of a job to its result in the store, at most as a rule."""
 MOST_MOMENTS = 400
 """Figures of moments that are kept; when there are more, every other one is left out."""
 RECENT = 500
@@ -112,7 +115,9 @@ class Watch:
     async def go_on(self) -> None:
         """Read and tell as long as anyone watches."""
         while self.watchers:
-            await asyncio.sleep(SELDOM_S if self.view.job.state.ended else EVERY_S)
+            job = self.view.job
+            late = job.ended is not None and time.time() - job.ended > RESULT_S
+            await asyncio.sleep(SELDOM_S if late or job.result else EVERY_S)
             try:
                 if await asyncio.to_thread(self.read):
                     self.tell()
