@@ -190,7 +190,7 @@ MACHINE = {"cpu.user": 0.3, "cpu.idle": 0.7, "cpu.iowait": 0.0, "pressure.memory
     [
         (MACHINE, None, "no rule holds"),
         (MACHINE | {"cpu.user": 0.98, "cpu.idle": 0.02}, "cpu", "all processors are busy"),
-        (MACHINE | {"pressure.memory": 0.4}, "memory", "tasks wait for it much of the time"),
+        (MACHINE | {"pressure.memory": 0.4}, "memory", "tasks wait for it"),
         (MACHINE | {"paging.swap_in_bytes_per_s": 4 * MB}, "memory", "the machine swaps"),
     ],
 )

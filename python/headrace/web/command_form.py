@@ -117,15 +117,12 @@ def _drawn(field: FormField, value: Any) -> Any:
         switch.props["aria-description"] = hint
         return switch
     choices: dict[str, str] | None = None
-    entered = "" if value is None else _text(value)
+    entered: str | list[str] = "" if value is None else _text(value)
     if _is_undecided(field):
         choices = {"": "by default", YES: "yes", NO: "no"}
         entered = {True: YES, False: NO}.get(value, "")
     elif field.kind == "choice" and field.repeated:
-        element = ui.select(list(field.choices), label=label, value=[*(value or ())], multiple=True)
-        element.props("outlined dense stack-label use-chips").props["hint"] = hint
-        element.props["aria-label"] = label
-        return element.classes("w-full")
+        choices, entered = {choice: choice for choice in field.choices}, list(value or ())
     elif field.kind == "choice":
         choices = {"": "\N{EN DASH}"} if field.default is None else {}
         choices |= {choice: choice for choice in field.choices}

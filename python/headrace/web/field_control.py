@@ -8,7 +8,7 @@ from nicegui import ui
 
 def field_control(
     kind: str,
-    value: str,
+    value: Any,
     *,
     label: str | None,
     named: str,
@@ -23,7 +23,8 @@ def field_control(
 
     Parameters:
         kind: `integer` and `number` have the keyboard of numbers.
-        value: What the field has; a value that is no choice stays until it is corrected.
+        value: What the field has; a value that is no choice stays until it is corrected. With a
+            list several choices can be made.
         label: Label within the element; None if it is beside it.
         named: Name for screen readers.
         hint: Text below it.
@@ -35,8 +36,9 @@ def field_control(
     """
     element: Any
     if choices is not None:
-        known = choices if value in choices else {**choices, value: value}
-        element = ui.select(dict(known), label=label, value=value)
+        several = isinstance(value, list)
+        known = choices if several or value in choices else {**choices, value: value}
+        element = ui.select(dict(known), label=label, value=value, multiple=several)
     elif lines:
         element = ui.textarea(label, value=value).props("autogrow rows=1")
     else:

@@ -1,6 +1,6 @@
 """Studies of a scenario as jobs: what-if, sweep, optimum."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -28,10 +28,11 @@ STUDIES = {
     "sweep": "How does it scale? Runs the scenario at every combination of values.",
     "optimise": "What is best? Searches values for an objective.",
 }
-CHOICES = {
+GOAL_FIGURES = (*FIGURES, COST)
+CHOICES: Mapping[str, tuple[str, ...]] = {
     "figure": tuple(FIGURES),
-    "maximise": (*FIGURES, COST),
-    "minimise": (*FIGURES, COST),
+    "maximise": GOAL_FIGURES,
+    "minimise": GOAL_FIGURES,
     "design": tuple(DESIGNS),
     "sensitivity": tuple(METHODS),
     "sampler": tuple(SAMPLERS),
@@ -46,6 +47,7 @@ LINKED = {
 MOST_CHECKED = 20
 """Values of a field that are checked before the start."""
 RELATIONS = ("<=", ">=")
+GOALS = ("maximise", "minimise", "subject_to")
 Rows: TypeAlias = Callable[[], Awaitable[list[str]]]
 """Checks rows of a form and returns their values. Raises RefusedRequest."""
 
@@ -64,9 +66,9 @@ class Studies:
                 rows: dict[str, Rows] = {}
                 if form.field("vary"):
                     self._axes.append(_Axes(draft))
-                    rows["vary"] = self._axes[-1].values
+                    rows |= {"vary": self._axes[-1].values}
                 if form.field("subject_to"):
-                    rows["subject_to"] = _Limits().values
+                    rows |= {"subject_to": _Limits().values}
                 fields = command_fields(_with_choices(form), without=("file", "sets", "subject_to"))
                 start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
                 start.classes("q-mt-sm")
@@ -80,15 +82,15 @@ class Studies:
     async def _start(self, name: str, fields: CommandFields, rows: dict[str, Rows]) -> None:
         try:
             values = fields()
-            linked = values.pop("vary", [])
-            values |= {key: await checked() for key, checked in rows.items()}
-            if "vary" in rows and not (values["vary"] or linked):
-                raise RefusedRequest("choose a field, or give linked ones", "vary")
-            values = {key: it for key, it in values.items() if it != []}
-            if linked:
-                values["vary"] = [*values.get("vary", []), *linked]
+            for key, checked in rows.items():
+                # Linked fields come from the field of the form.
+                values[key] = await checked() + values.get(key, [])
+                if key == "vary" and not values[key]:
+                    raise RefusedRequest("choose a field, or give linked ones", key)
             if name == "optimise":
-                _check_goals(values)
+                maximise, minimise, limits = (values.get(key, ()) for key in GOALS)
+                has_prices = not values.keys().isdisjoint(("price", "price_file"))
+                _check_goals(maximise, minimise, limits, has_prices)
             request = request_of(self._draft, name, **values)
         except RefusedRequest as error:
             fields.show_error(error)
@@ -101,7 +103,7 @@ class _Axes:
 
     def __init__(self, draft: ScenarioDraft) -> None:
         self._draft = draft
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, ui.input] = {}
         self._chosen = ui.select(
             {}, label="Vary a field (type to search)", with_input=True, on_change=self._add
         ).props("outlined dense stack-label input-debounce=0")
@@ -121,9 +123,8 @@ class _Axes:
         with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
             value = field_control("text", "", label=path, named=path, hint=hint)
             self._values[path] = value.classes("col")
-            ui.button(icon="delete", on_click=partial(self._remove, path, row)).props(
-                "flat dense"
-            ).props["aria-label"] = f"Remove {path}"
+            button = ui.button(icon="delete", on_click=partial(self._remove, path, row))
+            button.props(f'flat dense aria-label="Remove {path}"')
         self._chosen.value = None
 
     def _remove(self, path: str, row: ui.row) -> None:
@@ -165,7 +166,7 @@ class _Limits:
 
     def _add(self) -> None:
         with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
-            figure = ui.select(list(CHOICES["maximise"]), label="Figure", value="latency_p99")
+            figure = ui.select(list(GOAL_FIGURES), label="Figure", value="latency_p99")
             relation = ui.select(list(RELATIONS), label="Relation", value="<=")
             hint = f"With its unit, such as {' or '.join(EXAMPLES.values())}."
             limit = field_control("text", "", label="Limit", named="Limit", hint=hint)
@@ -176,8 +177,8 @@ class _Limits:
                 self._limits.remove(entry)
                 row.delete()
 
-            button = ui.button(icon="delete", on_click=remove).props("flat dense")
-            button.props["aria-label"] = "Remove the constraint"
+            button = ui.button(icon="delete", on_click=remove)
+            button.props('flat dense aria-label="Remove the constraint"')
 
     async def values(self) -> list[str]:
         texts = []
@@ -193,15 +194,14 @@ class _Limits:
         return texts
 
 
-def _check_goals(values: dict[str, Any]) -> None:
+def _check_goals(
+    maximise: Sequence[str], minimise: Sequence[str], limits: Sequence[str], has_prices: bool
+) -> None:
     """Raise RefusedRequest if a search has no goal, or some that contradict each other."""
-    maximise, minimise, limits = (
-        values.get(name, ()) for name in ("maximise", "minimise", "subject_to")
-    )
     try:
-        goals(maximise, minimise, limits, bool({"price", "price_file"} & values.keys()))
+        goals(maximise, minimise, limits, has_prices)
     except WrongGoal as error:
-        raise RefusedRequest(str(error), "maximise") from None
+        raise RefusedRequest(str(error), GOALS[0]) from None
 
 
 def _reason(error: ValueError) -> str:
@@ -212,13 +212,9 @@ def _reason(error: ValueError) -> str:
 
 def _with_choices(form: CommandForm) -> CommandForm:
     def changed(field: FormField) -> FormField:
-        if field.name == "vary":
-            return msgspec.structs.replace(field, **LINKED)
         choices = CHOICES.get(field.name)
-        return (
-            field
-            if choices is None
-            else msgspec.structs.replace(field, kind="choice", choices=choices)
-        )
+        changes = LINKED if field.name == "vary" else {"kind": "choice", "choices": choices}
+        is_changed = field.name == "vary" or choices is not None
+        return msgspec.structs.replace(field, **changes) if is_changed else field
 
     return msgspec.structs.replace(form, fields=tuple(map(changed, form.fields)))
