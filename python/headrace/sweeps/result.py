@@ -187,7 +187,8 @@ class Sweep:
         """How many runs failed, and why the first one did; empty if none did."""
         if not (failed := self.failed):
             return ""
-        first = f"{values_text(failed[0].set)}: {failed[0].error}"
+        values, error = values_text(failed[0].set), failed[0].error
+        first = f"{values}: {str(error).removeprefix(f'--set {values}: ')}"
         return f"{len(failed):,} of {len(self.runs):,} runs failed: {first}"
 
     @property

@@ -153,7 +153,8 @@ def _is_undecided(field: FormField) -> bool:
 
 
 def _hint(field: FormField) -> str:
-    parts = [field.help]
+    # A form has no options.
+    parts = [field.help.replace(" --", " ")]
     if field.minimum is not None and field.kind in ("integer", "number"):
         parts.append(f"At least {field.minimum:g}.")
     if field.default not in (None, False, True, "") and field.kind != "choice":

@@ -1,6 +1,6 @@
 """Studies of a scenario as jobs: what-if, sweep, optimum."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -85,17 +85,23 @@ class Studies:
             for key, checked in rows.items():
                 # Linked fields come from the field of the form.
                 values[key] = await checked() + values.get(key, [])
-                if key == "vary" and not values[key]:
-                    raise RefusedRequest("choose a field, or give linked ones", key)
+        except RefusedRequest:
+            # It is shown at its field.
+            return
+        try:
+            if not values.get("vary", True):
+                raise RefusedRequest("choose a field, or give linked ones", "vary")
             if name == "optimise":
                 maximise, minimise, limits = (values.get(key, ()) for key in GOALS)
                 has_prices = not values.keys().isdisjoint(("price", "price_file"))
-                _check_goals(maximise, minimise, limits, has_prices)
-            request = request_of(self._draft, name, **values)
+                goals(maximise, minimise, limits, has_prices)
         except RefusedRequest as error:
             fields.show_error(error)
-            return
-        await self._panel.submit(request, fields.show_error)
+        except WrongGoal as error:
+            fields.show_error(RefusedRequest(str(error), GOALS[0]))
+        else:
+            request = request_of(self._draft, name, **values)
+            await self._panel.submit(request, fields.show_error)
 
 
 class _Axes:
@@ -165,7 +171,7 @@ class _Limits:
         ui.button("Add a constraint", icon="add", on_click=self._add).props("flat")
 
     def _add(self) -> None:
-        with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
+        with self._place, ui.row().classes("w-full items-start q-mb-sm") as row:
             figure = ui.select(list(GOAL_FIGURES), label="Figure", value="latency_p99")
             relation = ui.select(list(RELATIONS), label="Relation", value="<=")
             hint = f"With its unit, such as {' or '.join(EXAMPLES.values())}."
@@ -192,16 +198,6 @@ class _Limits:
                 limit.run_method("focus")
                 raise RefusedRequest(f"{texts[-1]}: {limit.error}") from None
         return texts
-
-
-def _check_goals(
-    maximise: Sequence[str], minimise: Sequence[str], limits: Sequence[str], has_prices: bool
-) -> None:
-    """Raise RefusedRequest if a search has no goal, or some that contradict each other."""
-    try:
-        goals(maximise, minimise, limits, has_prices)
-    except WrongGoal as error:
-        raise RefusedRequest(str(error), GOALS[0]) from None
 
 
 def _reason(error: ValueError) -> str:
