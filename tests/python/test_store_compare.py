@@ -17,11 +17,12 @@ import headrace as hr
 from conftest import SMALL, Command
 from headrace.cli.app import run
 from headrace.kinds import STORED
+from headrace.quantities import NOT_KNOWN
 from headrace.store import Store, StoreError
-from headrace.store.figures import FIGURES
+from headrace.store.figures import FIGURES, most_changed
 from headrace.store.samples import mean
 from headrace.store.significance import difference
-from headrace.views.comparison import SHOWN
+from headrace.views.comparison import SHOWN, change_text
 from headrace.views.comparison import view as comparison
 from test_cli_errors import refused
 from test_cli_run import strict
@@ -284,6 +285,7 @@ def test_the_command_tells_what_json_tells(
     refused(headrace("results", "compare", "--by", "host", "--name", "x"), "--by")
 
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 EXTREMES = [0.0, 5e-324, 1e-200, 1.9e154, 1e300, 1.7e308, 1.0, 2.5]
 
 
@@ -382,3 +384,63 @@ def test_commands_for_each_kind(kind: str, place: Path, capfd: pytest.CaptureFix
     assert run(["results", "plot", one, "-o", str(place / "plots")]) == 2
     errors = capfd.readouterr().err
     assert errors.count("\n") == 1 and "internal error" not in errors
+
+
+def test_a_comparison_says_which_fields_differ(headrace: Command, place: Path) -> None:
+    """Each with both values, from the saved scenarios, with the ratio of the main figure."""
+    there = hr.store.open()
+    ids = [kept(there, 1e6, labels={"job": "j1", "owner": "me"})]
+    other = {
+        "scenario": {"name": "compared", "toml": 'count = 4\n[[group]]\nsize = "1 MiB"'},
+        "seed": 1,
+        "version": "1",
+        "throughput": {"read": 1.96e6},
+    }
+    ids.append(there.add(other))
+    assert there.compare(ids).json()["changes"] == [
+        {"path": "count", "values": [1, 4]},
+        {"path": "group.0.size", "values": [None, "1 MiB"]},
+    ]
+    shown = headrace("results", "compare", *ids).stdout
+    change = f"count 1 → 4, group.0.size {NOT_KNOWN} → 1 MiB; read MB/s"
+    assert f"B instead of A: {change} 1.00 → 1.96 ({TIMES} 1.96)" in shown
+    rows = [line for line in shown.splitlines() if line.startswith((" A ", " B "))]
+    assert [row.split()[1] for row in rows] == ["compared", "compared"]
+    assert "job=" not in shown
+    # The list and the result name the result before it.
+    (newest, first) = there.listed(hr.store.make_filter()).entries
+    assert newest.change is not None and newest.change.previous == first.id
+    assert newest.change.ratio == pytest.approx(1.96) and first.change is None
+    assert f"since {first.id}: {change} {TIMES} 1.96" in headrace("results", "show", "last").stdout
+    digest = there.record(first.id).scenario_sha256
+    assert digest is not None
+    assert digest[:12] not in headrace("results", "show", first.id).stdout
+
+
+def test_ten_differing_fields_are_named(place: Path) -> None:
+    fields = {f"field{number}": (1, True) for number in range(12)}
+    text = change_text(fields, "more")
+    assert text.count("→") == 10 and text.endswith("field9 1 → true and 2 more; more")
+
+
+def test_seeds_of_groups_are_no_difference(store: Store) -> None:
+    for version, seed in (("1", 1), ("1", 2), ("2", 3)):
+        store.add(
+            {
+                "scenario": {"name": "compared", "toml": f"count = 1\n[run]\nseed = {seed}"},
+                "seed": seed,
+                "version": version,
+                "throughput": {"read": 1e6 + seed},
+            }
+        )
+    assert store.compare(name="compared", by="version").changes == []
+    ids = store.list()["id"].to_list()[:2]
+    (change,) = store.compare(ids).changes
+    assert (change.path, change.values) == ("run.seed", [3, 2])
+
+
+def test_the_ratio_is_of_the_operation_that_changed_most() -> None:
+    figure = "throughput_bytes_per_s"
+    ratios = {("read", figure): 1.0, ("write", figure): 0.5, ("all", "latency_mean_s"): 9.0}
+    assert most_changed(ratios) == ("write", figure)
+    assert most_changed({("read", figure): math.inf}) is None

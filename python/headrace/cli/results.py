@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -241,7 +241,8 @@ def plot(
         if of == "client-hosts":
             sweep = read(LOAD_SWEEP, document)
             for curve in sweep.curves:
-                name = f"{numbered(curve.client_hosts, 'client host')}, {_curve(entry)}"
+                hosts = numbered(curve.client_hosts, "client host")
+                name = f"{hosts}, {_curve(entry, store.SERVER_LABELS)}"
                 sweeps[name] = sweep.curve(curve.client_hosts)
             continue
         if of != "loads":
@@ -249,7 +250,7 @@ def plot(
                 f"{entry.id}: expected a mixed load at several loads, as headrace bench mix"
                 f" saves it; this result is of kind {entry.kind}"
             )
-        sweeps[_curve(entry)] = read(LOAD_SWEEP, document)
+        sweeps[_curve(entry, store.SERVER_LABELS)] = read(LOAD_SWEEP, document)
     from headrace.render import pictures
     from headrace.views.load_sweep import compared
 
@@ -257,11 +258,11 @@ def plot(
         print(plain_line(f"plot: {file}"))
 
 
-def _curve(entry: "ShownResult") -> str:
+def _curve(entry: "ShownResult", hidden: Collection[str]) -> str:
     """Return the label of a curve: mix, place, labels and identifier."""
     place = entry.document.get("place", {})
     where = " ".join(str(place[key]) for key in ("host", "file_system") if key in place)
-    labels = ", ".join(f"{key}={value}" for key, value in entry.labels.items())
+    labels = ", ".join(f"{key}={value}" for key, value in entry.labels.items() if key not in hidden)
     return ", ".join(part for part in (entry.name, where, labels, entry.id) if part)
 
 

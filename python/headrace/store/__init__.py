@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from headrace.store.catalogue import Store
     from headrace.store.catalogue import open_store as open
     from headrace.store.filters import make_filter
-    from headrace.store.record import Record
+    from headrace.store.record import SERVER_LABELS, Record
 
-__all__ = ["Record", "Store", "StoreError", "StoreFailure", "make_filter", "open"]
+__all__ = ["SERVER_LABELS", "Record", "Store", "StoreError", "StoreFailure", "make_filter", "open"]
 
 IN_MODULE = {
+    "SERVER_LABELS": ("record", "SERVER_LABELS"),
     "Record": ("record", "Record"),
     "Store": ("catalogue", "Store"),
     "open": ("catalogue", "open_store"),

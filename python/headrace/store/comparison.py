@@ -17,11 +17,18 @@ from headrace.store import queries, rows
 from headrace.store.errors import StoreError
 from headrace.store.figures import FIGURES
 from headrace.store.filters import By
-from headrace.store.record import NO_CALLS
+from headrace.store.record import (
+    BY_CHANCE,
+    NO_CALLS,
+    ScenarioField,
+    changed_fields,
+    scenario_fields,
+)
 from headrace.store.samples import Group, Key, Merged, group
 from headrace.store.significance import difference
 
 FEWEST = 2
+RUNS_BY_CHANCE = {f"run.{name}" for name in BY_CHANCE}
 
 TABLE = pl.Schema(
     {
@@ -70,12 +77,15 @@ class Comparison:
     """Notes that a reader needs to interpret the comparison."""
     differences: Sequence[Difference] = ()
     """Environment keys, and versions of Headrace, in which measurements differ."""
+    changes: Sequence[ScenarioField] = ()
+    """Fields in which the scenarios differ."""
 
     def json(self) -> dict[str, Any]:
         """Return the comparison as JSON."""
         fields = {
             "groups": to_document(self.groups),
             "figures": self.table.to_dicts(),
+            "changes": to_document(self.changes),
             "notes": list(self.notes),
             "differences": [{"key": item.key, "values": item.values} for item in self.differences],
         }
@@ -96,7 +106,8 @@ def of_results(
     if len(whole) < FEWEST:
         raise StoreError("one result cannot be compared: expected the identifiers of two or more")
     _check_step(connection, whole, step)
-    return _compared([group(connection, run_id, [run_id], step=step) for run_id in whole], By.DATE)
+    groups = [group(connection, run_id, [run_id], step=step) for run_id in whole]
+    return _compared(connection, groups, By.DATE)
 
 
 def of_groups(
@@ -120,6 +131,7 @@ def of_groups(
         raise StoreError(f"nothing to compare by {by} in these results: {said}")
     _check_step(connection, ids, step)
     return _compared(
+        connection,
         [
             group(connection, _named(label, calls, len(of_each) > 1), of_it, merged, step)
             for label, of_each in members.items()
@@ -148,7 +160,7 @@ def _by_calls(calls: str | None) -> str:
     return "calls not said" if calls is None else f"{calls} calls"
 
 
-def _compared(groups: Sequence[Group], by: By) -> Comparison:
+def _compared(connection: sa.Connection, groups: Sequence[Group], by: By) -> Comparison:
     first = groups[0]
     for one in groups:
         if not one.values:
@@ -174,7 +186,19 @@ def _compared(groups: Sequence[Group], by: By) -> Comparison:
         pl.DataFrame(figures, schema=TABLE),
         [*_notes(groups), *(f"Different {item.sentence()}." for item in different)],
         different,
+        list(_changes(connection, groups)),
     )
+
+
+def _changes(connection: sa.Connection, groups: Sequence[Group]) -> Iterator[ScenarioField]:
+    """Yield the fields in which the newest scenarios of the groups differ. Groups of several
+    results have several seeds."""
+    newest = [max(one.runs, key=lambda run: (run.started, run.id)).id for one in groups]
+    texts = queries.scenarios(connection, newest)
+    several = any(len(one.runs) > 1 for one in groups)
+    for path, values in changed_fields([scenario_fields(texts[key]) for key in newest]).items():
+        if not (several and path in RUNS_BY_CHANCE):
+            yield ScenarioField(path, values)
 
 
 def _differences(groups: Sequence[Group], by: By) -> Iterator[Difference]:

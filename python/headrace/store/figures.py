@@ -25,6 +25,18 @@ OF_POINTS = {
 """Catalogued figures of a sweep's points, by their keys."""
 
 
+def most_changed(ratios: Mapping[tuple[str, str], float]) -> tuple[str, str] | None:
+    """Return the operation with the largest change of the first catalogued figure that there is,
+    and this figure; None if there is none."""
+    known = {
+        pair: abs(math.log(ratio))
+        for pair, ratio in ratios.items()
+        if pair[1] in FIGURES and 0 < ratio < math.inf
+    }
+    rank = {pair: (FIGURES.index(pair[1]), -change, pair[0]) for pair, change in known.items()}
+    return min(rank, key=lambda pair: rank[pair], default=None)
+
+
 class Figure(NamedTuple):
     """One figure of one operation, of a group of operations, or of `all`."""
 

@@ -8,10 +8,24 @@ import sqlalchemy as sa
 
 from headrace.store import queries, rows, schema
 from headrace.store.errors import StoreError
-from headrace.store.figures import FIGURES
+from headrace.store.figures import FIGURES, most_changed
 from headrace.store.queries import LARGE
+from headrace.store.record import changed_fields, scenario_fields
 
 PLACE = {figure: number for number, figure in enumerate(FIGURES)}
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Difference of a result from the one before it of the same name and kind."""
+
+    previous: str
+    """Identifier of the result before it."""
+    fields: Mapping[str, Sequence[Any]]
+    """Former and present value of each field of the scenario that differs, by path."""
+    operation: str = ""
+    figure: str = ""
+    ratio: float | None = None
+    """The figure of the operation, over that of the result before it."""
 
 
 class ResultEntry(rows.RunRow, frozen=True, kw_only=True):
@@ -22,6 +36,8 @@ class ResultEntry(rows.RunRow, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     figures: Mapping[str, Mapping[str, float]]
     """Catalogued figures by operation, then by name."""
+    change: Change | None = None
+    """None for the first result of its name and kind."""
 
 
 class TableEntry(msgspec.Struct, frozen=True):
@@ -86,15 +102,45 @@ def entries(connection: sa.Connection, ids: Sequence[str]) -> list[ResultEntry]:
     figures.sort(key=lambda figure: (figure.operation, PLACE.get(figure.figure, len(PLACE))))
     for row in figures:
         told[row.run_id].setdefault(row.operation, {})[row.figure] = row.value
+    changes = _changes(connection, told)
     return [
         ResultEntry(
             **msgspec.structs.asdict(run),
             environment=environments[run.id],
             labels=labels[run.id],
             figures=told[run.id],
+            change=changes.get(run.id),
         )
         for run in rows.runs(connection, ids)
     ]
+
+
+def _changes(
+    connection: sa.Connection, figures: Mapping[str, Mapping[str, Mapping[str, float]]]
+) -> dict[str, Change]:
+    """Return the change of each result that has a predecessor, by the results' figures."""
+    before = queries.predecessors(connection, list(figures))
+    texts = queries.scenarios(connection, list({*before, *before.values()}))
+    former: dict[str, dict[tuple[str, str], float]] = {}
+    old = list(dict.fromkeys(before.values()))
+    for row in queries.checked_rows(connection, schema.figures, old)[0]:
+        former.setdefault(row["run_id"], {})[row["operation"], row["figure"]] = row["value"]
+    changes = {}
+    for identifier, previous in before.items():
+        pair = texts[previous], texts[identifier]
+        fields = {} if pair[0] == pair[1] else changed_fields([*map(scenario_fields, pair)])
+        own = {
+            (operation, figure): value
+            for operation, by_figure in figures[identifier].items()
+            for figure, value in by_figure.items()
+        }
+        was = former.get(previous, {})
+        ratios = {key: own[key] / was[key] for key in own.keys() & was.keys() if was[key]}
+        key = most_changed(ratios)
+        changes[identifier] = Change(
+            previous, fields, *(() if key is None else (*key, ratios[key]))
+        )
+    return changes
 
 
 def one(connection: sa.Connection, identifier: str) -> ShownResult:

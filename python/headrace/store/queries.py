@@ -376,6 +376,32 @@ def _checksum_if_readable(connection: sa.Connection, tables: sa.MetaData, identi
         return UNREADABLE
 
 
+def scenarios(connection: sa.Connection, ids: Sequence[str]) -> dict[str, str | None]:
+    """Return the scenario of each of these results."""
+    texts: dict[str, str | None] = {}
+    for first in range(0, len(ids), AT_ONCE):
+        query = sa.select(runs.c.id, runs.c.scenario)
+        selected = connection.execute(query.where(runs.c.id.in_(ids[first : first + AT_ONCE])))
+        texts |= {key: text if isinstance(text, str) else None for key, text in selected}
+    return texts
+
+
+def predecessors(connection: sa.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """Return the result before each of these results that has the same name and kind."""
+    older: dict[str, str] = {}
+    before = sa.func.lag(runs.c.id).over(
+        partition_by=(runs.c.name, runs.c.kind), order_by=(runs.c.started, runs.c.id)
+    )
+    for first in range(0, len(ids), AT_ONCE):
+        few = ids[first : first + AT_ONCE]
+        names = sa.select(runs.c.name).where(runs.c.id.in_(few))
+        every = sa.select(runs.c.id, before.label("before")).where(runs.c.name.in_(names))
+        table = every.subquery()
+        query = sa.select(table).where(table.c.id.in_(few), table.c.before.is_not(None))
+        older |= {row.id: row.before for row in connection.execute(query)}
+    return older
+
+
 def contents(connection: sa.Connection, identifier: str) -> list[Content]:
     """Return the names and sizes of a result's tables."""
     return [

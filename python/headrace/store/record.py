@@ -3,10 +3,12 @@
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
+
+import msgspec
 
 from headrace.environment import of_document
 from headrace.environment import timestamp as timestamp
@@ -21,6 +23,10 @@ CALLS = ("posix", "io-uring", "null")
 NO_CALLS = CALLS[2]
 WITHOUT_EFFECT = ("name", "description")
 BY_CHANCE = ("seed", "replications")
+OWNER = "owner"
+JOB = "job"
+SERVER_LABELS = frozenset({OWNER, JOB})
+"""Labels that the server of the pages sets, and that say to whom a result belongs."""
 LARGEST = 2**63 - 1
 """Largest integer of a database."""
 
@@ -157,3 +163,43 @@ def _meaning(scenario: str) -> str:
     if isinstance(run, dict):
         content["run"] = {key: value for key, value in run.items() if key not in BY_CHANCE}
     return sha256(json.dumps(content, sort_keys=True, default=str).encode())
+
+
+class ScenarioField(msgspec.Struct, frozen=True):
+    """A field in which the scenarios of compared groups differ."""
+
+    path: str
+    values: Sequence[Any]
+    """Its value in each group, in their order; null where it is absent."""
+
+
+def scenario_fields(scenario: str | None) -> Mapping[str, Any]:
+    """Return the fields of a scenario by path, such as `servers.count`, without name and
+    description; none if there is no scenario, or one that cannot be read."""
+    try:
+        fields = dict(_leaves(tomllib.loads(scenario or "")))
+    except (ValueError, RecursionError):
+        return {}
+    return {path: value for path, value in fields.items() if path not in WITHOUT_EFFECT}
+
+
+def changed_fields(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of each field in which scenarios differ, by path; None where it is absent.
+    Nothing is known of the differences from a scenario without fields."""
+    if not all(scenarios):
+        return {}
+    paths = dict.fromkeys(path for fields in scenarios for path in fields)
+    rows = {path: [fields.get(path) for fields in scenarios] for path in paths}
+    return {path: row for path, row in rows.items() if any(value != row[0] for value in row)}
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        parts = list(value.items())
+    elif isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+        parts = list(enumerate(value))
+    else:
+        yield path, value
+        return
+    for key, part in parts:
+        yield from _leaves(part, f"{path}.{key}" if path else str(key))

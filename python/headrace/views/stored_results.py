@@ -10,6 +10,7 @@ from headrace.plain_text import plain_line
 from headrace.quantities import figure, size
 from headrace.render import units
 from headrace.render.blocks import Column, Note, Table, View
+from headrace.views.comparison import change_text, ratio_text
 
 if TYPE_CHECKING:
     from headrace.store.listing import ResultEntry, ShownResult, ShownStep
@@ -37,6 +38,7 @@ def listing(entries: Sequence["ResultEntry"]) -> View:
         Column("took", [entry.duration_s for entry in entries], units.TIME, spare=10),
         Column("host", places("host"), spare=2),
         Column("file system", places("file_system"), spare=6),
+        Column("changed", [changed(entry) for entry in entries], spare=11),
         Column("labels", [_labels(entry) for entry in entries], spare=1),
         Column("read MB/s", figures("read", "throughput_bytes_per_s"), units.THROUGHPUT),
         Column("write MB/s", figures("write", "throughput_bytes_per_s"), units.THROUGHPUT),
@@ -45,6 +47,23 @@ def listing(entries: Sequence["ResultEntry"]) -> View:
         Column("overall ms", figures("overall response", "latency_mean_s"), units.MILLISECONDS, 4),
     ]
     return [Table("Results", columns, names=2)]
+
+
+def changed(entry: "ResultEntry") -> str:
+    """Return the fields in which a scenario differs from that of the result before it, and the
+    ratio of the main figures; empty if none differs."""
+    change = entry.change
+    if change is None or not change.fields:
+        return ""
+    ratio = change.ratio
+    effect = "" if ratio is None else ratio_text(change.operation, change.figure, ratio)
+    return change_text(change.fields, effect)
+
+
+def changed_since(entry: "ResultEntry") -> list[str]:
+    """Return the line that says what changed since the result before it, if anything did."""
+    text = changed(entry)
+    return [f"since {entry.change.previous}: {text}"] if entry.change and text else []
 
 
 def _labels(entry: "ResultEntry") -> str:
@@ -76,7 +95,7 @@ def origin(entry: "ShownResult") -> Note:
     lines = [
         f"started {local_time(entry.started)} with version {entry.version}"
         f" on {entry.system} ({entry.machine})",
-        f"scenario {(entry.scenario_sha256 or 'none')[:12]}",
+        *changed_since(entry),
         *map(plain_line, described(entry.environment)),
     ]
     if entry.calls:

@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 
 from headrace.store.listing import ResultEntry
+from headrace.store.record import OWNER, SERVER_LABELS
 from headrace.web.access.permissions import Action, Kind, NotAllowed, is_allowed, require
 from headrace.web.access.users import User
 from headrace.web.site import site
-
-OWNER = "owner"
-JOB = "job"
-SERVER_LABELS = frozenset({OWNER, JOB})
-"""Labels that the server sets, and that say to whom a result belongs."""
 
 
 def may_change(user: User, entry: ResultEntry) -> bool:

@@ -11,7 +11,7 @@ from headrace import kinds
 from headrace.render.echarts import Series
 from headrace.store import StoreError, StoreFailure
 from headrace.store.filters import By
-from headrace.views.comparison import group_letters
+from headrace.views.comparison import group_names
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
 from headrace.web.pages.results.figures import shown_value, title
@@ -65,11 +65,7 @@ def _charts(compared: Mapping[str, Any]) -> None:
     for row in compared["figures"]:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
-    letters = group_letters(compared["groups"])
-    several = len({kind for group in compared["groups"] for kind in group["kinds"]}) > 1
-    names = {
-        it["group"]: _name(letters[it["group"]], it, with_kind=several) for it in compared["groups"]
-    }
+    names = group_names(compared)
     with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
         for figure, groups in by_figure.items():
             if len(groups) < 2:
@@ -85,9 +81,3 @@ def _charts(compared: Mapping[str, Any]) -> None:
                 ],
                 x_kind="category",
             )
-
-
-def _name(letter: str, group: Mapping[str, Any], *, with_kind: bool) -> str:
-    """Return a short name: identifiers are in the table below."""
-    name = f"{letter}: {', '.join(group['names']) or group['group']}"
-    return f"{name} ({', '.join(group['kinds'])})" if with_kind else name

@@ -9,6 +9,7 @@ from headrace.environment import local_time
 from headrace.kinds import STORED
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
+from headrace.views.stored_results import changed
 from headrace.web.access.users import User
 from headrace.web.page import on_typed
 from headrace.web.pages.results.figures import figure_text
@@ -39,6 +40,7 @@ COLUMNS = (
     ("name", "Name", "left"),
     ("started", "Started", "left"),
     ("kind", "Kind", "left"),
+    ("changed", "Changed", "left"),
     ("throughput", "MB/s", "right"),
     ("rate", "operations/s", "right"),
     ("p99", "p99 ms", "right"),
@@ -161,6 +163,7 @@ def _row(entry: ResultEntry) -> dict[str, str]:
         "name": entry.name,
         "started": local_time(entry.started),
         "kind": entry.kind,
+        "changed": changed(entry),
         "throughput": figure_text(entry.figures, "throughput_bytes_per_s"),
         "rate": figure_text(entry.figures, "operations_per_s"),
         "p99": figure_text(entry.figures, "latency_p99_s"),

@@ -12,13 +12,14 @@ from headrace.render.html import as_html
 from headrace.simulate.stored_results import stored_tables
 from headrace.store import StoreError, StoreFailure
 from headrace.store.listing import ShownResult
-from headrace.views.stored_results import one_result
+from headrace.store.record import SERVER_LABELS
+from headrace.views.stored_results import changed_since, one_result
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.page import NotThere, on_typed
 from headrace.web.result_views import show_result
-from headrace.web.results import SERVER_LABELS, change_labels, may_change, remove
+from headrace.web.results import change_labels, may_change, remove
 from headrace.web.site import site
 
 
@@ -35,7 +36,7 @@ async def build(user: User, identifier: str) -> None:
     origin = f"{entry.kind}, started {local_time(entry.started)}, version {entry.version}"
     seed = "" if entry.seed is None else f", seed {entry.seed}"
     ui.label(f"{entry.id}: {origin}{seed}")
-    for line in described(entry.environment):
+    for line in (*changed_since(entry), *described(entry.environment)):
         ui.label(line)
     with ui.row():
         if entry.kind == "simulated":
