@@ -17,7 +17,19 @@ from rich.console import Console
 from conftest import ROOT
 from headrace import kinds
 from headrace.render import csv, pictures, units
-from headrace.render.blocks import Axis, Chart, Column, Line, Note, Records, Span, Table, View, bars
+from headrace.render.blocks import (
+    Axis,
+    Chart,
+    Column,
+    Headline,
+    Line,
+    Note,
+    Records,
+    Span,
+    Table,
+    View,
+    bars,
+)
 from headrace.render.terminal import rendered
 
 DOCUMENTS = {
@@ -148,3 +160,62 @@ def test_spans_of_a_name_have_one_entry_in_the_legend() -> None:
     axes = axes_of(Chart("p", "t", Axis(), Axis(), [Line("a", [0, 3], [1.0, 1.0])], spans=spans))
     assert len(axes.patches) == 3
     assert axes.get_legend_handles_labels()[1] == ["a", "commit", "write-back"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("jobs", {"sequential read, depth 1": "1,522 MB/s", "random read, depth 1": "7,658 IOPS"}),
+        ("load-sweep", {"highest sustained load": "200.0 operations/s", "its p99": "0.619 ms"}),
+        ("measured", {"read throughput": "121.0 MB/s", "read p99 latency": "0.707 ms"}),
+        ("study", {"highest read, block 32 KiB": "1,282 MB/s"}),
+        ("sweep", {"highest throughput": "240.0 MB/s", "at": "servers.count=4"}),
+    ],
+)
+def test_the_figures_that_a_reader_reports(name: str, expected: dict[str, str]) -> None:
+    (headline,) = [one for one in blocks_of(DOCUMENTS[name]) if isinstance(one, Headline)]
+    assert headline.figures.items() >= expected.items()
+    assert 2 <= len(headline.figures) <= 4
+
+
+def test_the_best_change_and_its_gain() -> None:
+    change = {
+        "path": "servers.count",
+        "kind": "quantity",
+        "group": "hardware",
+        "before": "4",
+        "after": "8",
+        "effect": "helps",
+        "throughput_gain": 1.96,
+        "sets": [],
+    }
+    document = {
+        "kind": "whatif",
+        "scenario": {"name": "x"},
+        "factor": 2.0,
+        "replications": 1,
+        "runs": 2,
+        "wall_seconds": 1.0,
+        "baseline": {"bottleneck": {"sentence": "Disks."}},
+        "changes": [change],
+        "nothing": [],
+        "left_out": [],
+    }
+    (headline,) = [one for one in blocks_of(document) if isinstance(one, Headline)]
+    assert next(iter(headline.figures.values())) == "servers.count 4 → 8"
+    assert headline.figures["throughput gain"].endswith(" 1.96")
+
+
+def test_the_best_point_of_an_optimum() -> None:
+    best = {"set": {"servers.count": 8}, "throughput": 2e8, "trial": 1}
+    document = {
+        "kind": "optimum",
+        "scenario": {"name": "x"},
+        "objectives": [{"figure": "throughput", "direction": "maximise"}],
+        "points": [best],
+        "best": best,
+        "importance": {},
+        "failed": [],
+    }
+    (headline,) = [one for one in blocks_of(document) if isinstance(one, Headline)]
+    assert headline.figures == {"best point": "servers.count=8", "throughput": "200.0 MB/s"}

@@ -228,7 +228,14 @@ class Records:
     rows: Sequence[Record]
 
 
-Block: TypeAlias = Note | Table | Chart | HeatMap | Records
+@dataclass(frozen=True)
+class Headline:
+    """The few figures that a reader reports, by their names. Pages show them as cards."""
+
+    figures: Mapping[str, str]
+
+
+Block: TypeAlias = Note | Table | Chart | HeatMap | Records | Headline
 View: TypeAlias = Sequence[Block]
 
 

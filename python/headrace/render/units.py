@@ -18,6 +18,10 @@ class Unit:
     text: Callable[[Any], str]
     """Return a value in SI units as the text of a cell."""
 
+    def full(self, value: Any) -> str:
+        """Return a value in SI units with its unit."""
+        return f"{self.text(value)} {self.name}".strip()
+
 
 TEXT = Unit("", 1.0, str)
 COUNT = Unit("", 1.0, quantities.whole)

@@ -10,6 +10,7 @@ from headrace.render.blocks import (
     Axis,
     Chart,
     Column,
+    Headline,
     Line,
     Note,
     Record,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 TIMES = {"mean": "mean", "p50": "p50", "p99": "p99", "p999": "p99.9", "max": "max"}
 SPARE = {"mean": 3, "max": 2}
+MOST_HEADLINES = 4
 CHARTED = ("p50", "p99", "p999", "max")
 Row: TypeAlias = tuple[JobFigures, str, RequestFigures]
 """A job, one of its operations, and the figures of that."""
@@ -36,6 +38,7 @@ def view(result: JobsReport, histograms: "pl.DataFrame | None" = None) -> View:
     rows = [(job, name, each) for job in result.jobs for name, each in job.operations.items()]
     return [
         Note(f": {result.scenario.description}\n{_measured(result)}", result.scenario.name),
+        Headline(dict(_headlines(rows[:MOST_HEADLINES]))),
         *(_charts(rows) if rows else []),
         *latency_by_percentile("percentiles", histograms),
         _table(result, rows),
@@ -46,6 +49,16 @@ def view(result: JobsReport, histograms: "pl.DataFrame | None" = None) -> View:
         *ending(result.stop),
         Records([_record(*row) for row in rows]),
     ]
+
+
+def _headlines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Yield the throughput of sequential jobs and the IOPS of others, by job and operation."""
+    for job, operation, each in rows:
+        name = job.name if operation in job.name else f"{job.name}, {operation}"
+        if job.pattern == "sequential" and each.throughput:
+            yield name, units.THROUGHPUT.full(each.throughput)
+        elif each.per_second is not None:
+            yield name, units.IOPS.full(each.per_second)
 
 
 def _charts(rows: Sequence[Row]) -> Iterator[Chart]:

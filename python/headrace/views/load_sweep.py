@@ -11,6 +11,7 @@ from headrace.render.blocks import (
     Block,
     Chart,
     Column,
+    Headline,
     Line,
     Note,
     Record,
@@ -39,11 +40,37 @@ def view(result: SweepDocument) -> View:
     return [
         _heading(result),
         *_repeats(result),
+        _headline(result, complete),
         *VARIABLES[result.of](result, complete),
         *([Note(ENDS[result.stop.reason])] if result.stop.reason in ENDS else []),
         *map(warning_note, result.warnings or ()),
         Records([row for step in complete for row in _records(step)]),
     ]
+
+
+def _headline(result: SweepDocument, steps: Sequence[SweepStep]) -> Headline:
+    """Return the highest sustained load, or rate of processes, and its p99."""
+    if result.of == "clients":
+        rates = {step.operations_per_second or 0.0: step for step in steps}
+        best, shown = rates.get(max(rates, default=0.0)), "highest rate"
+    else:
+        curves = result.curves if result.of == "client-hosts" else [result]
+        loads = {
+            (one.kept_up.requested_per_second, one.client_hosts) for one in curves if one.kept_up
+        }
+        keys = {(step.requested_per_second, step.client_hosts): step for step in steps}
+        best = keys.get(max(loads, key=lambda load: load[0], default=(None, None)))
+        rates, shown = (
+            {best.requested_per_second or 0.0: best} if best else {},
+            "highest sustained load",
+        )
+    if best is None:
+        return Headline({})
+    figures = {shown: units.RATE.full(max(rates))}
+    latency = best.service if result.of == "clients" else best.response
+    if latency and latency.p99 is not None:
+        figures["its p99"] = units.MILLISECONDS.full(latency.p99)
+    return Headline(figures | ({} if result.of == "loads" else {"at": best.name}))
 
 
 def compared(sweeps: Mapping[str, SweepDocument]) -> View:

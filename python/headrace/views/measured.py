@@ -20,6 +20,7 @@ from headrace.render.blocks import (
     Block,
     Chart,
     Column,
+    Headline,
     Line,
     Note,
     Record,
@@ -59,6 +60,7 @@ SHARES = {
     "cpu_iowait": "processors waiting for I/O",
     "device_busy": "device busy",
 }
+MOST_HEADLINES = 2
 FLOWS = {"device_read_bytes_per_s": "device reads", "device_write_bytes_per_s": "device writes"}
 MOST, FEWEST, IN_WINDOW = 100, 10, 20
 """Windows of a line, and operations in one, on average."""
@@ -79,6 +81,7 @@ def view(
     """
     return [
         _heading(result),
+        headline(result),
         *_charts(result),
         *([] if series is None else _over_time(series)),
         *latency_by_percentile("latency", histograms),
@@ -88,6 +91,20 @@ def view(
         *left_out_line(result.left_out),
         Records(records(result)),
     ]
+
+
+def headline(result: Report) -> Headline:
+    """Return the rate and p99 of the two most frequent operations."""
+    frequent = sorted(result.operations.items(), key=lambda pair: -pair[1].count)
+    shown = {}
+    for name, each in frequent[:MOST_HEADLINES]:
+        if moved := result.throughput.get(name):
+            shown[f"{name} throughput"] = units.THROUGHPUT.full(moved)
+        elif each.per_second:
+            shown[f"{name} rate"] = units.RATE.full(each.per_second)
+        if (latency := result.latency.get(name)) and latency.p99 is not None:
+            shown[f"{name} p99 latency"] = units.MILLISECONDS.full(latency.p99)
+    return Headline(shown)
 
 
 def figures(result: Report) -> list[Block]:

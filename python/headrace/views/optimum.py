@@ -8,7 +8,7 @@ from headrace.optimisation.goals import COST, UNITS, Constraint, Objective, text
 from headrace.optimisation.optimum import COLUMNS, Optimum
 from headrace.quantities import duration, figure, percent
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Line, Note, Table, View, bars
+from headrace.render.blocks import Axis, Block, Chart, Headline, Line, Note, Table, View, bars
 from headrace.sweeps.result import values_text
 
 Document = Mapping[str, Any]
@@ -16,6 +16,7 @@ Document = Mapping[str, Any]
 MOST_OTHERS = 8
 """Most points that are neither the answer nor equal to it."""
 MOST_FAILED = 3
+MOST_HEADLINES = 3
 MOST_ROWS = 200
 """Most points in the table of a document."""
 SYNCED = "synced_writes"
@@ -54,7 +55,15 @@ def _of_optimum(optimum: Optimum) -> View:
         blocks.append(Note("", "Stopped: the best so far, by few runs."))
     if optimum.best is None:
         return blocks
+    best = {name: text(name, optimum.best.mean(name)) for name in optimum.goals.figures}
+    blocks.insert(1, _headline(optimum.best.point, best))
     return [*blocks, _table(optimum, optimum.best), *map(Note, _notes(optimum, optimum.best))]
+
+
+def _headline(point: Mapping[str, Any], figures: Mapping[str, str]) -> Headline:
+    """Return the best point and its first figures."""
+    shown = dict(list(figures.items())[:MOST_HEADLINES])
+    return Headline({"best point": values_text(point)} | shown)
 
 
 def _history(optimum: Optimum) -> Iterator[Chart]:
@@ -251,7 +260,10 @@ def _of_document(document: Document) -> View:
     if document["best"] is None:
         blocks.append(Note("No point meets the constraints."))
     else:
-        blocks.append(_means("Best point", [document["best"]], with_intervals=True))
+        best = document["best"]
+        shown = {name: text(name, best.get(name)) for name in objectives}
+        blocks.append(_headline(best["set"], shown))
+        blocks.append(_means("Best point", [best], with_intervals=True))
     if len(objectives) > 1:
         x, y = objectives[:2]
         lines = [

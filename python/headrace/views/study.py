@@ -12,6 +12,7 @@ from headrace.render.blocks import (
     Block,
     Chart,
     Column,
+    Headline,
     HeatMap,
     Line,
     Note,
@@ -27,6 +28,7 @@ HEADINGS = {"throughput": ("MB/s", units.THROUGHPUT), "per_second": ("/s", units
 TITLES = {"throughput": "Throughput", "per_second": "Operations a second"}
 MOST_LINES = 7
 """Lines of a chart, one for each colour; with more, each test has its own chart."""
+MOST_HEADLINES = 4
 WIDE = 20.0
 """Figures that differ by more than this factor are drawn on a logarithmic axis."""
 IN_MEMORY = "fits-in-memory"
@@ -39,6 +41,7 @@ def view(result: StudyReport) -> View:
     is_one = len(points) == 1
     return [
         Note(f": {result.scenario.description}", result.scenario.name),
+        _headline(result),
         *_charts(result),
         _of_one(result) if is_one else _of_many(result),
         *(
@@ -49,6 +52,26 @@ def view(result: StudyReport) -> View:
         *ending(result.stop),
         Records([_record(row) for row in result.summary]),
     ]
+
+
+def _headline(result: StudyReport) -> Headline:
+    """Return the highest figure of each of the first tests, and the point that has it."""
+    best: dict[str, SummaryRow] = {}
+    for row in result.summary:
+        if row.value is not None and row.value > (best.get(row.test, row).value or 0.0) * (
+            row.test in best
+        ):
+            best[row.test] = row
+    shown = {}
+    for test, row in list(best.items())[:MOST_HEADLINES]:
+        varying = [
+            f"{key} {_named(result, key, value)}"
+            for key, value in row.parameters.items()
+            if any(other.parameters[key] != value for other in result.summary)
+        ]
+        name = f"highest {test}, {', '.join(varying)}" if varying else test
+        shown[name] = UNITS[row.unit].full(row.value)
+    return Headline(shown)
 
 
 def has_intervals(result: StudyReport) -> bool:

@@ -1,14 +1,14 @@
 """A sweep: simulations of a scenario at many points."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from headrace.quantities import NOT_KNOWN, SHOWN_FIGURES, ShownFigure, amounts, duration, figure
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Column, Headline, Line, Note, Table, View
 from headrace.render.units import Unit
 from headrace.sweeps.result import FIGURES, Sweep, values_text
 from headrace.sweeps.sensitivity import METHODS, Sensitivity
@@ -46,7 +46,7 @@ def view(sweep: Sweep, chosen: str | None = None) -> View:
     """
     names = [chosen] if chosen else [key for key in CHARTED if _known(sweep, key).height]
     sensitivity = sweep.sensitivities
-    blocks: list[Block] = [_heading(sweep)]
+    blocks: list[Block] = [_heading(sweep), *_headline(sweep, names[:1])]
     if chosen or sensitivity is None:
         for name in names:
             blocks += charts(sweep, name, "sweep" if chosen else f"sweep-{name}")
@@ -57,6 +57,20 @@ def view(sweep: Sweep, chosen: str | None = None) -> View:
         if (more := sweep.points.height - MOST_ROWS) > 0:
             blocks.append(Note(f"{more:,} more points: see --json or --output."))
     return [*blocks, *_failures(sweep)]
+
+
+def _headline(sweep: Sweep, names: Sequence[str]) -> Iterator[Headline]:
+    """Yield the best point of a figure: times are best short, and all others high."""
+    for name in names:
+        column, shown_as = FIGURES[name], SHOWN_FIGURES[name]
+        is_time = column.endswith("_s") and not column.endswith("_per_s")
+        known = _known(sweep, name).sort(column, descending=not is_time)
+        for row in known.head(1).iter_rows(named=True):
+            point = values_text({path: row[path] for path in sweep.paths})
+            title = f"{'shortest' if is_time else 'highest'} {shown_as.words}"
+            p95 = row.get("latency_p95_s")
+            p95s = {} if p95 is None or is_time else {"its p95": units.MILLISECONDS.full(p95)}
+            yield Headline({title: _axis(shown_as).unit.full(row[column]), "at": point} | p95s)
 
 
 def _known(sweep: Sweep, name: str) -> pl.DataFrame:
@@ -132,7 +146,10 @@ def charts(sweep: Sweep, name: str, picture: str = "sweep") -> list[Chart]:
 
 def _axis(shown_as: ShownFigure) -> Axis:
     unit = "" if shown_as.unit == "1/s" else shown_as.unit
-    return Axis(shown_as.words, Unit(unit, shown_as.factor, figure))
+    return Axis(
+        shown_as.words,
+        Unit(unit, shown_as.factor, lambda value: figure(shown_as.factor * value)),
+    )
 
 
 def _places(path: str, column: pl.Series) -> tuple[Axis, Callable[[Any], Any]]:

@@ -7,7 +7,7 @@ from typing import Literal
 from headrace.alternatives import GROUPS
 from headrace.quantities import NOT_KNOWN, duration
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Column, Headline, Line, Note, Table, View
 from headrace.render.units import Unit
 from headrace.sweeps.whatif_report import EFFECT, Change, LeftOutKind, WhatIfReport
 
@@ -28,7 +28,12 @@ def view(report: WhatIfReport) -> View:
     changes = report.changes
     helps = [change for change in changes if change.effect == "helps"]
     shown, more = _shown([change for change in helps if not _trades(change)])
-    blocks: list[Block] = [_heading(report), _chart(report, helps), _table(report, shown)]
+    blocks: list[Block] = [
+        _heading(report),
+        *_headline([change for change in helps if not _trades(change)]),
+        _chart(report, helps),
+        _table(report, shown),
+    ]
     helped = {change.path for change in helps}
     harmed: dict[str, list[str]] = {}
     for change in changes:
@@ -60,6 +65,18 @@ def view(report: WhatIfReport) -> View:
             blocks.append(Note(f"{title}: {separator.join(fields)}."))
     blocks.append(Note("", "\n" + report.baseline.bottleneck.sentence))
     return blocks
+
+
+def _headline(helps: Sequence[Change]) -> list[Headline]:
+    """Return the best change and its gains."""
+    if not helps:
+        return []
+    best = helps[0]
+    shown = {"best change": f"{best.path} {best.before or NOT_KNOWN} → {best.after}"}
+    for key, label in GAINS.items():
+        if (gain := getattr(best, key)) is not None:
+            shown[f"{label} gain"] = f"\N{MULTIPLICATION SIGN} {_gain(gain)}"
+    return [Headline(shown)]
 
 
 def _group(change: Change) -> str:

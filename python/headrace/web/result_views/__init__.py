@@ -10,9 +10,10 @@ from nicegui import ui
 from headrace import kinds
 from headrace.environment import of_document
 from headrace.plain_text import plain
-from headrace.render.blocks import Block, Chart, HeatMap, Note, Table, View
+from headrace.render.blocks import Block, Chart, Headline, HeatMap, Note, Table, View
 from headrace.web.charts import show_chart
 from headrace.web.heat_map import show_heat_map
+from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.generic import show_document
 from headrace.web.result_views.origin import show_origin
 from headrace.web.tables import show_table
@@ -68,6 +69,8 @@ def _show_text(block: Block) -> None:
             show_table(title, names, block.rows(), left=set(range(block.names)) or {0})
             if block.caption:
                 ui.label(block.caption).classes("text-sm")
+        case Headline() if block.figures:
+            show_figures(block.figures)
         case Note() if text := plain(f"{block.name}{block.text}").strip():
             label = ui.label(text).classes("whitespace-pre-line")
             if block.name:
