@@ -4,6 +4,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TypeAlias
 
 import polars as pl
@@ -13,7 +14,7 @@ from playwright.sync_api import Browser, expect
 import headrace as hr
 from conftest import ROOT, emptied
 from headrace.store import Store
-from web_site import RunningSite, opened, running_site, until, visit
+from web_site import RunningSite, connected, opened, running_site, until, visit
 
 HOSTILE = '<img src=x onerror="document.title=1">'
 
@@ -146,3 +147,57 @@ def test_refused_requests(path: str, status: int, site: RunningSite) -> None:
     answer = site.get(path)
     assert answer.status_code == status, answer.text
     assert "Traceback" not in answer.text
+
+
+def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: Path) -> None:
+    """Filters, page and order; Back returns to the ones before."""
+    store = hr.store.open(str(tmp_path / "store"))
+    for number in range(60):
+        store.add(
+            {
+                "scenario": {"name": f"run {number % 2}", "toml": f"count = {number}"},
+                "version": "1",
+                "throughput": {"read": 1e6 * (number + 1)},
+            },
+            labels={"rack": str(number % 3)},
+        )
+    with running_site(tmp_path) as site, opened(browser, site.url + "/results") as page:
+        expect(page.get_by_text("60 results, page 1 of 2")).to_be_visible()
+        page.get_by_role("button", name="Older").click()
+        expect(page.get_by_text("60 results, page 2 of 2")).to_be_visible()
+        page.wait_for_url("**/results?page=2")
+        page.get_by_label("Label").fill("rack=1")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("20 results, page 1 of 1")).to_be_visible()
+        page.wait_for_url("**/results?label=rack%3D1")
+        # As numbers: 59 is the largest of a third of the results.
+        page.get_by_role("columnheader", name="MB/s").click()
+        page.wait_for_url("**/results?label=rack%3D1&sort=throughput")
+        expect(page.get_by_role("row").nth(1).get_by_role("cell").nth(5)).to_have_text("2")
+        page.reload()
+        connected(page)
+        expect(page.get_by_role("row").last.get_by_role("cell").nth(5)).to_have_text("59")
+        for address, text in (
+            ("label=rack%3D1", "20 results, page 1 of 1"),
+            ("page=2", "60 results, page 2 of 2"),
+            ("", "60 results, page 1 of 2"),
+        ):
+            page.evaluate("window.isFormer = true")
+            page.go_back()
+            page.wait_for_function("!window.isFormer && window.did_handshake === true")
+            page.wait_for_url("**/results" + (f"?{address}" if address else ""))
+            expect(page.get_by_text(text)).to_be_visible()
+        page.go_forward()
+        expect(page.get_by_text("60 results, page 2 of 2")).to_be_visible()
+        # A page beyond the last is the last.
+        visit(page, site.url + "/results?page=9")
+        expect(page.get_by_text("60 results, page 2 of 2")).to_be_visible()
+        # A comparison has its results in the address.
+        ids = store.list()["id"].to_list()
+        visit(page, f"{site.url}/results/compare?ids={ids[0]},{ids[2]}")
+        expect(page.get_by_text("B instead of A: count 59 → 57")).to_be_visible()
+        page.get_by_label("Results", exact=True).fill(f"{ids[0]},{ids[4]}")
+        page.get_by_role("button", name="Compare", exact=True).click()
+        expect(page.get_by_text("B instead of A: count 59 → 55")).to_be_visible()
+        page.go_back()
+        expect(page.get_by_text("B instead of A: count 59 → 57")).to_be_visible()

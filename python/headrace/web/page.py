@@ -2,9 +2,11 @@
 
 import functools
 import inspect
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 from fastapi import HTTPException, Request, Response
@@ -82,6 +84,31 @@ def on_typed(
 
     # Events of the field itself have its value in place of an event.
     field.on(event, handle, js_handler="(event) => emit(event.target?.value ?? event)")
+
+
+FOLLOW_HISTORY = """
+const follow = () => { if (location.search !== window.headraceSearch) location.reload(); };
+window.headraceSearch = new URL(performance.getEntriesByType("navigation")[0].name).search;
+window.addEventListener("popstate", follow);
+follow();
+"""
+"""Draw a page anew when the browser goes back or forward to another address of it, which may happen
+while the page is loaded."""
+
+
+def follow_history() -> None:
+    """Have Back and Forward return to the addresses that `push_address` adds to the history."""
+    ui.run_javascript(FOLLOW_HISTORY)
+
+
+def push_address(path: str, values: Mapping[str, Any]) -> None:
+    """Add the address of what a page shows to the browser's history, without empty values."""
+    query = urlencode({key: value for key, value in values.items() if value})
+    address = json.dumps(f"{path}?{query}" if query else path)
+    ui.run_javascript(
+        f"if (location.pathname + location.search !== {address}) {{"
+        f'history.pushState({{}}, "", {address}); window.headraceSearch = location.search; }}'
+    )
 
 
 async def submit_and_follow(request: JobRequest, user: User, page: str = "/jobs") -> None:

@@ -1,9 +1,11 @@
 """The list of results."""
 
 import asyncio
+from typing import Any
 from urllib.parse import urlencode
 
 from nicegui import ui
+from nicegui.events import ValueChangeEventArguments
 
 from headrace.environment import local_time
 from headrace.kinds import STORED
@@ -11,7 +13,7 @@ from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
 from headrace.views.stored_results import changed
 from headrace.web.access.users import User
-from headrace.web.page import on_typed
+from headrace.web.page import follow_history, on_typed, push_address
 from headrace.web.pages.results.figures import figure_text
 from headrace.web.site import site
 
@@ -36,6 +38,9 @@ BODY_SELECTION = """
 <q-checkbox v-model="props.selected" dense
   :aria-label="'Select ' + props.row.name + ', ' + props.row.started" />
 """
+BY_NUMBER = """
+(one, other) => Number(one.replaceAll(",", "")) - Number(other.replaceAll(",", ""))
+""".strip()
 COLUMNS = (
     ("name", "Name", "left"),
     ("started", "Started", "left"),
@@ -50,9 +55,20 @@ COLUMNS = (
 
 
 async def build(
-    user: User, search: str = "", kind: str = "", name: str = "", label: str = "", since: str = ""
+    user: User,
+    search: str = "",
+    kind: str = "",
+    name: str = "",
+    label: str = "",
+    since: str = "",
+    page: int = 1,
+    sort: str = "",
 ) -> None:
-    """Draw the list; the filters are in the address."""
+    """Draw the list; its filters, page and order are in the address.
+
+    `sort` is a column by which a page is sorted, with "-" before it from the largest down.
+    """
+    follow_history()
     with ui.row().classes("w-full items-end"):
         text = ui.input("Search", value=search).props("clearable").classes("grow")
         kinds = ui.select(
@@ -74,17 +90,29 @@ async def build(
     table = ui.table(
         rows=[],
         columns=[
-            {"name": key, "label": title, "field": key, "align": align}
+            {
+                "name": key,
+                "label": title,
+                "field": key,
+                "align": align,
+                "sortable": True,
+                **({":sort": BY_NUMBER} if align == "right" else {}),
+            }
             for key, title, align in COLUMNS
         ],
+        pagination={
+            "rowsPerPage": 0,
+            "sortBy": sort.removeprefix("-") or None,
+            "descending": sort.startswith("-"),
+        },
         row_key="id",
         selection="multiple",
     )
-    table.props('flat bordered dense aria-label="Results"').classes("w-full")
+    table.props('flat bordered dense hide-pagination aria-label="Results"').classes("w-full")
     table.add_slot("body-cell-name", NAME_CELL)
     table.add_slot("header-selection", HEADER_SELECTION)
     table.add_slot("body-selection", BODY_SELECTION)
-    place = {"page": 1, "total": 0}
+    place, order = {"page": max(1, page)}, {"sort": sort}
 
     async def show() -> None:
         message.text = ""
@@ -93,10 +121,13 @@ async def build(
         except (StoreError, StoreFailure, ValueError) as error:
             message.text = str(error)
             return
-        place["total"] = listed.total
+        pages = max(1, -(-listed.total // PAGE_SIZE))
+        if place["page"] > pages:
+            place["page"] = pages
+            await show()
+            return
         table.rows = [_row(entry) for entry in listed.entries]
         table.update()
-        pages = max(1, -(-listed.total // PAGE_SIZE))
         count.text = f"{listed.total:,} results, page {place['page']} of {pages}"
         if listed.damaged:
             message.text = "Damaged and omitted: " + "; ".join(listed.damaged)
@@ -120,20 +151,30 @@ async def build(
 
     async def turn(by: int) -> None:
         place["page"] = max(1, place["page"] + by)
+        remember()
         await show()
 
     async def changed() -> None:
         place["page"] = 1
+        remember()
+        await show()
+
+    def sorted_by(event: ValueChangeEventArguments[Any]) -> None:
+        column = event.value.get("sortBy") or ""
+        order["sort"] = f"-{column}" if column and event.value.get("descending") else column
+        remember()
+
+    def remember() -> None:
         values = {
             "search": text.value,
             "kind": kinds.value,
             "name": named.value,
             "label": labelled.value,
             "since": after.value,
+            "page": place["page"] if place["page"] > 1 else "",
+            "sort": order["sort"],
         }
-        address = "/results?" + urlencode({key: value for key, value in values.items() if value})
-        ui.navigate.history.replace(address.rstrip("?"))
-        await show()
+        push_address("/results", values)
 
     with ui.row().classes("items-center q-mt-md"):
         earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
@@ -154,6 +195,7 @@ async def build(
         element.on("clear", changed)
     for select in (kinds, named):
         select.on_value_change(changed)
+    table.on_pagination_change(sorted_by)
     await show()
 
 
