@@ -6,6 +6,7 @@ import pytest
 import headrace as hr
 from conftest import Command
 from headrace.store import Store, StoreError, make_filter
+from headrace.store.figures import chosen_pair
 
 
 def test_labels_are_set_changed_and_removed(store: Store, result: hr.Result) -> None:
@@ -37,6 +38,27 @@ def test_the_history_of_a_figure(store: Store, result: hr.Result) -> None:
     assert store.history(make_filter(name="another")).is_empty()
     assert ("write", "latency_mean_s") in store.operations(make_filter())
     assert store.names() == [result.name]
+
+
+def test_a_history_without_a_figure_has_the_first_of_the_results(
+    store: Store, result: hr.Result
+) -> None:
+    store.add(result.document)
+    history = store.history(make_filter())
+    assert history.select("operation", "figure").row(0) == ("all", "latency_mean_s")
+    assert history["value"].to_list() == [result.document["latency"]["all"]["mean"]]
+    history = store.history(make_filter(), "write")
+    assert history["figure"].to_list() == ["throughput_bytes_per_s"]
+    assert store.history(make_filter(), "none").is_empty()
+    pairs = [("all", "latency_mean_s"), ("write", "latency_p99_s"), ("write", "latency_mean_s")]
+    for asked, expected in (
+        ((None, None), pairs[0]),
+        (("write", None), pairs[2]),
+        (("write", "latency_p99_s"), pairs[1]),
+        (("read", "latency_p99_s"), pairs[0]),
+    ):
+        assert chosen_pair(pairs, *asked) == expected
+    assert chosen_pair([]) is None
 
 
 def test_the_command(headrace: Command, place: object, result: hr.Result) -> None:

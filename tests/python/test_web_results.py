@@ -110,6 +110,8 @@ def test_the_api_of_results(filled: Filled) -> None:
     history = site.get("/api/results/history", params={"name": "small", "operation": "write"})
     now = store.shown(ids[0]).version
     assert [it["version"] for it in history.json()] == [now, "9.9.9", now]
+    first = site.get("/api/results/history", params={"name": "small"}).json()
+    assert [(it["operation"], it["figure"]) for it in first] == [("all", "latency_mean_s")] * 3
 
 
 def test_exports(filled: Filled) -> None:

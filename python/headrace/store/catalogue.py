@@ -13,7 +13,7 @@ from headrace.environment import started_of
 from headrace.store.checksums import TABLE as CHECKSUMS
 from headrace.store.checksums import checksum
 from headrace.store.errors import StoreError
-from headrace.store.figures import figures, repetitions, step_figures
+from headrace.store.figures import chosen_pair, figures, repetitions, step_figures
 from headrace.store.insertion import NewResult, insert
 from headrace.store.location import Directory, Location, location
 from headrace.store.parquet_tables import (
@@ -333,22 +333,28 @@ class Store:
     def history(
         self,
         chosen: "Filter",
-        operation: str = "all",
-        figure: str = "throughput_bytes_per_s",
+        operation: str | None = None,
+        figure: str | None = None,
     ) -> "pl.DataFrame":
         """Return a figure of the matching results over time, the oldest first.
 
         Parameters:
             chosen: Conditions; of more results than its limit the newest are taken.
-            operation: An operation, a group of operations, or `all`.
-            figure: A catalogued figure, such as `latency_p99_s`.
+            operation: An operation, a group of operations, or `all`; by default the first that the
+                results have.
+            figure: A catalogued figure, such as `latency_p99_s`; by default their first.
 
         Returns:
-            Identifier, start, version, kind, host and value of each result that has the figure.
+            Identifier, start, version, kind, host and value of each result that has the figure,
+            and the operation and figure.
         """
-        from headrace.store import frames
+        from headrace.store import frames, queries
 
         with self._database.reading() as connection:
+            if operation is None or figure is None:
+                pairs = queries.operations(connection, chosen)
+                pair = chosen_pair(pairs, operation, figure) or ("", "")
+                operation, figure = operation or pair[0], figure or pair[1]
             return frames.history(connection, chosen, operation, figure)
 
     def find(self, text: str) -> str:

@@ -25,6 +25,24 @@ OF_POINTS = {
 """Catalogued figures of a sweep's points, by their keys."""
 
 
+def chosen_pair(
+    pairs: Iterable[tuple[str, str]], operation: str | None = None, figure: str | None = None
+) -> tuple[str, str] | None:
+    """Return the operation and figure of a history: those asked for, and the first that results
+    have in place of others.
+
+    Parameters:
+        pairs: Operations and figures that the results have.
+        operation: None for the first in alphabetical order; figure: None for the first catalogued.
+    """
+    known = sorted(pair for pair in pairs if pair[1] in FIGURES)
+    if operation is not None:
+        known = [pair for pair in known if pair[0] == operation] or known
+    known = [pair for pair in known if pair[0] == known[0][0]]
+    named = [pair for pair in known if pair[1] == figure]
+    return min(named or known, key=lambda pair: FIGURES.index(pair[1]), default=None)
+
+
 def most_changed(ratios: Mapping[tuple[str, str], float]) -> tuple[str, str] | None:
     """Return the operation with the largest change of the first catalogued figure that there is,
     and this figure; None if there is none."""

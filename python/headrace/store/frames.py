@@ -63,7 +63,8 @@ def history(
     rows = queries.history(connection, chosen, operation, figure)
     texts = pl.Schema({**HISTORY, "started": pl.String()})
     frame = pl.DataFrame([tuple(row) for row in rows], schema=texts, orient="row")
-    return frame.with_columns(_as_time("started"))
+    names = pl.lit(operation).alias("operation"), pl.lit(figure).alias("figure")
+    return frame.with_columns(_as_time("started"), *names)
 
 
 def runs(connection: sa.Connection, ids: Sequence[str]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from headrace.render.echarts import Series
 from headrace.store import StoreError, StoreFailure, make_filter
-from headrace.store.figures import FIGURES
+from headrace.store.figures import chosen_pair
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
 from headrace.web.pages.results.figures import shown_value, title
@@ -34,10 +34,8 @@ async def build(
     if name not in names:
         ui.label("Choose a scenario." if not name else f"There is no result named {name}.")
     operations = sorted({pair for pair, _ in pairs})
-    operation = operation if operation in operations else next(iter(operations), "")
+    operation, figure = chosen_pair(pairs, operation, figure) or ("", "")
     figures = [figure_ for one, figure_ in pairs if one == operation]
-    if figure not in figures:
-        figure = next((key for key in FIGURES if key in figures), "")
 
     def go() -> None:
         values = {"name": scenario.value, "operation": choice.value, "figure": shown.value}
