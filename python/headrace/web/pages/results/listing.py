@@ -1,6 +1,7 @@
 """The list of results."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -87,6 +88,65 @@ async def build(
         after = ui.input("Since", value=since, placeholder="7 d or 2026-11-01").classes("min-w-32")
     message = ui.label().props('role="alert"').classes("text-negative")
     count = ui.label().props('aria-live="polite"')
+    table = _table(sort)
+    fields = {"search": text, "kind": kinds, "name": named, "label": labelled, "since": after}
+    place, order = {"page": max(1, page)}, {"sort": sort}
+
+    async def show() -> None:
+        message.text = ""
+        try:
+            values = {key: field.value for key, field in fields.items()}
+            listed = await asyncio.to_thread(_listed, values, place["page"])
+        except (StoreError, StoreFailure, ValueError) as error:
+            message.text = str(error)
+            return
+        pages = max(1, -(-listed.total // PAGE_SIZE))
+        if place["page"] > pages:
+            place["page"] = pages
+            await show()
+            return
+        table.rows = [_row(entry) for entry in listed.entries]
+        table.update()
+        count.text = f"{listed.total:,} results, page {place['page']} of {pages}"
+        if listed.damaged:
+            message.text = "Damaged and omitted: " + "; ".join(listed.damaged)
+        earlier.set_enabled(place["page"] > 1)
+        later.set_enabled(place["page"] < pages)
+
+    async def turn(by: int) -> None:
+        place["page"] = max(1, place["page"] + by)
+        remember()
+        await show()
+
+    async def filtered() -> None:
+        place["page"] = 1
+        remember()
+        await show()
+
+    def sorted_by(event: ValueChangeEventArguments[Any]) -> None:
+        column = event.value.get("sortBy") or ""
+        order["sort"] = f"-{column}" if column and event.value.get("descending") else column
+        remember()
+
+    def remember() -> None:
+        values = {key: field.value for key, field in fields.items()}
+        number = place["page"] if place["page"] > 1 else ""
+        push_address("/results", {**values, "page": number, "sort": order["sort"]})
+
+    with ui.row().classes("items-center q-mt-md"):
+        earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
+        later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
+        _actions(table, named)
+    for element in (text, labelled, after):
+        on_typed(element, "change", filtered)
+        element.on("clear", filtered)
+    for select in (kinds, named):
+        select.on_value_change(filtered)
+    table.on_pagination_change(sorted_by)
+    await show()
+
+
+def _table(sort: str) -> ui.table:
     table = ui.table(
         rows=[],
         columns=[
@@ -112,91 +172,37 @@ async def build(
     table.add_slot("body-cell-name", NAME_CELL)
     table.add_slot("header-selection", HEADER_SELECTION)
     table.add_slot("body-selection", BODY_SELECTION)
-    place, order = {"page": max(1, page)}, {"sort": sort}
+    return table
 
-    async def show() -> None:
-        message.text = ""
-        try:
-            listed = await asyncio.to_thread(query)
-        except (StoreError, StoreFailure, ValueError) as error:
-            message.text = str(error)
-            return
-        pages = max(1, -(-listed.total // PAGE_SIZE))
-        if place["page"] > pages:
-            place["page"] = pages
-            await show()
-            return
-        table.rows = [_row(entry) for entry in listed.entries]
-        table.update()
-        count.text = f"{listed.total:,} results, page {place['page']} of {pages}"
-        if listed.damaged:
-            message.text = "Damaged and omitted: " + "; ".join(listed.damaged)
-        earlier.set_enabled(place["page"] > 1)
-        later.set_enabled(place["page"] < pages)
 
-    def query() -> Listed:
-        key, equals, value = (labelled.value or "").partition("=")
-        if labelled.value and not (key and equals):
-            raise ValueError(f"label {labelled.value}: expected KEY=VALUE, such as disks=new")
-        chosen = make_filter(
-            kinds.value or None,
-            named.value or None,
-            {key: value} if key else None,
-            after.value or None,
-            PAGE_SIZE,
-            skip=(place["page"] - 1) * PAGE_SIZE,
-            search=text.value or None,
-        )
-        return site().store().listed(chosen)
+def _listed(values: Mapping[str, str | None], page: int) -> Listed:
+    """Return a page of the results that match the filters. Raises ValueError for a wrong label."""
+    label, search = values.get("label") or "", values.get("search")
+    key, equals, value = label.partition("=")
+    if label and not (key and equals):
+        raise ValueError(f"label {label}: expected KEY=VALUE, such as disks=new")
+    chosen = make_filter(
+        values.get("kind") or None,
+        values.get("name") or None,
+        {key: value} if key else None,
+        values.get("since") or None,
+        PAGE_SIZE,
+        skip=(page - 1) * PAGE_SIZE,
+        search=search or None,
+    )
+    return site().store().listed(chosen)
 
-    async def turn(by: int) -> None:
-        place["page"] = max(1, place["page"] + by)
-        remember()
-        await show()
 
-    async def changed() -> None:
-        place["page"] = 1
-        remember()
-        await show()
-
-    def sorted_by(event: ValueChangeEventArguments[Any]) -> None:
-        column = event.value.get("sortBy") or ""
-        order["sort"] = f"-{column}" if column and event.value.get("descending") else column
-        remember()
-
-    def remember() -> None:
-        values = {
-            "search": text.value,
-            "kind": kinds.value,
-            "name": named.value,
-            "label": labelled.value,
-            "since": after.value,
-            "page": place["page"] if place["page"] > 1 else "",
-            "sort": order["sort"],
-        }
-        push_address("/results", values)
-
-    with ui.row().classes("items-center q-mt-md"):
-        earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
-        later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
-        ui.button(
-            "Compare", icon="compare_arrows", on_click=lambda: _compare(table)
-        ).bind_enabled_from(table, "selected", lambda ids: len(ids) > 1)
-        with ui.dropdown_button("Export", icon="download").bind_enabled_from(
-            table, "selected", lambda ids: len(ids) > 0
-        ):
-            for format_, title in EXPORTS.items():
-                ui.item(title, on_click=lambda format_=format_: _export(table, format_))
-        ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props(
-            "outline"
-        )
-    for element in (text, labelled, after):
-        on_typed(element, "change", changed)
-        element.on("clear", changed)
-    for select in (kinds, named):
-        select.on_value_change(changed)
-    table.on_pagination_change(sorted_by)
-    await show()
+def _actions(table: ui.table, named: ui.select) -> None:
+    ui.button("Compare", icon="compare_arrows", on_click=lambda: _compare(table)).bind_enabled_from(
+        table, "selected", lambda ids: len(ids) > 1
+    )
+    with ui.dropdown_button("Export", icon="download").bind_enabled_from(
+        table, "selected", lambda ids: len(ids) > 0
+    ):
+        for format_, title in EXPORTS.items():
+            ui.item(title, on_click=lambda format_=format_: _export(table, format_))
+    ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props("outline")
 
 
 def _row(entry: ResultEntry) -> dict[str, str]:
