@@ -30,7 +30,10 @@ from headrace.render.blocks import (
     View,
     bars,
 )
+from headrace.render.echarts import Plot, Series
 from headrace.render.terminal import rendered
+from headrace.web.result_views import single_bar
+from headrace.web.result_views.generic import field_text
 
 DOCUMENTS = {
     path.stem: json.loads(path.read_text())
@@ -219,3 +222,32 @@ def test_the_best_point_of_an_optimum() -> None:
     }
     (headline,) = [one for one in blocks_of(document) if isinstance(one, Headline)]
     assert headline.figures == {"best point": "servers.count=8", "throughput": "200.0 MB/s"}
+
+
+def test_a_single_line_is_named_unless_the_title_does() -> None:
+    plot = Plot("Latency over time", "time (s)", "latency (ms)")
+    assert plot.options([Series("read", [1], [2.0])])["legend"]["data"] == ["read"]
+    assert plot.options([Series("latency", [1], [2.0])])["legend"] == {"show": False}
+
+
+def test_a_single_bar_is_a_figure() -> None:
+    axis = Axis("", units.THROUGHPUT)
+    (chart,) = bars("x", "Throughput", "operation", axis, {"MB/s": {"read": 5e8}})
+    assert single_bar(chart) == ("Throughput, read", "500.0 MB/s")
+    (chart,) = bars("x", "Throughput", "operation", axis, {"MB/s": {"read": 5e8, "write": 1.0}})
+    assert single_bar(chart) is None
+
+
+def test_values_have_the_units_of_people() -> None:
+    assert field_text("throughput.read", 5e8) == "500 MB/s"
+    assert field_text("counters.device_read_bytes_per_s", 5e8) == "500 MB/s"
+    assert field_text("operations.read.bytes", 67_108_864) == "67.11 MB"
+    assert field_text("operations.read.count", 1000) == "1,000"
+    assert field_text("partial", True) == "True"
+    document = json.loads(json.dumps(DOCUMENTS["sweep"]))
+    for run in document["points"]:
+        run["set"] = {"servers.device.read_rate": ("500 MB/s", "1 GB/s")[run["point"]]}
+    charts = [block for block in blocks_of(document) if isinstance(block, Chart)]
+    x = charts[0].x
+    assert x.label == "servers.device.read_rate (MB/s)"
+    assert [x.unit.scale * place for place in charts[0].lines[0].x] == pytest.approx([500, 1000])

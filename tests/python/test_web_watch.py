@@ -147,3 +147,14 @@ def test_charts_of_a_load_sweep_and_of_a_study() -> None:
     assert {it.kind for it in series} == {"bar"}
     moments = [Progress(5.0, figures={"seconds": 1.0, "latency": 0.5, "IOPS": 3})]
     assert list(charts_of(moments, [])) == ["latency (ms) over time", "IOPS over time"]
+
+
+def test_changes_of_a_study_are_bars_in_mb_a_second() -> None:
+    changes = [
+        Progress(float(n), text=f"servers.count={n}", figures={"step": n, "throughput": 5e8 * n})
+        for n in (1, 2)
+    ]
+    (drawn,) = charts_of([], changes).values()
+    _, unit, (series,), kind = drawn
+    assert (unit, series.kind, kind) == ("throughput (MB/s)", "bar", "category")
+    assert list(series.y) == [500.0, 1000.0]

@@ -127,8 +127,10 @@ class Plot(msgspec.Struct, frozen=True):
         return options
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
-        several = len(series) > 1
         names = [one.name for one in series]
+        # The title or the axis may name a single line.
+        titles = f"{self.title} {self.x} {self.y}".lower()
+        several = len(series) > 1 or any(name.lower() not in titles for name in names)
         legend = {"top": 28, "left": 0, "type": "scroll", "data": names}
         letters = LETTER * _longest_number(series, self.y_kind, self.y_max)
         x, y = self._x_axis(series), self._y_axis(series, letters)

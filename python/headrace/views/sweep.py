@@ -26,6 +26,12 @@ MOST_TICKS = 8
 """Most values that are written below an axis one by one."""
 DECADES = 10.0
 """Values whose ratio is larger are drawn on a logarithmic axis."""
+AXIS_UNITS = {
+    "B/s": (("MB/s", 1e6), ("kB/s", 1e3)),
+    "B": (("MiB", 2.0**20), ("KiB", 2.0**10)),
+    "s": (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)),
+}
+"""Units of the axis of a field, and their sizes, the largest first."""
 CHARTED = ("synced_writes", "throughput", "operations", "latency_p95")
 """Figures that are drawn if none is chosen."""
 SOBOL = {
@@ -160,7 +166,10 @@ def _places(path: str, column: pl.Series) -> tuple[Axis, Callable[[Any], Any]]:
         return Axis(path, scale="names"), str
     places = dict(zip(values, numbers[0], strict=True))
     texts = {place: str(value) for value, place in places.items()}
-    unit = Unit(numbers[1], 1.0, lambda place: texts.get(place, figure(place)))
+    largest = max(map(abs, places.values()))
+    scales = [one for one in AXIS_UNITS.get(numbers[1], ()) if largest >= one[1]]
+    name, one = scales[0] if scales else (numbers[1], 1.0)
+    unit = Unit(name, 1 / one, lambda place: texts.get(place, figure(place / one)))
     is_wide = min(places.values()) > 0 and max(places.values()) >= DECADES * min(places.values())
     ticks = sorted(texts) if len(texts) <= MOST_TICKS else []
     return Axis(path, unit, "log" if is_wide else "linear", ticks=ticks), places.__getitem__

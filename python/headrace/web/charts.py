@@ -132,12 +132,14 @@ def show_chart(chart: blocks.Chart) -> Chart:
             for value in values
         ]
 
+    # Names have no order in which a line could join them.
+    shapes = {"mark": "scatter", "level": "line", "line": "bar" if x.scale == "names" else "line"}
     series = [
         Series(
             line.name,
             [place(at) for at in line.x],
             scaled(line.y),
-            {"mark": "scatter", "level": "line"}.get(line.shape, line.shape),
+            shapes.get(line.shape, line.shape),
             scaled(line.low),
             scaled(line.high),
             is_reference=line.is_reference,

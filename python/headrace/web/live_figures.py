@@ -27,6 +27,8 @@ STEP_FIGURES = ("throughput", "operations", "achieved", "MB/s", "latency")
 """Figures of finished steps that are drawn if none has a unit in its name."""
 UNIT = re.compile(r"(.*) \(([^()]*/s)\)")
 """Name of a figure with its unit, such as `create (operations/s)`."""
+RATES = ("throughput", "synced_writes")
+"""Figures in bytes a second, which are drawn in MB/s."""
 SECONDS = ("latency",)
 """How the names of figures in seconds begin. They are drawn in milliseconds."""
 
@@ -146,6 +148,8 @@ def _numeric(progress: Sequence[Progress]) -> list[str]:
 
 
 def _scaled(name: str) -> tuple[str, float]:
+    if name in RATES:
+        return f"{name} (MB/s)", 1e-6
     return (f"{name} (ms)", 1e3) if name.startswith(SECONDS) else (name, 1.0)
 
 

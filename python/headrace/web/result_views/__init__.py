@@ -77,7 +77,21 @@ def _show_text(block: Block) -> None:
                 label.classes("font-bold")
 
 
+def single_bar(chart: Chart | HeatMap) -> tuple[str, str] | None:
+    """Return the name and figure of a chart with one bar; None for any other."""
+    if isinstance(chart, HeatMap) or len(chart.lines) != 1 or len(chart.lines[0].x) != 1:
+        return None
+    (line,) = chart.lines
+    if line.shape != "bar" or line.y[0] is None:
+        return None
+    return f"{chart.title}, {chart.x.unit.text(line.x[0])}", chart.y.unit.full(line.y[0])
+
+
 def _show_charts(charts: Sequence[Chart | HeatMap]) -> None:
+    single = dict(filter(None, map(single_bar, charts)))
+    if single:
+        show_figures(single)
+        charts = [chart for chart in charts if single_bar(chart) is None]
     if len(charts) <= MOST_CHARTS or not all(chart.topic for chart in charts):
         for chart in charts:
             show_chart(chart) if isinstance(chart, Chart) else show_heat_map(chart)

@@ -1,10 +1,12 @@
 """Any document as tables of its fields."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
+from headrace.quantities import rate_text, size
 from headrace.render.echarts import number_text
 
 MOST_ROWS = 200
@@ -12,6 +14,13 @@ MOST_ROWS = 200
 MOST_COLUMNS = 12
 LONG = 120
 """Characters of a text that is shown folded."""
+
+
+UNITS = {
+    re.compile(r"bytes_per_s$|(^|\.)(throughput|synced_writes)(\.[^.]*)?$"): rate_text,
+    re.compile(r"(^|[._])bytes$"): size,
+}
+"""How fields are written whose names say what they are."""
 
 
 def show_document(document: Mapping[str, Any]) -> None:
@@ -54,7 +63,16 @@ def _plain(path: str, value: Any) -> Iterator[tuple[str, str]]:
         if not _are_records(value):
             yield path, ", ".join(number_text(item) for item in value)
     else:
-        yield path, number_text(value)
+        yield path, field_text(path, value)
+
+
+def field_text(path: str, value: Any) -> str:
+    """Return the value of a field, rates and sizes with their units."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for pattern, text in UNITS.items():
+            if pattern.search(path):
+                return text(value)
+    return number_text(value)
 
 
 def _records(path: str, value: Any) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
@@ -78,7 +96,7 @@ def _row(record: Mapping[str, Any]) -> dict[str, str]:
     row: dict[str, str] = {}
     for key, value in record.items():
         if isinstance(value, Mapping):
-            row |= {f"{key}.{name}": text for name, text in _plain("", value)}
+            row |= dict(_plain(key, value))
         else:
-            row[key] = next((text for _, text in _plain("", value)), "")
+            row[key] = next((text for _, text in _plain(key, value)), "")
     return row

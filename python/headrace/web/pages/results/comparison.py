@@ -54,9 +54,9 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
     except (StoreError, StoreFailure, ValueError) as error:
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         return
-    _charts(compared)
     # It escapes all texts of results.
     ui.html(kinds.html("comparison", compared), sanitize=False).classes("hr-tables")
+    _charts(compared)
 
 
 def _charts(compared: Mapping[str, Any]) -> None:

@@ -157,6 +157,7 @@ def _table(sort: str) -> ui.table:
                 "align": align,
                 "sortable": True,
                 **({":sort": BY_NUMBER} if align == "right" else {}),
+                **({"classes": "whitespace-normal min-w-48"} if key == "changed" else {}),
             }
             for key, title, align in COLUMNS
         ],
