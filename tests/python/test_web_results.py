@@ -151,6 +151,10 @@ def test_refused_requests(path: str, status: int, site: RunningSite) -> None:
     assert "Traceback" not in answer.text
 
 
+FOLLOWS = "!window.isFormer && window.headraceSearch === location.search"
+"""Whether a page that was drawn anew follows the browser's history."""
+
+
 def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: Path) -> None:
     """Filters, page and order; Back returns to the ones before."""
     store = hr.store.open(str(tmp_path / "store"))
@@ -186,7 +190,7 @@ def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: 
         ):
             page.evaluate("window.isFormer = true")
             page.go_back()
-            page.wait_for_function("!window.isFormer && window.did_handshake === true")
+            page.wait_for_function(FOLLOWS)
             page.wait_for_url("**/results" + (f"?{address}" if address else ""))
             expect(page.get_by_text(text)).to_be_visible()
         page.go_forward()
