@@ -174,8 +174,10 @@ class ScenarioField(msgspec.Struct, frozen=True):
 
 
 def scenario_fields(scenario: str | None) -> Mapping[str, Any]:
-    """Return the fields of a scenario by path, such as `servers.count`, without name and
-    description; none if there is no scenario, or one that cannot be read."""
+    """Return the fields of a scenario by path, without name and description.
+
+    There are none without a scenario, or if it cannot be read.
+    """
     try:
         fields = dict(_leaves(tomllib.loads(scenario or "")))
     except (ValueError, RecursionError):

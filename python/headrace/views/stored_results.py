@@ -50,8 +50,7 @@ def listing(entries: Sequence["ResultEntry"]) -> View:
 
 
 def changed(entry: "ResultEntry") -> str:
-    """Return the fields in which a scenario differs from that of the result before it, and the
-    ratio of the main figures; empty if none differs."""
+    """Return what changed in a scenario since the result before, with a figure's ratio, if any."""
     change = entry.change
     if change is None or not change.fields:
         return ""

@@ -97,8 +97,10 @@ def compare(
 
 @router.get("/history")
 def history(name: str, operation: str | None = None, figure: str | None = None) -> Response:
-    """Return a figure of the results with a name over time, the oldest first; by default of the
-    first operation, and the first figure, that they have."""
+    """Return a figure of the results with a name over time, the oldest first.
+
+    By default it is the first figure of the first operation that they have.
+    """
     try:
         rows = site().store().history(make_filter(name=name, limit=MOST), operation, figure)
     except (StoreError, StoreFailure) as error:

@@ -9,13 +9,12 @@ from nicegui import ui
 from headrace.kinds import SIMULATED, read
 from headrace.simulate.frames import SERVER_SERIES, over_time
 from headrace.simulate.report import Report
-from headrace.views.simulated import tables
+from headrace.views.simulated import main_figures, tables
 from headrace.views.simulation_charts import charts, server_map, utilisation
 from headrace.web.charts import Chart, show_chart
 from headrace.web.result_views import show_blocks
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.origin import note
-from headrace.web.simulation_figures import main_figures
 
 Document = Mapping[str, Any]
 

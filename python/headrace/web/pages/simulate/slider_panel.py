@@ -7,11 +7,11 @@ from typing import Any
 from nicegui import events, ui
 
 from headrace.document_io import as_sets
+from headrace.views.simulated import main_figures
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.simulation import show_utilisation
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.scenario_text import UnchangeableText
-from headrace.web.simulation_figures import main_figures
 from headrace.web.site import site
 from headrace.web.sliders import FIRST, OCTAVES, Slider, sliders
 
