@@ -21,8 +21,10 @@ LABEL = """
 (() => {{
   const find = (left) => {{
     const it = document.querySelector('#c{id} .cm-content');
-    if (it) it.setAttribute('aria-label', '{label}');
-    else if (left) setTimeout(() => find(left - 1), 100);
+    if (it) {{
+      it.setAttribute('aria-label', '{label}');
+      it.parentElement.setAttribute('tabindex', '0');
+    }} else if (left) setTimeout(() => find(left - 1), 100);
   }};
   find(50);
 }})()
@@ -43,7 +45,7 @@ class TomlEditor:
         ui.add_css(STYLE)
         with ui.element("section").props('aria-label="Text"').classes("hr-toml"):
             self._text = ui.codemirror(
-                text,
+                _with_unix_lines(text),
                 language="TOML",
                 theme="vscodeLight",
                 line_wrapping=True,
@@ -56,25 +58,35 @@ class TomlEditor:
         self._follow_theme()
 
     @property
+    def element(self) -> ui.codemirror:
+        """The element that holds the text."""
+        return self._text
+
+    @property
     def text(self) -> str:
         """The text, without the byte order mark that editors of Windows put before it."""
         return (self._text.value or "").removeprefix("\ufeff")
 
     @text.setter
     def text(self, text: str) -> None:
-        self._text.value = text
+        self._text.value = _with_unix_lines(text)
+
+    def mark(self, line: int | None) -> None:
+        """Mark the line that is wrong, and no other."""
+        self._text.decorations = (
+            [] if line is None else [{"kind": "line", "line": line, "class": "hr-wrong-line"}]
+        )
 
     def show_error(self, error: QuickError | None) -> str:
         """Mark the line that is wrong, and return the message with its place."""
+        self.mark(None if error is None else error.line)
         if error is None or error.line is None:
-            self._text.decorations = []
             return "" if error is None else error.message
-        self._text.decorations = [{"kind": "line", "line": error.line, "class": "hr-wrong-line"}]
         column = f", column {error.column}" if error.column else ""
         return f"Line {error.line}{column}: {error.message}"
 
     def _opened(self, _: str, text: str) -> None:
-        self._text.value = text
+        self.text = text
 
     def _download(self) -> None:
         ui.download.content(self.text, self._file, "application/toml")
@@ -94,3 +106,8 @@ class TomlEditor:
 
         ui.timer(0.0, ask, once=True)
         ui.timer(2.0, theme)
+
+
+def _with_unix_lines(text: str) -> str:
+    # The editor counts each end of a line as one character: changes would be at wrong places.
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nicegui import app, run, ui
+from nicegui import run, ui
 
 from headrace._core import ScenarioError
 from headrace.design.catalogue_file import DEFAULT
@@ -27,6 +27,7 @@ from headrace.web.layout import heading
 from headrace.web.pages.design.form import SectionForm
 from headrace.web.scenario_text import UnchangeableText
 from headrace.web.site import site
+from headrace.web.toml_editor import TomlEditor
 
 if TYPE_CHECKING:
     from headrace.design.evaluation import Choice
@@ -43,24 +44,10 @@ STYLE = """
   .hr-sheet-text { position: static; }
 }
 .hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
-.hr-sheet-text .nicegui-codemirror { height: calc(100vh - 220px); min-height: 300px;
-  max-height: none; width: 100%; border: 1px solid rgba(128, 128, 128, 0.5); }
-.hr-wrong-line { background: rgba(220, 40, 40, 0.25); outline: 1px solid rgb(200, 30, 30); }
+.hr-sheet-text .hr-toml .nicegui-codemirror { height: calc(100vh - 220px); }
 .body--dark .text-negative { --q-negative: #ff9d94; }
 .body--dark .q-btn--flat, .body--dark .q-btn--outline { --q-primary: #7cc0ee; }
 .hr-questions li { margin: 4px 0; }
-"""
-LABEL = """
-(() => {{
-  const find = (left) => {{
-    const it = document.querySelector('#c{id} .cm-content');
-    if (it) {{
-      it.setAttribute('aria-label', 'Worksheet (TOML)');
-      it.parentElement.setAttribute('tabindex', '0');
-    }} else if (left) setTimeout(() => find(left - 1), 100);
-  }};
-  find(50);
-}})()
 """
 
 
@@ -113,18 +100,11 @@ class Editor:
 
     def text_area(self) -> None:
         """Draw the text."""
-        with ui.element("section").props('aria-label="Text"').classes("hr-sheet-text"):
+        with ui.element("div").classes("hr-sheet-text"):
             heading("Text (TOML)", 3)
-            self._text = ui.codemirror(
-                self.sheet.text,
-                language="TOML",
-                theme="vscodeLight",
-                line_wrapping=True,
-                on_change=self._typed,
+            self._text = TomlEditor(
+                self.sheet.text, "Worksheet (TOML)", f"{self.name}.toml", self._typed
             )
-            ui.run_javascript(LABEL.format(id=self._text.id))
-            ui.button("Download", icon="download", on_click=self._download).props("flat no-caps")
-        self._follow_theme()
 
     def on_checked(self, call: Callable[[], Awaitable[None]]) -> None:
         """Call a function after each check."""
@@ -184,13 +164,13 @@ class Editor:
                 await run.io_bound(change)
             except UnchangeableText as error:
                 return str(error)
-            self._text.value = self.sheet.text
+            self._text.text = self.sheet.text
             await self._save()
         await self.check()
         return None
 
     async def _typed(self) -> None:
-        if (self._text.value or "") == self.sheet.text:
+        if self._text.text == self.sheet.text:
             return
         self._turn += 1
         turn = self._turn
@@ -199,7 +179,7 @@ class Editor:
         if turn != self._turn:
             return
         async with self._lock:
-            self.sheet.text = self._text.value or ""
+            self.sheet.text = self._text.text
             await self._save()
         self._follow()
         await self.check()
@@ -225,7 +205,7 @@ class Editor:
     def _show(self) -> None:
         error, before, self._shown = self.checked.error, self._shown, self.checked
         self._wrong.set_visibility(error is not None)
-        self._text.decorations = []
+        self._text.mark(None if error is None else error.line)
         wrong = None
         if error is None:
             self._state.text = "The worksheet is correct and saved."
@@ -235,10 +215,6 @@ class Editor:
             named = f"{error.field}: " if error.field else ""
             self._wrong.text = f"{at}{named}{error.message}"
             wrong = section_of(error.path)
-            if error.line is not None:
-                self._text.decorations = [
-                    {"kind": "line", "line": error.line, "class": "hr-wrong-line"}
-                ]
         # What has not changed stays: its buttons may be clicked meanwhile.
         if self.checked.contradictions != before.contradictions:
             self._show_contradictions()
@@ -288,18 +264,6 @@ class Editor:
             ui.button(title, on_click=partial(self._bar.set_value, title)).props(
                 "flat dense no-caps"
             )
-
-    def _download(self) -> None:
-        ui.download.content(self.sheet.text, f"{self.name}.toml", "application/toml")
-
-    def _follow_theme(self) -> None:
-        async def ask() -> None:
-            dark = app.storage.user.get("dark")
-            if dark is None:
-                dark = await ui.run_javascript("Quasar.Dark.isActive", timeout=10.0)
-            self._text.theme = "githubDark" if dark else "vscodeLight"
-
-        ui.timer(0.0, ask, once=True)
 
 
 def _checked(text: str, owner: str, catalogue: str, uploads: Path) -> CheckedSheet:
