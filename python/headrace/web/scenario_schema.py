@@ -29,6 +29,11 @@ class ScenarioField(msgspec.Struct, frozen=True):
     """Values of a choice; of a text, values that it may have besides."""
     example: str = ""
 
+    def help_of(self, entered: str) -> str:
+        """Return the description of a value: the line of its kind if all kinds have one."""
+        lines = self.description.split("\n")
+        return next((line for line in lines if line.startswith(f"{entered}: ")), self.description)
+
 
 class Explained(msgspec.Struct, frozen=True):
     """A value of the complete scenario, and where it comes from."""
@@ -140,7 +145,7 @@ def _kind_text(nodes: list[Schema]) -> str:
     for alternative in _alternatives(nodes):
         const = alternative.get("properties", {}).get("kind", {}).get("const")
         if const is not None:
-            parts.append(f"{const}: {alternative.get('description', '')}")
+            parts.append(" ".join(f"{const}: {alternative.get('description', '')}".split()))
     return "\n".join(dict.fromkeys(parts))
 
 

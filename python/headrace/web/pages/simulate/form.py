@@ -49,6 +49,7 @@ class ScenarioForm:
                     if control.value != entry.entered:
                         control.value = _allowed(control, entry.entered)
                         control.error = None
+                    control.props.update(hint=entry.field.help_of(entry.entered))
         finally:
             self._following = False
 
@@ -184,7 +185,7 @@ def _control(field: ScenarioField, label: str, entered: str) -> Any:
         entered,
         label=label,
         named=label,
-        hint=field.description,
+        hint=field.help_of(entered),
         choices=choices,
         completions=field.choices,
         debounce_ms=PAUSE_MS,
