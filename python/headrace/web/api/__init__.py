@@ -8,6 +8,7 @@ from headrace.web.access.permissions import NotAllowed
 from headrace.web.api import (
     design,
     directories,
+    drafts,
     files,
     jobs,
     monitors,
@@ -16,6 +17,7 @@ from headrace.web.api import (
     scenarios,
 )
 from headrace.web.api.errors import COMMON, describe
+from headrace.web.design.drafts import DraftError
 
 ROUTERS = (
     jobs.router,
@@ -26,6 +28,7 @@ ROUTERS = (
     results.router,
     scenarios.router,
     design.router,
+    *drafts.routers,
 )
 """To add a part of the API takes a file here and a line there."""
 
@@ -45,6 +48,10 @@ def create_api() -> FastAPI:
     @api.exception_handler(NotAllowed)
     def not_allowed(_request: Request, error: NotAllowed) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, 403)
+
+    @api.exception_handler(DraftError)
+    def no_draft(_request: Request, error: DraftError) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, error.status)
 
     for router in ROUTERS:
         api.include_router(router)

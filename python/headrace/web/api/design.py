@@ -13,12 +13,12 @@ from headrace.commands.design import CALCULATIONS, record
 from headrace.design import forms
 from headrace.design.catalogue_file import DEFAULT
 from headrace.design.evaluation import Solution
-from headrace.fields import decode_json
 from headrace.web.access.requests import user_of
+from headrace.web.api.drafts import TEXT, body_of, read
 from headrace.web.api.errors import answer
 from headrace.web.design.calculations import calculate
 from headrace.web.design.catalogues import catalogue_names, open_catalogue
-from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.design.drafts import Drafts
 from headrace.web.design.figures import DesignView, FrontPoint, designs_of, front_points
 from headrace.web.design.sheet import check_sheet, load_sheet, sheet_error
 from headrace.web.design.solving import (
@@ -48,21 +48,6 @@ class SheetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Name of a catalogue, as `GET /design/catalogues` lists them."""
 
 
-class DraftRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A draft to save."""
-
-    toml: str
-    """Text of the worksheet."""
-    before: str | None = None
-    """The text that the change began with; null replaces any."""
-
-
-class RenameRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Another name of a draft."""
-
-    name: str
-
-
 class SolveRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A search for a draft."""
 
@@ -81,17 +66,9 @@ class SolutionDocument(msgspec.Struct, frozen=True, kw_only=True):
     designs: list[FrontPoint]
 
 
-def _body(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": properties, "required": required}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-TEXT = {"type": "string"}
-SHEET = _body({"toml": TEXT, "catalogue": TEXT}, ["toml"])
-DRAFT = _body({"toml": TEXT, "before": TEXT}, ["toml"])
-RENAME = _body({"name": TEXT}, ["name"])
-SOLVE = _body({"catalogue": TEXT, "values": {"type": "object"}}, [])
-VALUES = _body({}, [])
+SHEET = body_of({"toml": TEXT, "catalogue": TEXT}, ["toml"])
+SOLVE = body_of({"catalogue": TEXT, "values": {"type": "object"}}, [])
+VALUES = body_of({}, [])
 SVG: dict[str, Any] = {"content": {"image/svg+xml": {}}}
 
 
@@ -113,53 +90,6 @@ def catalogues(request: Request) -> dict[str, str]:
     return catalogue_names(site().settings, user_of(request).name)
 
 
-@router.get("/drafts")
-def drafts(request: Request) -> Response:
-    """List the user's drafts, the last changed first."""
-    return answer(list(_drafts().drafts(user_of(request).name)))
-
-
-@router.get("/drafts/{name}")
-def draft(name: str, request: Request) -> dict[str, str]:
-    """Return a draft with its text."""
-    return {"name": name, "toml": _text(request, name)}
-
-
-@router.put("/drafts/{name}", openapi_extra=DRAFT)
-async def save(name: str, request: Request) -> Response:
-    """Save a draft: `{"toml": "…"}`.
-
-    With `before`, the text that the change began with, the status is 409 if the draft has been
-    changed elsewhere.
-    """
-    body, owner = await _read(request, DraftRequest), user_of(request).name
-    try:
-        saved = await run.io_bound(_drafts().save, owner, name, body.toml, body.before)
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
-    return answer(saved)
-
-
-@router.post("/drafts/{name}/rename", openapi_extra=RENAME)
-async def rename(name: str, request: Request) -> dict[str, str]:
-    """Rename a draft: `{"name": "new name"}`."""
-    body = await _read(request, RenameRequest)
-    try:
-        _drafts().rename(user_of(request).name, name, body.name)
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
-    return {"name": body.name}
-
-
-@router.delete("/drafts/{name}", status_code=204)
-def remove(name: str, request: Request) -> None:
-    """Remove a draft."""
-    try:
-        _drafts().remove(user_of(request).name, name)
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
-
-
 @router.get("/drafts/{name}/flow.svg", response_class=Response, responses={200: SVG})
 def draft_flow(name: str, request: Request) -> Response:
     """Draw the data flow of a draft as SVG."""
@@ -169,13 +99,11 @@ def draft_flow(name: str, request: Request) -> Response:
 @router.post("/drafts/{name}/solve", status_code=201, openapi_extra=SOLVE)
 async def solve(name: str, request: Request) -> dict[str, str]:
     """Search a design for a draft, as a job; return the job's identifier."""
-    body, owner = await _read(request, SolveRequest), user_of(request).name
+    body, owner = await read(request, SolveRequest), user_of(request).name
     text = await run.io_bound(_text, request, name)
     try:
         order = solve_request(site().settings, owner, name, text or "", body.catalogue, body.values)
         job = await run.io_bound(site().jobs.submit, order, owner)
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
     except RefusedRequest as error:
         raise HTTPException(422, str(error)) from None
     if job is None:
@@ -186,7 +114,7 @@ async def solve(name: str, request: Request) -> dict[str, str]:
 @router.post("/check", openapi_extra=SHEET)
 async def check(request: Request) -> Response:
     """Check a worksheet as `headrace design check` does: error, unknown answers, contradictions."""
-    body, owner = await _read(request, SheetRequest), user_of(request).name
+    body, owner = await read(request, SheetRequest), user_of(request).name
 
     def checked() -> Response:
         result = check_sheet(body.toml, _catalogue(owner, body.catalogue), _uploads(owner))
@@ -198,7 +126,7 @@ async def check(request: Request) -> Response:
 @router.post("/recommend", openapi_extra=SHEET)
 async def recommend(request: Request) -> Response:
     """Recommend for each zone, as `headrace design recommend --json` does: the choices."""
-    body, owner = await _read(request, SheetRequest), user_of(request).name
+    body, owner = await read(request, SheetRequest), user_of(request).name
 
     def choices() -> Response:
         from headrace.design.recommendation import load_rules
@@ -217,7 +145,7 @@ async def recommend(request: Request) -> Response:
 @router.post("/flow", openapi_extra=SHEET, response_class=Response, responses={200: SVG})
 async def flow(request: Request) -> Response:
     """Draw the data flow of a worksheet as SVG."""
-    body = await _read(request, SheetRequest)
+    body = await read(request, SheetRequest)
     return await run.io_bound(_flow, request, body.toml) or Response(status_code=503)
 
 
@@ -281,7 +209,7 @@ async def calculation(name: str, request: Request) -> Response:
     The parameters are those of `headrace design NAME`, as `{"disks": 12, "disk_capacity": "4 TB"}`;
     a GET request returns their schema.
     """
-    values = await _read(request, dict[str, Any])
+    values = await read(request, dict[str, Any])
     _require_calculation(name)
     try:
         result = await calculate(site().forms["design", name], values)
@@ -295,22 +223,13 @@ def _require_calculation(name: str) -> None:
         raise HTTPException(404, f"there is no calculator {name}")
 
 
-def _drafts() -> Drafts:
-    return Drafts(site().settings)
-
-
 def _text(request: Request, name: str) -> str:
-    try:
-        return _drafts().text(user_of(request).name, name)
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
+    return Drafts(site().settings).text(user_of(request).name, name)
 
 
 def _catalogue(owner: str, name: str) -> Any:
     try:
         return open_catalogue(site().settings, owner, name).catalogue
-    except DraftError as error:
-        raise HTTPException(error.status, str(error)) from None
     except ScenarioError as error:
         raise HTTPException(422, str(error)) from None
 
@@ -354,10 +273,3 @@ def _design(identifier: str, place: int) -> DesignView:
     if not 0 <= place < len(designs_of(plan)):
         raise HTTPException(404, f"there is no design {place}")
     return DesignView(plan, place)
-
-
-async def _read(request: Request, kind: type[Any]) -> Any:
-    try:
-        return decode_json(await request.body() or b"{}", kind)
-    except ValueError as error:
-        raise HTTPException(422, str(error)) from None

@@ -1,7 +1,8 @@
-"""Drafts of worksheets, and catalogues, that users keep on the server as TOML files."""
+"""Texts that users keep on the server as TOML files: drafts, and catalogues."""
 
 import os
 import re
+import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,10 +17,13 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ._-]{0,78}[A-Za-z0-9_-])?")
 LARGEST_TEXT = 1 << 20
 """Bytes of a draft."""
 MOST_DRAFTS = 500
-"""Drafts of a user, and as many catalogues."""
+"""Drafts of a kind that a user has."""
 SUFFIX = ".toml"
 
-DraftKind = Literal["worksheets", "catalogues"]
+DraftKind = Literal["worksheets", "catalogues", "scenarios", "nets"]
+
+_CHANGES = threading.Lock()
+"""Held between the test of a draft and its change."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -73,14 +77,14 @@ class Drafts:
             DraftError: The name or the text is not allowed, or there are too many drafts.
         """
         self._check(owner, name, text)
-        if len(self.drafts(owner)) >= MOST_DRAFTS:
-            raise DraftError(f"you have {MOST_DRAFTS} drafts: delete some", 413)
-        for number in range(1, MOST_DRAFTS + 2):
-            chosen = name if number == 1 else f"{name[:74]} {number}"
-            path = self._path(owner, chosen)
-            if not path.exists():
-                self._write(path, text)
-                return chosen
+        with _CHANGES:
+            self._require_room(owner)
+            for number in range(1, MOST_DRAFTS + 2):
+                chosen = name if number == 1 else f"{name[:74]} {number}"
+                path = self._path(owner, chosen)
+                if not path.exists():
+                    self._write(path, text)
+                    return chosen
         raise DraftError(f"the name {name} is taken: choose another one", 409)
 
     def save(self, owner: str, name: str, text: str, before: str | None = None) -> Draft:
@@ -98,11 +102,12 @@ class Drafts:
         """
         self._check(owner, name, text)
         path = self._path(owner, name)
-        if before is None and not path.exists() and len(self.drafts(owner)) >= MOST_DRAFTS:
-            raise DraftError(f"you have {MOST_DRAFTS} drafts: delete some", 413)
-        if before is not None and self.text(owner, name) != before:
-            raise DraftError(f"{name} has been changed elsewhere: load it again", 409)
-        self._write(path, text)
+        with _CHANGES:
+            if before is None and not path.exists():
+                self._require_room(owner)
+            if before is not None and self.text(owner, name) != before:
+                raise DraftError(f"{name} has been changed elsewhere: load it again", 409)
+            self._write(path, text)
         return _draft(name, path.stat())
 
     def rename(self, owner: str, name: str, new: str) -> None:
@@ -138,6 +143,10 @@ class Drafts:
             )
         return self._folder(owner) / f"{name}{SUFFIX}"
 
+    def _require_room(self, owner: str) -> None:
+        if len(self.drafts(owner)) >= MOST_DRAFTS:
+            raise DraftError(f"you have {MOST_DRAFTS} drafts: delete some", 413)
+
     def _check(self, owner: str, name: str, text: str) -> None:
         self._path(owner, name)
         try:
@@ -156,10 +165,10 @@ class Drafts:
             raise DraftError(f"the draft cannot be saved: {error.strerror}", 507) from None
 
 
-def draft_name(text: str) -> str:
+def draft_name(text: str, otherwise: str = "worksheet") -> str:
     """Return a name for a draft that is made from a text, such as the name of a file."""
     name = re.sub(r"[^A-Za-z0-9 ._-]+", " ", text.removesuffix(SUFFIX)).strip(" ._-")[:70].strip()
-    return name if NAME.fullmatch(name) else "worksheet"
+    return name if NAME.fullmatch(name) else otherwise
 
 
 def _draft(name: str, about: os.stat_result) -> Draft:
