@@ -148,7 +148,9 @@ def test_studies_run_as_jobs(site: RunningSite, browser: Browser) -> None:
             assert "--" not in alerts
         values.fill("1 Gbit/s, 10 Gbit/s")
         start.click()
-        expect(page.get_by_test_id("job-state")).to_contain_text("done")
+        state = page.get_by_test_id("job-state").filter(has_text="sweep")
+        expect(state).to_contain_text("done")
+        expect(page).to_have_url(re.compile("&study="))
         expect(page.get_by_role("img", name=re.compile("Throughput")).first).to_be_visible()
     request = site.get("/api/jobs", params={"limit": 1}).json()[0]["request"]
     assert request["values"]["vary"] == ["network.bandwidth=1 Gbit/s, 10 Gbit/s"]
@@ -172,7 +174,8 @@ def test_an_optimum_has_goals_and_limits_from_lists(site: RunningSite, browser: 
         expect(page.get_by_text("expected a limit such as '20 ms', not '20'").first).to_be_visible()
         limit.fill("20 s")
         start.click()
-        expect(page.get_by_test_id("job-state")).to_contain_text("done")
+        state = page.get_by_test_id("job-state").filter(has_text="optimise")
+        expect(state).to_contain_text("done")
     values = site.get("/api/jobs", params={"limit": 1}).json()[0]["request"]["values"]
     assert values["maximise"] == ["throughput"]
     assert values["subject_to"] == ["latency_p99 <= 20 s"]
@@ -234,7 +237,7 @@ def test_names_of_a_scenario_are_shown_as_text(site: RunningSite, browser: Brows
         page.keyboard.press("Control+a")
         page.keyboard.insert_text(text)
         expect(page.get_by_role("heading", name=HOSTILE)).to_be_visible()
-        for name in ("Net", "Sliders", "Run"):
+        for name in ("Net", "Sliders", "Result"):
             page.get_by_role("tab", name=name).click()
         page.get_by_role("button", name="Run", exact=True).click()
         expect(page.get_by_test_id("job-state")).to_contain_text(HOSTILE)

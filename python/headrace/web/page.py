@@ -45,12 +45,28 @@ class NotThere(LookupError):
 
 
 log = logging.getLogger("headrace.web")
+CONTROL_ENTER = """
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.repeat || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const field = document.activeElement;
+  // The value of a field counts when it is left.
+  if (field?.matches("input")) { field.blur(); field.focus(); }
+  getHtmlElement(ID)?.click();
+}, true);
+"""
 
 
 def submit_button(
-    text: str, handler: Callable[[], Awaitable[None]], *, icon: str | None = None, **options: Any
+    text: str,
+    handler: Callable[[], Awaitable[None]],
+    *,
+    icon: str | None = None,
+    has_shortcut: bool = False,
+    **options: Any,
 ) -> ui.button:
-    """Draw a button that submits something.
+    """Draw a button that submits something; with a shortcut Ctrl+Enter and Cmd+Enter press it.
 
     The second click of a double click would submit it again: it is ignored. While the handler
     works, the button is disabled.
@@ -65,6 +81,9 @@ def submit_button(
             if not button.is_deleted:
                 button.enable()
 
+    if has_shortcut:
+        ui.run_javascript(CONTROL_ENTER.replace("ID", str(button.id)))
+        button.tooltip("Ctrl+Enter")
     button.on("click", handle, [], js_handler="(event) => { if (event.detail < 2) emit(); }")
     return button
 
@@ -117,6 +136,27 @@ async def submit_and_follow(request: JobRequest, user: User, page: str = "/jobs"
     # None: the server ends.
     if job is not None:
         ui.navigate.to(f"{page}/{job.id}")
+
+
+class Address:
+    """Address of the page that is shown, whose parameters change without a reload."""
+
+    def __init__(self, path: str, **parameters: str) -> None:
+        self._path, self._parameters = path, parameters
+
+    def value(self, name: str) -> str:
+        """Return a parameter."""
+        return self._parameters.get(name, "")
+
+    def with_values(self, **parameters: str) -> str:
+        """Change parameters and return the address, without parameters that are empty."""
+        self._parameters |= parameters
+        query = urlencode({name: value for name, value in self._parameters.items() if value})
+        return f"{self._path}?{query}" if query else self._path
+
+    def show(self, **parameters: str) -> None:
+        """Change parameters in the browser."""
+        ui.navigate.history.replace(self.with_values(**parameters))
 
 
 def current_user() -> User:

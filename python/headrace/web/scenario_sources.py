@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from headrace.simulate.examples import example, scenario_of_presets
+from headrace.web.design.drafts import draft_name
 
 EMPTY = """\
 # A scenario in TOML. The form beside it offers all fields.
@@ -26,6 +27,17 @@ class Source(msgspec.Struct, frozen=True):
     job: str = ""
     file: str = ""
     """Name of a scenario among the files of `job`."""
+
+    @property
+    def exists(self) -> bool:
+        """True if it names a scenario."""
+        return bool(self.example or self.system or self.workload or self.result or self.job)
+
+    @property
+    def title(self) -> str:
+        """Name for a draft of it."""
+        names = (self.example, self.system, self.workload, self.result, self.file)
+        return draft_name(" ".join(filter(None, names)), "scenario")
 
 
 class Opened(msgspec.Struct, frozen=True):

@@ -1,18 +1,20 @@
 """Nets: an example or one's own is opened, checked, run and played."""
 
-import asyncio
-from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
-from nicegui import ui
+from nicegui import run, ui
 
 from headrace.render.echarts import Series
-from headrace.simulate.examples import NETS, Example, examples
+from headrace.simulate.examples import NETS, examples
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
+from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.draft_list import DraftList
+from headrace.web.draft_saver import DraftSaver
 from headrace.web.layout import heading
 from headrace.web.net_view import NetView
-from headrace.web.page import NotThere, Page, submit_button
+from headrace.web.page import Address, NotThere, Page, submit_button
 from headrace.web.quick_run import Work
 from headrace.web.quick_worker import QuickAnswer
 from headrace.web.site import site
@@ -20,7 +22,7 @@ from headrace.web.tables import show_table
 from headrace.web.toml_editor import TomlEditor
 
 PAUSE_S = 0.5
-"""Seconds without a key before the text is checked."""
+"""Seconds without a key before the text is saved and checked."""
 FIRST = "monitored-queue"
 """Example that is open at first: it has monitors."""
 STYLE = """
@@ -32,24 +34,38 @@ STYLE = """
 """
 
 
-def build(user: User, example: str = FIRST) -> None:
-    """Draw the editor with an example, and what is known of the net."""
+async def build(user: User, example: str = "", draft: str = "") -> None:
+    """Draw the editor with a draft or an example, what is known of it, and the user's drafts."""
     ui.add_css(STYLE)
     shipped = {each.name: each for each in examples(NETS)}
-    if example not in shipped:
-        raise NotThere(f"There is no net {example}.")
-    Nets(shipped, example)
+    source = example or FIRST
+    if source not in shipped:
+        raise NotThere(f"There is no net {source}.")
+    text = shipped[source].text
+    if draft:
+        try:
+            drafts = Drafts(site().settings, "nets")
+            text = await run.io_bound(drafts.text, user.name, draft) or ""
+        except DraftError as error:
+            ui.label(str(error)).props('role="alert"').classes("text-negative")
+            draft = ""
+    titles = {name: f"{each.title}: {each.description}" for name, each in shipped.items()}
+    ui.select(
+        titles,
+        label="Open an example",
+        value=None if draft else source,
+        on_change=lambda event: ui.navigate.to(f"/nets?{urlencode({'example': event.value})}"),
+    ).props("outlined dense stack-label").classes("w-full")
+    Nets(user, text, Address("/nets", draft=draft, example=example), shipped[source].text)
+    heading("Drafts")
+    await DraftList(user, "nets", lambda name: f"/nets?{urlencode({'draft': name})}").refresh()
 
 
 class Nets:
     """The text of a net beside its drawing, its figures and its play."""
 
-    def __init__(self, shipped: Mapping[str, Example], first: str) -> None:
+    def __init__(self, user: User, text: str, address: Address, source: str) -> None:
         self._client = ui.context.client.id
-        self._turn = 0
-        titles = {name: f"{each.title}: {each.description}" for name, each in shipped.items()}
-        chosen = ui.select(titles, label="Open an example", value=first).classes("w-full")
-        chosen.props("outlined dense stack-label")
         with ui.row().classes("items-end"):
             fields = (
                 ("until", "End, such as 100 s", ""),
@@ -60,20 +76,17 @@ class Nets:
             self._fields = {
                 name: ui.input(label, value=value).classes("w-36") for name, label, value in fields
             }
-            submit_button("Run", self._run, icon="play_arrow")
+            submit_button("Run", self._run, icon="play_arrow", has_shortcut=True)
             submit_button("Play", self._play, icon="directions_run")
         self._state = ui.label("").props('role="status" data-testid="state"')
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
         with ui.element("div").classes("hr-nets"):
-            text = shipped[first].text
             self._editor = TomlEditor(text, "Net (TOML)", "net.toml", self._typed)
             with ui.element("section").props('aria-label="Net"').classes("min-w-0"):
                 self._net = ui.element("div").classes("w-full")
+        self._saver = DraftSaver(user, "nets", address, self._editor, "net", source)
         self._figures = ui.element("div").classes("w-full")
-        chosen.on_value_change(
-            lambda event: setattr(self._editor, "text", shipped[event.value].text)
-        )
         ui.timer(0.0, self._check, once=True)
 
     async def _ask(self, work: Work) -> Any:
@@ -87,11 +100,7 @@ class Nets:
         return answer.result
 
     async def _typed(self) -> None:
-        self._turn += 1
-        turn = self._turn
-        await asyncio.sleep(PAUSE_S)
-        # Another key came meanwhile.
-        if turn == self._turn:
+        if await self._saver.follow(PAUSE_S):
             await self._check()
 
     async def _check(self) -> None:

@@ -6,6 +6,8 @@ from nicegui import run, ui
 
 from headrace import _core
 from headrace.simulate.examples import examples
+from headrace.web.access.users import User
+from headrace.web.draft_list import DraftList
 
 CARDS = """
 .hr-cards { display: grid; gap: 12px; width: 100%; padding: 0; margin: 0; list-style: none;
@@ -13,7 +15,7 @@ CARDS = """
 """
 
 
-async def build() -> None:
+async def build(user: User) -> None:
     """Draw the choice."""
     ui.add_css(CARDS)
     ui.label(
@@ -54,3 +56,7 @@ async def build() -> None:
     with ui.row():
         ui.link("Write, paste or upload a scenario", "/simulate?own=true")
         ui.link("Use the scenario of a result", "/results")
+    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
+        ui.label("Or continue a draft")
+    drafts = DraftList(user, "scenarios", lambda name: f"/simulate?{urlencode({'draft': name})}")
+    await drafts.refresh()

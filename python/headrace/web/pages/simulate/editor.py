@@ -1,17 +1,19 @@
 """The editor of a scenario: its form beside its text, both live."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
+from headrace.web.access.users import User
+from headrace.web.draft_saver import DraftSaver
+from headrace.web.page import Address
 from headrace.web.pages.simulate.form import ScenarioForm
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.site import site
 from headrace.web.toml_editor import TomlEditor
 
 PAUSE_S = 0.3
-"""Seconds without a key before the text is checked."""
+"""Seconds without a key before the text is saved and checked."""
 STYLE = """
 .hr-editor { display: grid; gap: 16px; width: 100%;
   grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
@@ -26,16 +28,20 @@ STYLE = """
 class Editor:
     """Form and text of a draft."""
 
-    def __init__(self, draft: ScenarioDraft) -> None:
-        self._draft = draft
-        self._turn = 0
+    def __init__(self, user: User, draft: ScenarioDraft) -> None:
+        self._user, self._draft = user, draft
         self._page = ui.context.client.id
         self._after: list[Callable[[], Awaitable[None]]] = []
         ui.add_css(STYLE)
-        self._title = ui.label("").classes("text-xl").props("role=heading aria-level=2")
+        self.head = ui.row().classes("items-center w-full")
+        """Row of the title, for what is done with the scenario."""
+        with self.head:
+            self._title = ui.label("").classes("text-xl").props("role=heading aria-level=2")
         self._state = ui.label("").props('role="status" data-testid="state"')
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
+        self.bar = ui.element("div").classes("w-full")
+        """Place for the run, above form and text."""
         with ui.element("div").classes("hr-editor"):
             with ui.element("section").props('aria-label="Form"').classes("hr-form"):
                 self._form = ScenarioForm(draft, self._entered)
@@ -45,6 +51,10 @@ class Editor:
         ) as self._complete:
             self._explained = ui.code("", language="toml").classes("w-full")
         self._complete.on_value_change(self._explain)
+
+    def save_as(self, address: Address, title: str, source: str | None) -> None:
+        """Save what is typed as a draft, and show its name. Parameters are those of DraftSaver."""
+        self._saver = DraftSaver(self._user, "scenarios", address, self._editor, title, source)
 
     def on_checked(self, call: Callable[[], Awaitable[None]]) -> None:
         """Call a function after each check."""
@@ -64,12 +74,8 @@ class Editor:
 
     async def _typed(self) -> None:
         self._draft.text = self._editor.text
-        self._turn += 1
-        turn = self._turn
         self._form.follow()
-        await asyncio.sleep(PAUSE_S)
-        # Another key came meanwhile.
-        if turn == self._turn:
+        if await self._saver.follow(PAUSE_S):
             await self.check()
 
     def _entered(self) -> None:

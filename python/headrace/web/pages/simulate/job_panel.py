@@ -1,27 +1,52 @@
 """A job within a page: submits it, shows its progress, and its result at the end."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from nicegui import run, ui
 
+from headrace.kinds import UNSHOWN
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, JobState, Progress, RefusedRequest
 from headrace.web.jobs.commands import PLAYBACK
 from headrace.web.jobs.directory import ProgressReader
 from headrace.web.net_view import show_playback
+from headrace.web.page import Address
 from headrace.web.result_views import show_result
+from headrace.web.result_views.figure_cards import show_figures
+from headrace.web.scenario_draft import ScenarioDraft
+from headrace.web.simulation_figures import main_figures
 from headrace.web.site import site
 
+INPUT = "scenario.toml"
 POLL_S = 0.15
 """Seconds between two looks at the job, while it waits or runs."""
 
 
-class JobPanel:
-    """Shows one job at a time: the last one that was submitted here."""
+def request_of(draft: ScenarioDraft, *command: str, **values: Any) -> JobRequest:
+    """Return the request of a job on a draft's scenario."""
+    name = draft.checked.name if draft.checked is not None else "scenario"
+    return JobRequest(
+        command=command,
+        values={"file": f"input:{INPUT}"} | values,
+        inputs={INPUT: draft.text},
+        title=f"{' '.join(command)}: {name}",
+    )
 
-    def __init__(self, user: User) -> None:
-        self._user = user
+
+class JobPanel:
+    """Shows one job at a time: the last one that was submitted here, and is in the address.
+
+    Parameters:
+        parameter: Its parameter of the address.
+        result: Where its result is drawn, with the main figures here; None is below the state.
+    """
+
+    def __init__(
+        self, user: User, address: Address, parameter: str, result: ui.element | None = None
+    ) -> None:
+        self._user, self._address, self._parameter = user, address, parameter
         self._job: Job | None = None
         self._reader: ProgressReader | None = None
         self._latest: Progress | None = None
@@ -33,8 +58,13 @@ class JobPanel:
             self._link = ui.link("Job", "/jobs")
             ui.button("Cancel", icon="stop", on_click=self._cancel).props("flat dense")
         self._actions.set_visibility(False)
-        self._result = ui.element("div").classes("w-full")
+        self._figures = ui.element("div").classes("w-full")
+        self._has_figures = result is not None
+        self._result = result or ui.element("div").classes("w-full")
         self._timer = ui.timer(POLL_S, self._poll, active=False)
+        # A job that was removed is not shown.
+        if job := site().jobs.job(address.value(parameter)):
+            self._follow(job)
 
     async def submit(
         self, request: JobRequest, refused: Callable[[RefusedRequest], object] | None = None
@@ -50,11 +80,15 @@ class JobPanel:
             return
         if job is None:
             return
+        self._address.show(**{self._parameter: job.id})
+        self._follow(job)
+
+    def _follow(self, job: Job) -> None:
         self._job = job
         self._reader = site().jobs.directory(job.id).progress_reader()
         self._latest = None
         self._state.text = f"{job.title}: {job.state}"
-        self._result.clear()
+        self._clear()
         self._link.props(f"href=/jobs/{job.id}")
         self._actions.set_visibility(True)
         self._bar.set_visibility(True)
@@ -65,6 +99,13 @@ class JobPanel:
         """Show a result that is there already."""
         with self._result:
             show_result(document)
+        if self._has_figures:
+            with self._figures, suppress(*UNSHOWN):
+                show_figures(main_figures(document))
+
+    def _clear(self) -> None:
+        self._result.clear()
+        self._figures.clear()
 
     async def _poll(self) -> None:
         if self._job is None:
@@ -90,10 +131,14 @@ class JobPanel:
             self._state.text += f": {job.message}"
         document = await run.io_bound(directory.document)
         if document is not None and self._job is not None and self._job.id == identifier:
-            self._result.clear()
+            self._clear()
             self.show(document)
             with self._result:
                 show_playback(directory.path / PLAYBACK)
+            if self._has_figures:
+                ui.run_javascript(
+                    f"getHtmlElement({self._figures.id}).scrollIntoView({{block: 'nearest'}})"
+                )
 
     def _show_progress(self, job: Job, progress: Progress | None) -> None:
         self._state.text = f"{job.title}: {job.state}"

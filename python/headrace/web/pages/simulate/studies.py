@@ -16,10 +16,9 @@ from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
-from headrace.web.page import submit_button
+from headrace.web.page import Address, submit_button
 from headrace.web.pages.simulate.form import field_offers
-from headrace.web.pages.simulate.job_panel import JobPanel
-from headrace.web.pages.simulate.runner import request_of
+from headrace.web.pages.simulate.job_panel import JobPanel, request_of
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.site import site
 
@@ -55,7 +54,7 @@ Rows: TypeAlias = Callable[[], Awaitable[list[str]]]
 class Studies:
     """Forms of the commands that run a scenario many times, and the result of the last one."""
 
-    def __init__(self, user: User, draft: ScenarioDraft) -> None:
+    def __init__(self, user: User, draft: ScenarioDraft, address: Address) -> None:
         self._draft = draft
         self._axes: list[_Axes] = []
         for name, question in STUDIES.items():
@@ -72,7 +71,7 @@ class Studies:
                 fields = command_fields(_with_choices(form), without=("file", "sets", "subject_to"))
                 start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
                 start.classes("q-mt-sm")
-        self._panel = JobPanel(user)
+        self._panel = JobPanel(user, address, "study")
 
     def refresh(self) -> None:
         """Offer the fields that the scenario has now."""

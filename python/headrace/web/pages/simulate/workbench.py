@@ -1,41 +1,101 @@
 """A scenario on the page: form, text, and what is done with it."""
 
-from typing import Any
+import asyncio
+from functools import partial
 
 from nicegui import ui
 
 from headrace.web.access.users import User
+from headrace.web.net_view import NetView
+from headrace.web.page import Address, submit_button
 from headrace.web.pages.simulate.editor import Editor
-from headrace.web.pages.simulate.net import NetTab
-from headrace.web.pages.simulate.runner import Runner
+from headrace.web.pages.simulate.job_panel import JobPanel, request_of
 from headrace.web.pages.simulate.slider_panel import SliderPanel
 from headrace.web.pages.simulate.studies import Studies
 from headrace.web.scenario_draft import ScenarioDraft
+from headrace.web.scenario_sources import Opened
+from headrace.web.site import site
+
+
+class NetTab:
+    """The net of a draft's scenario. It is drawn when the tab is open."""
+
+    def __init__(self, draft: ScenarioDraft) -> None:
+        self._draft = draft
+        self._page = ui.context.client.id
+        self._text = ""
+        self._state = ui.label("").props('role="status"')
+        self._place = ui.element("div").classes("w-full overflow-auto")
+
+    async def refresh(self) -> None:
+        """Draw the net of the draft as it is now."""
+        if self._draft.error is not None:
+            self._state.text = "The scenario has an error: correct it first."
+            return
+        if self._text == self._draft.text:
+            return
+        self._text = text = self._draft.text
+        answer = await site().quick.ask("net", text, page=self._page)
+        if answer.superseded or text != self._text:
+            return
+        if answer.error is not None:
+            self._state.text = answer.error.message
+            return
+        self._state.text = ""
+        self._place.clear()
+        prepared = await asyncio.to_thread(NetView.prepare, answer.result["structure"])
+        with self._place:
+            NetView(prepared)
 
 
 class Workbench:
-    """Editor of a scenario, with tabs for its run, sliders, studies and net."""
+    """Editor of a scenario with its run, and tabs for result, sliders, studies and net."""
 
-    def __init__(self, user: User, text: str, document: dict[str, Any] | None) -> None:
-        self._user, self._document = user, document
+    def __init__(
+        self, user: User, address: Address, title: str, text: str, source: Opened | None
+    ) -> None:
+        """Take a scenario.
+
+        Parameters:
+            title: Name for a draft of it.
+            text: Its text: of the draft if the address names one.
+            source: The scenario without changes, and its result.
+        """
+        self._user, self._address = user, address
         self._draft = ScenarioDraft(text)
+        self._source = source
+        self._title = title
 
     def build(self) -> None:
         """Draw it."""
-        editor = Editor(self._draft)
+        source = self._source
+        self._editor = Editor(self._user, self._draft)
         with ui.tabs().props("align=left outside-arrows mobile-arrows") as tabs:
-            names = ("Run", "Sliders", "Studies", "Net")
-            for name in names:
+            for name in ("Result", "Sliders", "Studies", "Net"):
                 ui.tab(name)
-        with ui.tab_panels(tabs, value="Run", animated=False).classes("w-full bg-transparent"):
-            with ui.tab_panel("Run").classes("q-px-none"):
-                Runner(self._user, self._draft, self._document)
+        shown = (
+            "Studies"
+            if self._address.value("study") and not self._address.value("run")
+            else "Result"
+        )
+        with ui.tab_panels(tabs, value=shown, animated=False).classes("w-full bg-transparent"):
+            with ui.tab_panel("Result").classes("q-px-none"):
+                result = ui.element("div").classes("w-full")
             with ui.tab_panel("Sliders").classes("q-px-none"):
-                sliders = SliderPanel(self._draft, editor.show_text)
+                sliders = SliderPanel(self._draft, self._editor.show_text)
             with ui.tab_panel("Studies").classes("q-px-none"):
-                studies = Studies(self._user, self._draft)
+                studies = Studies(self._user, self._draft, self._address)
             with ui.tab_panel("Net").classes("q-px-none"):
                 net = NetTab(self._draft)
+        with self._editor.bar:
+            self._panel = JobPanel(self._user, self._address, "run", result)
+        if source is not None and source.document is not None and not self._address.value("run"):
+            self._panel.show(source.document)
+        with self._editor.head:
+            submit_button("Run", partial(self._run, tabs), icon="play_arrow", has_shortcut=True)
+            self._editor.save_as(
+                self._address, self._title, None if source is None else source.text
+            )
 
         async def opened() -> None:
             if tabs.value == "Sliders":
@@ -46,5 +106,13 @@ class Workbench:
                 await net.refresh()
 
         tabs.on_value_change(opened)
-        editor.on_checked(opened)
-        ui.timer(0.0, editor.check, once=True)
+        self._editor.on_checked(opened)
+        ui.timer(0.0, self._editor.check, once=True)
+
+    async def _run(self, tabs: ui.tabs) -> None:
+        await self._editor.check()
+        if self._draft.error is not None:
+            ui.notify("The scenario has an error: correct it first.", type="negative")
+            return
+        tabs.value = "Result"
+        await self._panel.submit(request_of(self._draft, "run"))
