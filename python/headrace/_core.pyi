@@ -106,20 +106,12 @@ class Loaded:
     @property
     def traces(self) -> list[tuple[int, PathLike[str]]]: ...
     @property
-    def schedulers(
-        self,
-    ) -> list[tuple[str, str, str, str, PathLike[str], dict[str, Any], int]]: ...
+    def schedulers(self) -> list[tuple[str, str, str, str, PathLike[str], dict[str, Any], int]]: ...
     @property
     def placements(
         self,
     ) -> list[
-        tuple[
-            str,
-            int | None,
-            tuple[str, str, PathLike[str]],
-            dict[str, Any],
-            tuple[int, int, int],
-        ]
+        tuple[str, int | None, tuple[str, str, PathLike[str]], dict[str, Any], tuple[int, int, int]]
     ]: ...
     @property
     def replacement(self) -> tuple[str, str, PathLike[str]] | None: ...
@@ -249,10 +241,7 @@ class JobTarget:
         progress: Callable[[int], object] | None = None,
     ) -> int: ...
     def run(
-        self,
-        jobs: str,
-        *,
-        progress: Callable[[float, list[list[Counts]]], object] | None = None,
+        self, jobs: str, *, progress: Callable[[float, list[list[Counts]]], object] | None = None
     ) -> tuple[str, bool, str | None]: ...
 
 def has_io_uring() -> bool: ...

@@ -135,8 +135,7 @@ def parse_json(name: str, text: str, expected: str) -> Any:
 
 
 _POSITION = re.compile(
-    r"(.*?)(?: \(at line (\d+), column (\d+)\)|: line (\d+) column (\d+) \(char \d+\))",
-    re.DOTALL,
+    r"(.*?)(?: \(at line (\d+), column (\d+)\)|: line (\d+) column (\d+) \(char \d+\))", re.DOTALL
 )
 
 

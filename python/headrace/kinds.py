@@ -138,11 +138,7 @@ _OTHERS = (
     ),
     Kind("trace-edit", fields=("target", "records")),
     Kind("trace-workload", fields=("toml", "assumptions")),
-    Kind(
-        "solution",
-        page=f"{_PAGE}.solution:show",
-        fields=("front", "chosen", "worksheet_text"),
-    ),
+    Kind("solution", page=f"{_PAGE}.solution:show", fields=("front", "chosen", "worksheet_text")),
     Kind("design-check", fields=("worksheet", "answers")),
     Kind("design-figures", fields=("figures", "assumptions")),
     Kind("recommendation", fields=("choices", "unknown")),

@@ -233,11 +233,7 @@ def check_keys(
 
 
 def read_table(
-    kind: type[Record],
-    table: Mapping[str, Any],
-    at: FieldPath,
-    where: TomlPositions,
-    **given: Any,
+    kind: type[Record], table: Mapping[str, Any], at: FieldPath, where: TomlPositions, **given: Any
 ) -> Record:
     """Return a table as a record, the fields `given` aside. Raises ValueError with a position."""
     fields = [field for field in msgspec.structs.fields(kind) if field.name not in given]

@@ -258,9 +258,7 @@ def combine(fitted: FittedParameter, rounds: Sequence[Sequence[Fit]]) -> FitResu
     return FitResult(parameter, most if least <= 0 < most else None)
 
 
-def not_found_warning(
-    results: Sequence[tuple[FittedParameter, FitResult]],
-) -> list[ResultWarning]:
+def not_found_warning(results: Sequence[tuple[FittedParameter, FitResult]]) -> list[ResultWarning]:
     """Return one warning that names all fitted parameters whose interval includes 0."""
     texts = [
         f"{fitted.field} = {result.parameter.text()}, at most {measured_time(result.at_most)}:"

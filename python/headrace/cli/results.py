@@ -82,9 +82,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     """Conditions by which results are selected."""
 
     kind: A[
-        str | None,
-        Word(metavar="KIND"),
-        Help(f"Only results of this kind: {', '.join(STORED)}."),
+        str | None, Word(metavar="KIND"), Help(f"Only results of this kind: {', '.join(STORED)}.")
     ] = None
     name: A[str | None, Word(metavar="NAME"), Help("Only results of scenarios with this name.")] = (
         None
@@ -367,10 +365,7 @@ def label(
 
 
 @app.command()
-def remove(
-    identifiers: Identifiers,
-    yes: A[bool, Help("Do not ask.")] = False,
-) -> None:
+def remove(identifiers: Identifiers, yes: A[bool, Help("Do not ask.")] = False) -> None:
     """Remove results with their tables."""
     from headrace import store
 

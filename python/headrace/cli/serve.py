@@ -266,10 +266,7 @@ def list_(data: DataDirectory = None) -> None:
 
 
 @users.command("remove")
-def remove(
-    name: UserName,
-    data: DataDirectory = None,
-) -> None:
+def remove(name: UserName, data: DataDirectory = None) -> None:
     """Remove a user. The user's sessions and token end at once; jobs and uploads stay."""
     _users(data).remove(name)
 

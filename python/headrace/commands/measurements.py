@@ -170,9 +170,7 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     start: A[
-        float,
-        Word(metavar="RATE"),
-        Help("First load of the search, in operations/s.", least=0.01),
+        float, Word(metavar="RATE"), Help("First load of the search, in operations/s.", least=0.01)
     ] = 100.0
     refinements: A[
         int,
@@ -183,8 +181,7 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True):
     seconds: A[float, span(), Word("--time"), Help("Time measured at each load.")] = 10.0
     warm_up: A[float, span(0.0), Help("Warm-up before each measurement.")] = 2.0
     processes: A[
-        int | None,
-        Help("Number of processes, each with one operation in flight.", least=1),
+        int | None, Help("Number of processes, each with one operation in flight.", least=1)
     ] = None
     response_limit: A[
         float,
@@ -192,9 +189,7 @@ class Mix(msgspec.Struct, frozen=True, kw_only=True):
         Help("Highest mean response time of a sustained load; a plain number is in ms."),
     ] = 0.02
     repeats: A[
-        int,
-        Word("--repetitions"),
-        Help("Number of repetitions of the whole load sweep.", least=1),
+        int, Word("--repetitions"), Help("Number of repetitions of the whole load sweep.", least=1)
     ] = 1
     sets: Sets = ()
 
@@ -445,9 +440,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         Help("Time to watch; without another option, the whole system."),
     ] = None
     again: A[
-        Path | None,
-        Word(metavar="PATH"),
-        Help("Evaluate the recording in a directory once more."),
+        Path | None, Word(metavar="PATH"), Help("Evaluate the recording in a directory once more.")
     ] = None
     output: A[
         Path | None,

@@ -10,12 +10,7 @@ from dataclasses import dataclass
 
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
-from headrace.design.recommendation.facts import (
-    DAY,
-    GIGABIT,
-    cheapest_price,
-    zone_bytes,
-)
+from headrace.design.recommendation.facts import DAY, GIGABIT, cheapest_price, zone_bytes
 from headrace.design.worksheet import Worksheet
 from headrace.quantities import HOURS_A_MONTH, YEAR, duration, figure, percent, rate_text, size
 

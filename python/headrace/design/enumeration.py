@@ -12,14 +12,7 @@ from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.figure import by_key
 from headrace.design.growth import need_at
-from headrace.design.options import (
-    HAS_COPIES,
-    OWN_METADATA,
-    STANDBY,
-    STRIPED,
-    STRIPES,
-    Options,
-)
+from headrace.design.options import HAS_COPIES, OWN_METADATA, STANDBY, STRIPED, STRIPES, Options
 from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
 from headrace.design.worksheet import Worksheet
 

@@ -40,12 +40,7 @@ def evaluate(
     facilities = facility(design, worksheet.facility)
     throughput = sum(part.throughput for part in performance) or None
     costs = cost(
-        design,
-        catalogue,
-        worksheet,
-        throughput,
-        capacities=capacities,
-        facilities=facilities,
+        design, catalogue, worksheet, throughput, capacities=capacities, facilities=facilities
     )
     violations = [
         *capacity_violations(capacities, worksheet),
@@ -134,8 +129,4 @@ def _capacity(design: Design) -> tuple[Figure, ...]:
 
 def _without_network(design: Design) -> Design:
     """Return the design as far as its capacity depends on it."""
-    return msgspec.structs.replace(
-        design,
-        network=_ANY_NETWORK,
-        gateways=0,
-    )
+    return msgspec.structs.replace(design, network=_ANY_NETWORK, gateways=0)

@@ -16,15 +16,7 @@ T = TypeVar("T")
 
 FILE_SYSTEMS: tuple[FileSystem, ...] = get_args(FileSystem)
 DISK_CLASSES: tuple[DiskClass, ...] = get_args(DiskClass)
-ARRAYS: tuple[ArrayKind, ...] = (
-    "raid10",
-    "raid1",
-    "raid6",
-    "draid",
-    "raid5",
-    "raid0",
-    "single",
-)
+ARRAYS: tuple[ArrayKind, ...] = ("raid10", "raid1", "raid6", "draid", "raid5", "raid0", "single")
 """Arrays of disks in a node; an erasure code over its disks is a draid of one group."""
 COPIES = (1, 2, 3)
 SPARES = (0, 1, 2)
@@ -78,10 +70,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def options(
-    worksheet: Worksheet,
-    catalogue: Catalogue,
-    choices: Sequence[Choice],
-    everything: bool = False,
+    worksheet: Worksheet, catalogue: Catalogue, choices: Sequence[Choice], everything: bool = False
 ) -> Options:
     """Return the values that a search tries.
 

@@ -52,9 +52,5 @@ def diagnose() -> Diagnosis:
             Part(check.name, outcome.state, outcome.detail, check.commands, outcome.remedy)
         )
     return Diagnosis(
-        KIND,
-        _core.VERSION,
-        platform.python_version(),
-        environment.of_host(),
-        tuple(parts),
+        KIND, _core.VERSION, platform.python_version(), environment.of_host(), tuple(parts)
     )

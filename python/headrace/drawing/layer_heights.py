@@ -88,10 +88,7 @@ def _settle(layers: Layers, layer: list[int], look_west: bool, look_east: bool) 
 
 def _wishes(layers: Layers, box: int, west: bool, east: bool) -> list[tuple[float, float]]:
     wishes = []
-    for pieces, side in (
-        (layers.west_pieces[box], False),
-        (layers.east_pieces[box], True),
-    ):
+    for pieces, side in ((layers.west_pieces[box], False), (layers.east_pieces[box], True)):
         for piece in pieces if (east if side else west) else ():
             other = piece.east if side else piece.west
             there = layers.height(other, piece.link, not side)

@@ -77,10 +77,7 @@ def _route_all(layers: Layers, height: float) -> Placement:
             break
         pieces = [p for box in layer for p in layers.east_pieces[box]]
         runs = [
-            Run(
-                layers.height(p.west, p.link, True),
-                layers.height(p.east, p.link, False),
-            )
+            Run(layers.height(p.west, p.link, True), layers.height(p.east, p.link, False))
             for p in pieces
         ]
         numbers = tracks(runs, SPACING / 2)
@@ -96,10 +93,7 @@ def _route(layers: Layers, link: int, turns: dict[tuple[int, int], float]) -> li
     chain = layers.chains[link]
     start, end = layers.boxes[chain[0]], layers.boxes[chain[-1]]
     points = [
-        (
-            start.x + layers.offset[chain[0], link, True][0],
-            layers.height(chain[0], link, True),
-        )
+        (start.x + layers.offset[chain[0], link, True][0], layers.height(chain[0], link, True))
     ]
     for west, east in pairwise(chain):
         turn = turns.get((link, layers.boxes[west].layer))

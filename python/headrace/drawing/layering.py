@@ -143,10 +143,7 @@ def _orders(count: int, flows: Sequence[Flow]) -> list[list[int]]:
         if near is None and far is None:
             return (float(from_start.get(thing, 0)), place_in[thing])
         if near is None or far is None:
-            return (
-                float(-(far or 0)) if near is None else float(near),
-                place_in[thing],
-            )
+            return (float(-(far or 0)) if near is None else float(near), place_in[thing])
         return ((near + 1) / (near + far + 2), place_in[thing])
 
     return [straight, sorted(straight, key=between)]

@@ -34,9 +34,7 @@ FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 def draw(
-    structure: Mapping[str, Any],
-    load: Mapping[int, Load] | None = None,
-    depth: int | None = None,
+    structure: Mapping[str, Any], load: Mapping[int, Load] | None = None, depth: int | None = None
 ) -> str:
     """The net as the text of an SVG picture.
 
@@ -61,11 +59,7 @@ def draw(
     _draw_net(add(svg, "g"), graph, figures)
     below = 2 * EDGE_OF_PICTURE + top.height + behind
     below += draw_legend(
-        svg,
-        entries(graph, figures),
-        EDGE_OF_PICTURE,
-        below,
-        width - 2 * EDGE_OF_PICTURE,
+        svg, entries(graph, figures), EDGE_OF_PICTURE, below, width - 2 * EDGE_OF_PICTURE
     )
     height = below + EDGE_OF_PICTURE / 2
     paper.set("height", number(height))
@@ -76,9 +70,7 @@ def draw(
 
 
 def arrange(
-    structure: Mapping[str, Any],
-    load: Mapping[int, Load] | None = None,
-    depth: int | None = None,
+    structure: Mapping[str, Any], load: Mapping[int, Load] | None = None, depth: int | None = None
 ) -> Graph:
     """The graph of a net with everything in its place; arguments as those of `draw`.
 

@@ -77,11 +77,7 @@ def draw_sheet(parent: Element, sheet: Sheet) -> None:
     copies = f", {page.copies} copies" if page.copies > 1 else ""
     add(group, "title", printable(f"page {page.path} ({page.name}{copies})"))
     fill = SHEET_FILLS[min(sheet.depth, len(SHEET_FILLS) - 1)]
-    size: dict[str, str | float] = {
-        "width": sheet.width,
-        "height": sheet.height,
-        "rx": 8.0,
-    }
+    size: dict[str, str | float] = {"width": sheet.width, "height": sheet.height, "rx": 8.0}
     for behind in (2, 1) if page.copies > 1 else ():
         add(
             group,
@@ -119,15 +115,7 @@ def draw_symbol(parent: Element, symbol: Symbol, path: str, load: Mapping[int, L
     for line in caption(symbol, load):
         fill = INK if line.size > SMALL_SIZE else SOFT_INK
         baseline = y + line.size * 0.95
-        add_text(
-            group,
-            symbol.x,
-            baseline,
-            line,
-            fill=fill,
-            stroke="none",
-            text_anchor="middle",
-        )
+        add_text(group, symbol.x, baseline, line, fill=fill, stroke="none", text_anchor="middle")
         y += line.height
 
 
@@ -146,15 +134,7 @@ def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None
         _pill(group, symbol.x, symbol.y, 2 * RADIUS, symbol.height, RADIUS)
         inner = symbol.height - 7
         if symbol.kind == "bag":
-            _pill(
-                group,
-                symbol.x,
-                symbol.y,
-                2 * RADIUS - 7,
-                inner,
-                RADIUS - 3.5,
-                fill="none",
-            )
+            _pill(group, symbol.x, symbol.y, 2 * RADIUS - 7, inner, RADIUS - 3.5, fill="none")
         if isinstance(symbol.item, Node) and symbol.item.sink:
             _pill(group, symbol.x, symbol.y, 12, 12, 6.0, fill=INK, stroke="none")
 
@@ -179,13 +159,7 @@ def _closed_page(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> No
 
 
 def _pill(
-    group: Element,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    radius: float,
-    **style: str,
+    group: Element, x: float, y: float, width: float, height: float, radius: float, **style: str
 ) -> None:
     add(
         group,
@@ -227,11 +201,7 @@ def _station(group: Element, station: Symbol, load: Mapping[int, Load]) -> None:
     behind = mouth + way * QUEUE
     half = station.height / 2 - 3
     top, low = number(station.y - half), number(station.y + half)
-    add(
-        group,
-        "path",
-        d=f"M {number(mouth)} {top} H {number(behind)} V {low} H {number(mouth)}",
-    )
+    add(group, "path", d=f"M {number(mouth)} {top} H {number(behind)} V {low} H {number(mouth)}")
     bars = " ".join(f"M {number(behind - way * at)} {top} V {low}" for at in (6, 12, 18))
     add(group, "path", d=bars, stroke_width=1.0)
     figures = load.get(station.item.id, {}) if isinstance(station.item, Node) else {}
@@ -240,13 +210,7 @@ def _station(group: Element, station: Symbol, load: Mapping[int, Load]) -> None:
     if busy is not None:
         text = Line(f"{100 * busy:.0f}%", 9.0 if busy < 0.995 else 8.0, bold=True)
         add_text(
-            group,
-            server,
-            station.y + 3.2,
-            text,
-            fill=INK,
-            stroke="none",
-            text_anchor="middle",
+            group, server, station.y + 3.2, text, fill=INK, stroke="none", text_anchor="middle"
         )
 
 
@@ -296,11 +260,7 @@ def arrowhead(group: Element, tip: Point, way: Point, ink: str, half: float) -> 
     """An arrowhead of `half` the width at its base, with its tip at a point."""
     back = (tip[0] - way[0] * HEAD, tip[1] - way[1] * HEAD)
     wing = (-way[1] * half, way[0] * half)
-    corners = (
-        tip,
-        (back[0] + wing[0], back[1] + wing[1]),
-        (back[0] - wing[0], back[1] - wing[1]),
-    )
+    corners = (tip, (back[0] + wing[0], back[1] + wing[1]), (back[0] - wing[0], back[1] - wing[1]))
     points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
     add(group, "polygon", points=points, fill=ink, stroke="none")
 

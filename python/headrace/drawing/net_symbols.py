@@ -152,10 +152,7 @@ def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:
         lines += ["tokens leave the net here"] if item.sink else []
         lines += [item.note] if item.note else []
         figures = load.get(item.id, {})
-        busy, queue = (
-            finite(figures.get("utilisation")),
-            finite(figures.get("mean_queue")),
-        )
+        busy, queue = (finite(figures.get("utilisation")), finite(figures.get("mean_queue")))
         lines += [] if busy is None else [f"utilisation: {100 * busy:.3g} %"]
         lines += [] if queue is None else [f"mean queue: {queue:.4g}"]
     if isinstance(item, Transition):
@@ -206,11 +203,7 @@ def tick_of(graph: Graph, edge: Edge) -> Tick:
         # A mark on a level stretch reads better than one on a longer upright one.
         pieces.append((-usable * (3 if flat else 1), a, b, CORNER_ROOM / length, usable / length))
     spots = [
-        Tick(
-            a[0] + (b[0] - a[0]) * part,
-            a[1] + (b[1] - a[1]) * part,
-            abs(a[1] - b[1]) < 0.1,
-        )
+        Tick(a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, abs(a[1] - b[1]) < 0.1)
         for _, a, b, start, share in sorted(pieces)
         for part in (start + share * at for at in (0.5, 0.35, 0.65, 0.2, 0.8))
     ]

@@ -255,11 +255,7 @@ def _no_side(_east: bool, _height: float) -> float:
 
 
 def _symbol_box(
-    graph: Graph,
-    plan: Plan,
-    at: int,
-    links: list[Link],
-    load: Mapping[int, Load],
+    graph: Graph, plan: Plan, at: int, links: list[Link], load: Mapping[int, Load]
 ) -> Box:
     symbol = graph.symbols[plan.things[at][1]]
     symbol.width = outline_width(symbol.kind)
@@ -273,10 +269,7 @@ def _symbol_box(
             if source == at and (link.west == at) == symbol.mirrored
         ]
     beside = [link for number, link in enumerate(links) if number not in over]
-    sides = (
-        sum(link.east == at for link in beside),
-        sum(link.west == at for link in beside),
-    )
+    sides = (sum(link.east == at for link in beside), sum(link.west == at for link in beside))
     touching = [graph.edges[e] for e, source, target in plan.lines if at in (source, target)]
     room = label_room(touching) if symbol.kind == "transition" else 0.0
     labelled = room and any(edge.label for edge in touching)

@@ -173,11 +173,7 @@ def _link(hosts: Hosts, host: Host, number: int | None) -> LinkStatus | None:
 
 
 def _disk(
-    disk: Disk,
-    device: LoopDevice | None,
-    hosts: Hosts,
-    mounts: dict[str, str],
-    group: Path | None,
+    disk: Disk, device: LoopDevice | None, hosts: Hosts, mounts: dict[str, str], group: Path | None
 ) -> DiskStatus:
     mount_options = mounts.get(str(hosts.disk(disk)))
     return DiskStatus(

@@ -210,12 +210,7 @@ def measure_in(
         return _measure_ranks(directory, loaded, traces, calls, report, counters)
     result = EngineResult(
         **_core.measure(
-            loaded,
-            directory,
-            traces=traces,
-            calls=calls,
-            progress=report,
-            space=space_limit(),
+            loaded, directory, traces=traces, calls=calls, progress=report, space=space_limit()
         )
     )
     counters.sample(at_once=True)
@@ -324,10 +319,7 @@ def _progress_callback(
     prepared = False
 
     def report(
-        preparing: bool,
-        seconds: float,
-        operations: list[tuple[int, int]],
-        files: tuple[int, int],
+        preparing: bool, seconds: float, operations: list[tuple[int, int]], files: tuple[int, int]
     ) -> None:
         nonlocal prepared
         if not preparing and not prepared:

@@ -99,11 +99,7 @@ class Measurement:
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
         """Its tables, by their names in the store."""
-        return {
-            "series": self.series,
-            "counters": self.counters,
-            "histograms": self.histograms,
-        }
+        return {"series": self.series, "counters": self.counters, "histograms": self.histograms}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the measurement as JSON, atomically."""

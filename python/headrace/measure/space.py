@@ -189,7 +189,7 @@ def state(task: str, needed: Need, below: str | PathLike[str], more: str = "") -
     _state(
         f"{task}: up to {needed}, of {size(_limit.allowed(free))} allowed ({_limit}; --space);"
         f" about {duration(needed.seconds)}, with files made at {BYTES_PER_SECOND / 1e6:g} MB/s"
-        f" and {whole(int(NAMES_PER_SECOND))} a second{more}",
+        f" and {whole(int(NAMES_PER_SECOND))} a second{more}"
     )
 
 

@@ -81,9 +81,7 @@ class Installation:
         self._run([python, "-c", code], content)
         on_step(f"{self._host}: installing and starting")
         answer = self._call(
-            python,
-            "install",
-            remote.Settings(self._directory, address, port, interval_s, token),
+            python, "install", remote.Settings(self._directory, address, port, interval_s, token)
         )
         if is_new:
             token_file.touch(mode=0o600, exist_ok=False)

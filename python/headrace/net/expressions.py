@@ -22,11 +22,7 @@ class Expression:
     __hash__ = object.__hash__
 
     def __init__(
-        self,
-        text: str,
-        binds: int = ATOM,
-        fields: dict[str, Any] | None = None,
-        owner: Any = None,
+        self, text: str, binds: int = ATOM, fields: dict[str, Any] | None = None, owner: Any = None
     ) -> None:
         self._text = text
         self._binds = binds

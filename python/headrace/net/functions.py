@@ -51,10 +51,7 @@ def is_function(value: Any) -> bool:
 
 
 def arguments(
-    function: Callable[..., Any],
-    path: str,
-    known: Collection[str],
-    generator: str | None = None,
+    function: Callable[..., Any], path: str, known: Collection[str], generator: str | None = None
 ) -> tuple[list[str], int | None]:
     """Return the arguments of a function by the names of its parameters.
 

@@ -237,11 +237,7 @@ class Play:
         return [Enabled(**{**entry, "bindings": tuple(entry["bindings"])}) for entry in entries]
 
     def fire(
-        self,
-        transition: str,
-        *,
-        copy: int = 0,
-        binding: int | Mapping[str, Any] = 0,
+        self, transition: str, *, copy: int = 0, binding: int | Mapping[str, Any] = 0
     ) -> Fired:
         """Fire a transition by hand, whether or not it is its turn.
 

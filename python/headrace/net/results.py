@@ -32,10 +32,7 @@ class NetResult:
     """Figures of a net's runs."""
 
     def __init__(
-        self,
-        name: str,
-        runs: Sequence[Mapping[str, Any]],
-        playback: "Playback | None" = None,
+        self, name: str, runs: Sequence[Mapping[str, Any]], playback: "Playback | None" = None
     ) -> None:
         self.name = name
         self.runs = runs

@@ -127,11 +127,9 @@ def goals(
 def text(name: str, value: float | None, half_width: float | None = None) -> str:
     """Return a figure with its unit, and half the width of its interval if it has one."""
     unit = UNITS.get(name, "s")
-    shown, suffix = {
-        "B/s": (megabytes, " MB/s"),
-        "s": (milliseconds, " ms"),
-        "": (figure, ""),
-    }[unit]
+    shown, suffix = {"B/s": (megabytes, " MB/s"), "s": (milliseconds, " ms"), "": (figure, "")}[
+        unit
+    ]
     width = f" ± {shown(half_width)}" if half_width else ""
     return f"{shown(value)}{width}{suffix}"
 

@@ -12,11 +12,7 @@ import numpy as np
 
 from headrace._core import TRACE_OPERATIONS
 from headrace.profile.access_patterns import Access
-from headrace.profile.characteristics import (
-    Characteristics,
-    Operation,
-    Syncs,
-)
+from headrace.profile.characteristics import Characteristics, Operation, Syncs
 from headrace.profile.trace_codes import (
     DATA_ONLY,
     DIRECT,
@@ -59,10 +55,7 @@ def characterise(
 
 
 def read_characteristics(
-    reader: Reader,
-    *,
-    burst_gap_s: float = BURST_GAP_S,
-    on_progress: OnCount | None = None,
+    reader: Reader, *, burst_gap_s: float = BURST_GAP_S, on_progress: OnCount | None = None
 ) -> Characteristics:
     """Return the characteristics of all that is left of a trace."""
     characteriser = Characteriser(burst_gap_s=burst_gap_s)

@@ -423,12 +423,7 @@ FIGURES = {
             "times that a thread stops to wait",
             _median("tree.voluntary_switches_per_s"),
         ),
-        PhaseFigure(
-            "program.resident",
-            "B",
-            "resident memory",
-            _median("tree.resident_bytes"),
-        ),
+        PhaseFigure("program.resident", "B", "resident memory", _median("tree.resident_bytes")),
         PhaseFigure(
             "machine.idle",
             "",
@@ -525,12 +520,7 @@ FIGURES = {
             "write throughput of network file systems",
             _median("nfs.*.write_bytes_per_s", "lustre.*.write_bytes_per_s"),
         ),
-        PhaseFigure(
-            "remote.calls",
-            "1/s",
-            "calls to file servers",
-            _median("nfs.*.calls_per_s"),
-        ),
+        PhaseFigure("remote.calls", "1/s", "calls to file servers", _median("nfs.*.calls_per_s")),
         PhaseFigure(
             "remote.bytes_per_call",
             "B",
@@ -567,9 +557,7 @@ FIGURES = {
 
 
 def busiest_disk(
-    rates: pl.DataFrame,
-    disks: Sequence[str] | None,
-    baseline: Mapping[str, float] | None = None,
+    rates: pl.DataFrame, disks: Sequence[str] | None, baseline: Mapping[str, float] | None = None
 ) -> str | None:
     """Return the disk with the largest traffic, from those given or else all; None if none has
     any.

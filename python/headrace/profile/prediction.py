@@ -10,12 +10,7 @@ import polars as pl
 
 import headrace as hr
 from headrace.document_io import toml_value
-from headrace.profile.machine_model import (
-    OUTPUT_VOLUME,
-    is_local,
-    machine_scenario,
-    second_volume,
-)
+from headrace.profile.machine_model import OUTPUT_VOLUME, is_local, machine_scenario, second_volume
 from headrace.profile.paced_trace import write_paced
 from headrace.simulate import ParallelRuns, Quantified
 

@@ -132,9 +132,7 @@ def _host(directory: Path, host: str | None) -> str:
 
 
 def rates(
-    directory: str | Path,
-    host: str | None = None,
-    on_progress: Callable[[int], None] | None = None,
+    directory: str | Path, host: str | None = None, on_progress: Callable[[int], None] | None = None
 ) -> pl.DataFrame:
     """Return the figures of a host, by default of the first: a row for each interval.
 

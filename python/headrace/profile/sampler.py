@@ -81,10 +81,7 @@ class Sampler:
         self.last_s = line["t"]
 
     def run(
-        self,
-        interval_s: float,
-        wait: Callable[[float], bool],
-        early_s: Sequence[float] = EARLY_S,
+        self, interval_s: float, wait: Callable[[float], bool], early_s: Sequence[float] = EARLY_S
     ) -> None:
         """Sample until the end. `wait` gets a time of the recording, waits until then, and returns
         whether the recording ends. The last sample is at the end."""

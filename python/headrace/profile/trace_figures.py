@@ -77,10 +77,7 @@ def _direction(rows: list[Access], direction: str, processes: int) -> Figures:
     used = [row for row in rows if row.requests.get(direction)]
     requests = sum(row.requests[direction] for row in used)
     moved = sum(row.bytes[direction] for row in used)
-    result = {
-        f"{direction}.requests": _number(requests),
-        f"{direction}.bytes": _number(moved, "B"),
-    }
+    result = {f"{direction}.requests": _number(requests), f"{direction}.bytes": _number(moved, "B")}
     if not requests:
         return result
     small = sum(row.small[direction] for row in used)

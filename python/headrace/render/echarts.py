@@ -25,10 +25,7 @@ MOST_NAMES = 40
 LETTER = 7
 """Width of a letter in pixels."""
 GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
-NARROW = {
-    "query": {"maxWidth": 480},
-    "option": {"xAxis": {"axisLabel": {"interval": "auto"}}},
-}
+NARROW = {"query": {"maxWidth": 480}, "option": {"xAxis": {"axisLabel": {"interval": "auto"}}}}
 """Changes on telephones."""
 NARROW_BARS = {
     "query": {"maxWidth": 480},

@@ -155,10 +155,7 @@ class FittedTable:
                 drawn.add_column(self.columns[number], overflow="fold", width=folded)
             else:
                 drawn.add_column(
-                    self.columns[number],
-                    justify="right",
-                    no_wrap=True,
-                    min_width=widths[number],
+                    self.columns[number], justify="right", no_wrap=True, min_width=widths[number]
                 )
         for rows, end_section in self._blocks(shown, widths, width):
             drawn.add_row(

@@ -301,11 +301,7 @@ def _draw_movement(
 
 
 def _draw_route(
-    group: Element,
-    route: list[Point],
-    ink: str,
-    style: dict[str, str | float],
-    has_head: bool,
+    group: Element, route: list[Point], ink: str, style: dict[str, str | float], has_head: bool
 ) -> None:
     route = list(route)
     if has_head:

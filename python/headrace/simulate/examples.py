@@ -81,12 +81,7 @@ preset = "{workload}"
 [run.stop]
 time = "10 s"
 """
-FORMS = (
-    HEAD + PARALLEL + WORK,
-    HEAD + PARALLEL + LAYOUT + WORK,
-    HEAD + WORK,
-    HEAD + DEVICE + WORK,
-)
+FORMS = (HEAD + PARALLEL + WORK, HEAD + PARALLEL + LAYOUT + WORK, HEAD + WORK, HEAD + DEVICE + WORK)
 """Forms of a first scenario, of which one suits each system."""
 ONE_SERVER = ("nfs", "cifs")
 

@@ -182,9 +182,7 @@ def series(tables: RunTables) -> pl.DataFrame:
     spent = pl.min_horizontal(window, tables.simulated_s - pl.col("time_s"))
     length = pl.when(spent > 0).then(spent).otherwise(window)
     table = named(tables.series_columns, names).with_columns(
-        seed,
-        window_s=length,
-        throughput_bytes_per_s=pl.col("bytes") / length,
+        seed, window_s=length, throughput_bytes_per_s=pl.col("bytes") / length
     )
     return table.select(list(SERIES)).cast(SERIES)
 
@@ -385,11 +383,6 @@ def copies(document: Document) -> pl.DataFrame:
 
 def breakdown(document: Document) -> pl.DataFrame:
     """Return the time that requests spend in each place, most first."""
-    schema = {
-        "place": pl.String,
-        "share": pl.Float64,
-        "seconds": pl.Float64,
-        "waiting": pl.Float64,
-    }
+    schema = {"place": pl.String, "share": pl.Float64, "seconds": pl.Float64, "waiting": pl.Float64}
     table = pl.DataFrame(document["breakdown"], schema=schema)
     return table.rename({"seconds": "time_s", "waiting": "waiting_s"})

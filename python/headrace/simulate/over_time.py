@@ -67,10 +67,7 @@ def _caches(columns: Mapping[str, Any], frames: int, kept: NDArray[np.bool_]) ->
 
 
 def _stations(
-    columns: Mapping[str, Any],
-    frames: int,
-    spans: NDArray[np.float64],
-    kept: NDArray[np.bool_],
+    columns: Mapping[str, Any], frames: int, spans: NDArray[np.float64], kept: NDArray[np.bool_]
 ) -> Document:
     waited, arrivals, most = (
         columns[name].reshape(frames, -1)[kept] for name in ("waited_s", "arrivals", "most_queue")

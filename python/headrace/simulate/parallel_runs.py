@@ -82,10 +82,7 @@ class ParallelRuns:
         def one(scenario: Scenario) -> Result | Exception:
             try:
                 return run(
-                    scenario,
-                    progress=self._threads.go_on,
-                    trust=self._trust,
-                    server_series=False,
+                    scenario, progress=self._threads.go_on, trust=self._trust, server_series=False
                 )
             except caught as error:
                 return error

@@ -84,11 +84,7 @@ def import_saved(store: "Store", path: Path) -> dict[str, bool]:
     # Files of earlier versions do not say when the run was; this is when it was saved.
     started = started_of({"environment": result.environment}) or time_of(path)
     identifier, new = store.add_once(
-        result.document,
-        _tables(result),
-        started=started,
-        host=host,
-        environment=result.environment,
+        result.document, _tables(result), started=started, host=host, environment=result.environment
     )
     return {identifier: new}
 

@@ -118,10 +118,7 @@ class Store:
         return self.keep_all([(record, contents)], same_document=same_document)[0]
 
     def keep_all(
-        self,
-        results: Sequence[tuple[Record, Mapping[str, bytes]]],
-        *,
-        same_document: bool = False,
+        self, results: Sequence[tuple[Record, Mapping[str, bytes]]], *, same_document: bool = False
     ) -> Sequence[tuple[str, bool]]:
         """Save records of different identifiers with their tables in Parquet: all or none.
 
@@ -331,10 +328,7 @@ class Store:
             return queries.operations(connection, chosen)
 
     def history(
-        self,
-        chosen: "Filter",
-        operation: str | None = None,
-        figure: str | None = None,
+        self, chosen: "Filter", operation: str | None = None, figure: str | None = None
     ) -> "pl.DataFrame":
         """Return a figure of the matching results over time, the oldest first.
 
@@ -379,10 +373,7 @@ class Store:
             return queries.known(connection, sha256(as_json(document).encode()))
 
     def export(
-        self,
-        ids: Sequence[str],
-        path: str | PathLike[str],
-        on_progress: "OnStep | None" = None,
+        self, ids: Sequence[str], path: str | PathLike[str], on_progress: "OnStep | None" = None
     ) -> Sequence[str]:
         """Write results with their tables to one file, atomically, for `import_archive`; return
         their identifiers."""

@@ -36,10 +36,7 @@ def write_csv(store: "Store", ids: Sequence[str], path: Path) -> Sequence[str]:
     }
     order = {identifier: number for number, identifier in enumerate(whole)}
     figures.sort(key=lambda row: order[row["run_id"]])
-    with (
-        atomic_file(path) as partial,
-        partial.open("w", newline="", encoding="utf-8") as file,
-    ):
+    with atomic_file(path) as partial, partial.open("w", newline="", encoding="utf-8") as file:
         written = csv.writer(file)
         written.writerow([*OF_RESULT, *OF_FIGURE])
         for row in figures:

@@ -136,10 +136,7 @@ def _of_documents(
 
 
 def _of_tables(
-    connection: sa.Connection,
-    location: object,
-    ids: Sequence[str],
-    on_progress: OnStep | None,
+    connection: sa.Connection, location: object, ids: Sequence[str], on_progress: OnStep | None
 ) -> Iterator[str]:
     column = schema.contents.c
     inside = not isinstance(location, Directory)

@@ -86,9 +86,7 @@ def several(connection: sa.Connection, chosen: queries.Filter) -> Listed:
     bad = {row.run_id for row in damaged}
     whole = [identifier for identifier in ids if identifier not in bad]
     return Listed(
-        entries(connection, whole),
-        queries.count(connection, chosen),
-        [row.what for row in damaged],
+        entries(connection, whole), queries.count(connection, chosen), [row.what for row in damaged]
     )
 
 

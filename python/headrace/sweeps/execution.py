@@ -317,10 +317,7 @@ def sweep(
 
     def whole(result: Sweep) -> Sweep:
         return replace(
-            result,
-            design=name,
-            axes=[axis.name for axis in axes],
-            coordinates=designed.coordinates,
+            result, design=name, axes=[axis.name for axis in axes], coordinates=designed.coordinates
         )
 
     return whole(

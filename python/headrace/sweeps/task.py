@@ -11,12 +11,7 @@ from headrace._core import Loaded, RunError, ScenarioError, TraceError, replicat
 from headrace.document_io import as_sets
 from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.scenario import Scenario
-from headrace.simulate.schedulers import (
-    check_trust,
-    placements,
-    python_classes,
-    schedulers,
-)
+from headrace.simulate.schedulers import check_trust, placements, python_classes, schedulers
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
 

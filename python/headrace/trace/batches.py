@@ -84,11 +84,7 @@ def named_batches(reader: Reader) -> Iterator[NamedBatch]:
         other = batch["other"].copy()
         other[has_other] = others
         processes, process = np.unique(batch["process"], return_inverse=True)
-        columns = batch | {
-            "file": file,
-            "process": process.astype(np.uint32),
-            "other": other,
-        }
+        columns = batch | {"file": file, "process": process.astype(np.uint32), "other": other}
         yield NamedBatch(
             columns, reader.file_names(files.tolist()), reader.process_names(processes.tolist())
         )

@@ -64,10 +64,7 @@ def write_parquet(reader: Reader, path: Path) -> None:
     unwanted = threading.Event()
 
     def source(
-        columns: list[str] | None,
-        predicate: pl.Expr | None,
-        rows: int | None,
-        _batch: int | None,
+        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _batch: int | None
     ) -> Iterator[pl.DataFrame]:
         for part in record_batches(reader):
             if unwanted.is_set():

@@ -8,14 +8,7 @@ from typing import Any, Literal
 from headrace._core import TraceReader, TraceSummarizer, TraceWriter
 from headrace.files import atomic_file
 from headrace.progress_events import OnCount
-from headrace.trace.batches import (
-    BATCH,
-    Batch,
-    Reader,
-    SkippedKind,
-    named_batches,
-    skipped_kinds,
-)
+from headrace.trace.batches import BATCH, Batch, Reader, SkippedKind, named_batches, skipped_kinds
 from headrace.trace.darshan import DarshanReader, is_darshan
 from headrace.trace.frames import PARQUET, ParquetReader, write_parquet
 
@@ -171,10 +164,7 @@ def synthesize(
 
 
 def write_trace(
-    reader: Reader,
-    target: Path,
-    format: str | None = None,
-    on_progress: OnCount | None = None,
+    reader: Reader, target: Path, format: str | None = None, on_progress: OnCount | None = None
 ) -> Imported:
     """Write all that is left of a trace, atomically, in the format of the suffix or the given one.
 

@@ -33,12 +33,7 @@ from headrace.profile.capture.overhead import REPETITIONS, OverheadMeasurement, 
 from headrace.profile.capture.strace import Strace
 from headrace.profile.paced_trace import write_paced
 from headrace.profile.prediction import Case
-from headrace.validate.captured_run import (
-    QUANTILE,
-    CapturedRun,
-    read_captured,
-    with_processor_use,
-)
+from headrace.validate.captured_run import QUANTILE, CapturedRun, read_captured, with_processor_use
 from headrace.validate.point import Point
 from headrace.validate.prediction import NOTHING, Predicted, predict
 from headrace.validate.program_run import ProgramRun, ProgramRuns

@@ -158,13 +158,7 @@ def _on_device() -> list[Case]:
         Case(
             "synchronous rewrites of 16 KiB",
             "device",
-            transfers(
-                16 * MIB,
-                16 * KIB,
-                ["write"],
-                SYNCHRONOUS,
-                RANDOM | {"requests": "400"},
-            ),
+            transfers(16 * MIB, 16 * KIB, ["write"], SYNCHRONOUS, RANDOM | {"requests": "400"}),
         ),
     ]
     cases += [

@@ -27,10 +27,7 @@ CONDITION = "wide-intervals"
 
 
 def interval_width_warnings(
-    points: Sequence[Point],
-    machine: Path,
-    cases: Sequence[Case],
-    sets: Mapping[str, str] = NOTHING,
+    points: Sequence[Point], machine: Path, cases: Sequence[Case], sets: Mapping[str, str] = NOTHING
 ) -> list[ResultWarning]:
     """Return a warning if prediction intervals are wider than a factor of `WIDE`.
 

@@ -277,9 +277,7 @@ def _curve(label: str, steps: Sequence[SweepStep]) -> Line:
     kept = next((at for at, step in enumerate(complete) if not step.keeps_up), len(complete))
     shown = [step for step in complete[: kept + 1] if step.response and step.response.mean]
     return Line(
-        label,
-        [step.achieved_per_second for step in shown],
-        _values(shown, "response", "mean"),
+        label, [step.achieved_per_second for step in shown], _values(shown, "response", "mean")
     )
 
 
@@ -302,12 +300,7 @@ def _line(
 
 
 def _column(
-    name: str,
-    unit: Unit,
-    steps: Sequence[SweepStep],
-    which: str,
-    key: str = "",
-    spare: int = 0,
+    name: str, unit: Unit, steps: Sequence[SweepStep], which: str, key: str = "", spare: int = 0
 ) -> Column:
     # Percentiles in tables are over all repetitions.
     halves = _halves(steps, which, key) if key in ("", "mean") else []
@@ -446,12 +439,7 @@ def _point(point: LoadPoint) -> str:
 
 
 def _records(step: SweepStep) -> list[Record]:
-    names = (
-        "client_hosts",
-        "requested_per_second",
-        "achieved_per_second",
-        "operations_per_second",
-    )
+    names = ("client_hosts", "requested_per_second", "achieved_per_second", "operations_per_second")
     own = {"step": step.name} | {
         name: value for name in names if (value := getattr(step, name)) is not None
     }

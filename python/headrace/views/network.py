@@ -2,16 +2,7 @@
 
 from headrace.measure.network import NetworkReport
 from headrace.render import units
-from headrace.render.blocks import (
-    Axis,
-    Chart,
-    Column,
-    Line,
-    Note,
-    Records,
-    Table,
-    View,
-)
+from headrace.render.blocks import Axis, Chart, Column, Line, Note, Records, Table, View
 from headrace.views.parts import ending, times_record
 
 TIMES = {"p50": "latency", "least": "least", "p99": "p99", "max": "max"}

@@ -7,14 +7,7 @@ from headrace.plain_text import plain_line
 from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.render.blocks import Block, Note, Table, View
-from headrace.views.profile_values import (
-    NO_VERDICT,
-    changes,
-    host_row,
-    share_of,
-    times,
-    with_unit,
-)
+from headrace.views.profile_values import NO_VERDICT, changes, host_row, share_of, times, with_unit
 from headrace.views.verdict_words import verdict_words
 
 Format = Callable[[float], str]

@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from headrace.design.figure import Input
 from headrace.design.reliability.answer import Answer, Estimate, HorizonAnswer
 from headrace.design.reliability.laws import mean_seconds
-from headrace.design.reliability.question import (
-    Array,
-    Declustered,
-    Exponential,
-    Mirrors,
-    Question,
-)
+from headrace.design.reliability.question import Array, Declustered, Exponential, Mirrors, Question
 from headrace.design.reliability.silent_corruption import SilentCorruption
 from headrace.quantities import YEAR, duration, hours_text, probability_text, size, whole
 from headrace.render.blocks import Axis, Block, Chart, Line, Note, Table, View

@@ -3,23 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headrace.quantities import (
-    duration,
-    figure,
-    megabytes,
-    milliseconds,
-    percent,
-    size,
-    whole,
-)
+from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
 from headrace.render import units
-from headrace.render.blocks import (
-    Block,
-    Column,
-    Note,
-    Table,
-    View,
-)
+from headrace.render.blocks import Block, Column, Note, Table, View
 from headrace.simulate.report import (
     BreakdownEntry,
     Cache,
@@ -56,15 +42,7 @@ LESS_TO_PERFORMANCE = (
 )
 """Columns that narrow terminals omit, in this order; the same below."""
 LESS_TO_CACHES = ("copies", "evicted", "misses", "read ahead", "hits")
-LESS_TO_STATIONS = (
-    "servers",
-    "copies",
-    "unfinished",
-    "visits",
-    "busiest %",
-    "service ms",
-    "queue",
-)
+LESS_TO_STATIONS = ("servers", "copies", "unfinished", "visits", "busiest %", "service ms", "queue")
 LESS_TO_SERVERS = ("requests", "jobs", "busiest station")
 UNEVEN = 0.1
 """Utilisation of the busiest server above the mean from which the servers are shown."""

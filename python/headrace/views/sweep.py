@@ -153,8 +153,7 @@ def charts(sweep: Sweep, name: str, picture: str = "sweep") -> list[Chart]:
 def _axis(shown_as: ShownFigure) -> Axis:
     unit = "" if shown_as.unit == "1/s" else shown_as.unit
     return Axis(
-        shown_as.words,
-        Unit(unit, shown_as.factor, lambda value: figure(shown_as.factor * value)),
+        shown_as.words, Unit(unit, shown_as.factor, lambda value: figure(shown_as.factor * value))
     )
 
 

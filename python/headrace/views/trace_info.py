@@ -148,11 +148,7 @@ def _times(trace: Characteristics) -> Table:
             Column("time", list(times)),
             Column("count", [time.count for time in times.values()], units.COUNT),
             *(
-                Column(
-                    name,
-                    [getattr(time, f"{name}_s") for time in times.values()],
-                    units.TIME,
-                )
+                Column(name, [getattr(time, f"{name}_s") for time in times.values()], units.TIME)
                 for name in ("total", "mean", "p50", "p90", "p99", "max")
             ),
         ],

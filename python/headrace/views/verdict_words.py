@@ -36,16 +36,10 @@ VERDICTS = {
         "#56B4E9",
     ),
     "disk-read": VerdictWords(
-        "reading from the disk",
-        "The disk reads as fast as the baseline does.",
-        "I/O",
-        "#0072B2",
+        "reading from the disk", "The disk reads as fast as the baseline does.", "I/O", "#0072B2"
     ),
     "disk-write": VerdictWords(
-        "writing to the disk",
-        "The disk writes as fast as the baseline does.",
-        "I/O",
-        "#E69F00",
+        "writing to the disk", "The disk writes as fast as the baseline does.", "I/O", "#E69F00"
     ),
     "rewrite": VerdictWords(
         "reading and writing the same disk",

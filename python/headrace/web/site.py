@@ -27,10 +27,7 @@ class Site:
         self.paths = PathPolicy(settings)
         self.uploads = Uploads(settings)
         self.jobs = JobQueue(settings, self.forms, self.paths.for_job)
-        self.quick = QuickRuns(
-            directories=settings.directories,
-            processes=settings.cores + 1,
-        )
+        self.quick = QuickRuns(directories=settings.directories, processes=settings.cores + 1)
         """Small scenarios that run at once. Belongs to the server's event loop."""
         self.calculations = QuickRuns(seconds=30.0, memory=4 * GIB)
         """Calculations of designs, likewise."""

@@ -6,8 +6,7 @@ from headrace.calibrate.probe import Probe, Times, calls
 
 CALL = Probe("calls of one byte", calls(100_000, 1, ["read"], WARM), statistic="p50")
 LIBRARY = Probe(
-    "library calls of one byte",
-    calls(200_000, 1, ["read"], f'{WARM}, interface = "library"'),
+    "library calls of one byte", calls(200_000, 1, ["read"], f'{WARM}, interface = "library"')
 )
 NOTHING = Probe(
     "the engine itself", calls(200_000, 1, ["read"], WARM), statistic="mean", made_by="null"
@@ -20,10 +19,7 @@ def _solve(times: Times, _known: Known) -> dict[str, float]:
     call = times[CALL.name]
     # A library call takes about as long as reading the clock.
     library = max(times[LIBRARY.name] - times[NOTHING.name] - call / BUFFER, 0.0)
-    return {
-        "machine.cpu.system_call": call,
-        "machine.cpu.library_call": library,
-    }
+    return {"machine.cpu.system_call": call, "machine.cpu.library_call": library}
 
 
 ESTIMATOR = Estimator(

@@ -255,9 +255,6 @@ ESTIMATOR = Estimator(
     "direct random transfers of 4 KiB to 1 MiB, by one process and by 2 to 32 processes",
     {"rate": "B/s", "device_write_rate": "B/s", "queue_depth": "", "bulk_service": ""},
     _sharing,
-    {
-        "machine.device.latency": _curve("read"),
-        "machine.device.write_latency": _curve("write"),
-    },
+    {"machine.device.latency": _curve("read"), "machine.device.write_latency": _curve("write")},
     needed=("machine.device.rate", "machine.device.device_write_rate"),
 )

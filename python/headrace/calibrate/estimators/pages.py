@@ -8,12 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from headrace.calibrate.case import COLD, NEW, WARM
-from headrace.calibrate.estimators.copy_cost import (
-    KIB,
-    MIB,
-    PAGE,
-    copied,
-)
+from headrace.calibrate.estimators.copy_cost import KIB, MIB, PAGE, copied
 from headrace.calibrate.estimators.estimator import Estimator, Known
 from headrace.calibrate.estimators.least_squares import costs
 from headrace.calibrate.probe import Probe, Times, calls
@@ -198,10 +193,7 @@ def _folios(block: int, largest: float) -> float:
 
 
 def _uncached_page(
-    times: ArrayLike,
-    whole: Sequence[float],
-    new_folio: float,
-    largest: float,
+    times: ArrayLike, whole: Sequence[float], new_folio: float, largest: float
 ) -> float:
     """Return the cost of an uncached page with allocated blocks, in seconds."""
     left = np.subtract(times, [new_folio * _folios(block, largest) for block in UNCACHED])

@@ -130,10 +130,7 @@ def _own(table: pl.LazyFrame, columns: dict[str, str]) -> Records:
         blank = pl.col(columns[entry]).fill_null("").str.strip_chars() == ""
         begun = pl.when(blank).then(0.0).otherwise(_number(columns[entry]) * hours)
     disks = table.select(
-        model=model,
-        entry=begun,
-        age=_number(columns[age]) * hours,
-        failed=_truth(columns[failed]),
+        model=model, entry=begun, age=_number(columns[age]) * hours, failed=_truth(columns[failed])
     ).collect()
     checks = {
         "age is no number above 0": (pl.col("age") > 0) & (pl.col("age") <= MOST_POWER_ON_HOURS),

@@ -40,13 +40,7 @@ STRIPE_COUNT = 4
 MANY_DISKS = 48
 """Disks of a server that can stand for others alone (declared: it has several arrays)."""
 
-RAID_LEVEL: dict[ArrayKind, int] = {
-    "raid0": 0,
-    "raid1": 1,
-    "raid5": 5,
-    "raid6": 6,
-    "raid10": 10,
-}
+RAID_LEVEL: dict[ArrayKind, int] = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6, "raid10": 10}
 
 
 class DeviceArrays(NamedTuple):

@@ -212,10 +212,7 @@ def _recorded(
     does = access(application, worksheet)
     if does.assumed:
         notes.append("assumed: " + ", ".join(does.assumed))
-    table = {
-        "block": binary_size(does.file_size),
-        "transfer": binary_size(does.transfer),
-    }
+    table = {"block": binary_size(does.file_size), "transfer": binary_size(does.transfer)}
     if does.pattern == "random":
         table["order"] = "random"
     if does.read_share >= 1:
@@ -339,9 +336,7 @@ def _write_clients(
     dirty = min(limit, max(LEAST_DIRTY, share))
     text.section("clients.machine")
     text.value(
-        "dirty_per_server",
-        binary_size(dirty * fold),
-        "declared: little, to measure the servers",
+        "dirty_per_server", binary_size(dirty * fold), "declared: little, to measure the servers"
     )
     text.section("clients.machine.memory")
     # Beyond a tenth of it, the kernel slows writers down.
@@ -390,12 +385,7 @@ def _metadata_mix(workload: Table, whole: Table) -> Table:
         if phase == "create" and bytes_each:
             weights["write"] = 1
     table: Table = {"group": workload["group"]} if "group" in workload else {}
-    table |= {
-        "kind": "operation-mix",
-        "weights": weights,
-        "files": MOST_FILES,
-        "amount": "forever",
-    }
+    table |= {"kind": "operation-mix", "weights": weights, "files": MOST_FILES, "amount": "forever"}
     if bytes_each:
         sizes = {binary_size(bytes_each): 1}
         table |= {"file_sizes": sizes, "read_sizes": sizes, "write_sizes": sizes}

@@ -589,11 +589,7 @@ _ALL = (
     Fact("cleared", "yes", "a flow removes data of the zone", (), _cleared),
     Fact("bytes", "B", "size of the zone", ("zones.share",), _bytes),
     Fact(
-        "full_backup_time",
-        "s",
-        "time of a full backup at 100 MB/s",
-        ("zones.share",),
-        _backup_time,
+        "full_backup_time", "s", "time of a full backup at 100 MB/s", ("zones.share",), _backup_time
     ),
     Fact(
         "growth",

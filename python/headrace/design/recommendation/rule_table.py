@@ -33,8 +33,7 @@ class Aspect(msgspec.Struct, frozen=True, kw_only=True):
     several: rules.Boolean = False
     """Whether recommended values apply together."""
     needs: Annotated[
-        dict[str, str],
-        msgspec.Meta(description='a table such as { distribution = "striped" }'),
+        dict[str, str], msgspec.Meta(description='a table such as { distribution = "striped" }')
     ] = {}
     """Aspects before it, and the best values that they must have: else it is left out."""
 
@@ -51,8 +50,7 @@ class Rule(rules.Rule, frozen=True, kw_only=True):
     recommend: rules.Texts = ()
     reject: rules.Texts = ()
     weight: Annotated[
-        float,
-        msgspec.Meta(gt=0, le=HEAVIEST, description=f"a number in (0, {HEAVIEST:g}]"),
+        float, msgspec.Meta(gt=0, le=HEAVIEST, description=f"a number in (0, {HEAVIEST:g}]")
     ] = 1.0
     when: dict[str, rules.Condition] = msgspec.field(default_factory=dict)
 

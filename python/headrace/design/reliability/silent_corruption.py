@@ -155,7 +155,7 @@ def _fate(checksums: Checksums, is_scrubbed: bool, redundant: int) -> Fate:
 def _assumptions(checksums: Checksums, fate: Fate) -> tuple[str, ...]:
     said = [
         "Silent corruption: expected numbers at a constant rate, beside the loss probability. They"
-        " come in bursts on few disks, so no probability follows from them.",
+        " come in bursts on few disks, so no probability follows from them."
     ]
     if checksums == "none" and fate == "repaired":
         said.append(

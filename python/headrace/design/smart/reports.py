@@ -232,14 +232,7 @@ def _scsi(document: Mapping[str, Any], where: str) -> Report:
     counters["scan"] = sum(
         key.startswith("result_") and isinstance(value, dict) for key, value in scan.items()
     )
-    return _report(
-        document,
-        where,
-        protocol="SCSI",
-        counters=counters,
-        failing=[],
-        hours=None,
-    )
+    return _report(document, where, protocol="SCSI", counters=counters, failing=[], hours=None)
 
 
 def _nvme(document: Mapping[str, Any], health: Mapping[str, Any], where: str) -> Report:

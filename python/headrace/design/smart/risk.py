@@ -20,12 +20,7 @@ RATE_WITH_SIGNS = 0.349
 """Failures a drive-year of disks with any of `SIGNS` above 0: Backblaze, 2013 to 2016."""
 RATE_WITHOUT_SIGNS = 0.0123
 """Failures a drive-year of disks with all of them at 0: likewise."""
-FACTORS: Mapping[str, float] = {
-    "scan": 39.0,
-    "reallocated": 14.0,
-    "offline": 21.0,
-    "pending": 16.0,
-}
+FACTORS: Mapping[str, float] = {"scan": 39.0, "reallocated": 14.0, "offline": 21.0, "pending": 16.0}
 """Times as likely to fail within 60 days after a first error: Pinheiro et al. 2007, in Hindman
 2011, table 3.1 (scan errors, reallocation, offline reallocation and probational count)."""
 FACTOR_DAYS = 60.0

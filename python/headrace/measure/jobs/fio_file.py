@@ -27,12 +27,7 @@ PATTERNS = {
     "randrw": (None, True),
 }
 """Share of reads (None if `rwmixread` gives it), and whether offsets are random."""
-ENGINES = {
-    "sync": POSIX,
-    "psync": POSIX,
-    "libaio": IO_URING,
-    "io_uring": IO_URING,
-}
+ENGINES = {"sync": POSIX, "psync": POSIX, "libaio": IO_URING, "io_uring": IO_URING}
 SIZES = {"": 0, "b": 0, "k": 1, "kb": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4}
 """Powers of 1024: fio's `kb_base` is 1024 unless a job file sets it."""
 TIMES = {"us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

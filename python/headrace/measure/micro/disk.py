@@ -60,10 +60,7 @@ def _blocks(file: int) -> list[Point]:
             stable=True,
         ),
         Point(
-            {"file": file},
-            rewrite,
-            [Figure("rewrite", 0, "write", until=(0, "sync"))],
-            stable=True,
+            {"file": file}, rewrite, [Figure("rewrite", 0, "write", until=(0, "sync"))], stable=True
         ),
         Point(
             {"file": file},

@@ -30,12 +30,7 @@ def sweep(
             tests = [
                 Figure(name, phase, operation)
                 for phase, (name, operation) in enumerate(
-                    [
-                        ("write", "write"),
-                        ("rewrite", "write"),
-                        ("read", "read"),
-                        ("reread", "read"),
-                    ]
+                    [("write", "write"), ("rewrite", "write"), ("read", "read"), ("reread", "read")]
                 )
             ]
             both = ("write", "write", "read", "read")

@@ -115,10 +115,7 @@ def count_requests(
     failed: ValueError | RunError | None = None
 
     def begins(
-        preparing: bool,
-        _seconds: float,
-        _done: Sequence[tuple[int, int]],
-        _made: tuple[int, int],
+        preparing: bool, _seconds: float, _done: Sequence[tuple[int, int]], _made: tuple[int, int]
     ) -> None:
         nonlocal before, failed
         if not preparing and before is None:

@@ -29,10 +29,7 @@ from headrace.quantities import numbered
 
 Search: TypeAlias = Callable[[Any, Vector], Tuned]
 
-METHODS: dict[str, Search] = {
-    "least-squares": nearest,
-    "pairwise": pairwise,
-}
+METHODS: dict[str, Search] = {"least-squares": nearest, "pairwise": pairwise}
 
 SEED = 1
 """Seed of the mixes that are corrected; the final mix has the next one."""

@@ -14,10 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-FORMATS = {
-    ".cpn": "cpn",
-    ".pnml": "pnml",
-}
+FORMATS = {".cpn": "cpn", ".pnml": "pnml"}
 """Modules by the end of a file's name."""
 
 

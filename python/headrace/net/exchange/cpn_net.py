@@ -330,13 +330,7 @@ class _Exporter(Stations):
         return [self._pattern(tree, node.colour, scope, used, guards, False) for _ in range(number)]
 
     def _pattern(
-        self,
-        tree: Tree,
-        kind: str,
-        scope: Scope,
-        used: set[str],
-        guards: list[str],
-        inside: bool,
+        self, tree: Tree, kind: str, scope: Scope, used: set[str], guards: list[str], inside: bool
     ) -> str:
         form, parts = node_of(tree)
         records = self.net.colours.records

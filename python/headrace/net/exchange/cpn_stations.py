@@ -3,17 +3,7 @@
 import re
 
 from headrace.net.exchange.cpn_colsets import ColourSets
-from headrace.net.exchange.cpn_ml import (
-    APPLY,
-    ATOM,
-    LET,
-    OR,
-    PRODUCT,
-    Clock,
-    Ml,
-    Scope,
-    ml_int,
-)
+from headrace.net.exchange.cpn_ml import APPLY, ATOM, LET, OR, PRODUCT, Clock, Ml, Scope, ml_int
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Transition
 from headrace.net.exchange.structure import NetStructure, Node, Page, Tree, node_of, tree_of
 

@@ -436,13 +436,7 @@ class Transitions:
                 text = f"if {draw} == {number} then {texts[number]} else {text}"
         firing.variables[variable] = firing.let(variable, text)
 
-    def _puts(
-        self,
-        outputs: list[Input],
-        firing: Firing,
-        name: str,
-        delay: Ml | None,
-    ) -> None:
+    def _puts(self, outputs: list[Input], firing: Firing, name: str, delay: Ml | None) -> None:
         drawn: dict[int, tuple[Ml, str]] = {}
         for arc, target, term in outputs:
             self.within(arc, f"transition {name}", self._put, target, term, firing, delay, drawn)

@@ -4,17 +4,7 @@ from typing import TYPE_CHECKING
 
 from headrace.net.exchange.ml_syntax import Ml, MlError
 from headrace.net.exchange.ml_trees import called, is_random
-from headrace.net.expressions import (
-    AND,
-    ATOM,
-    CHOICE,
-    COMPARISON,
-    NOT,
-    OR,
-    PRODUCT,
-    SIGN,
-    SUM,
-)
+from headrace.net.expressions import AND, ATOM, CHOICE, COMPARISON, NOT, OR, PRODUCT, SIGN, SUM
 
 if TYPE_CHECKING:
     from headrace.net.exchange.ml_meaning import Meaning

@@ -15,14 +15,7 @@ from headrace.net.exchange.layout import Layout, Symbol, lay_out
 from headrace.net.exchange.names import PlainNames, words_of
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, add_ports
-from headrace.net.exchange.structure import (
-    NetStructure,
-    Node,
-    Page,
-    as_list,
-    structure_of,
-    tree_of,
-)
+from headrace.net.exchange.structure import NetStructure, Node, Page, as_list, structure_of, tree_of
 
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
 TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"

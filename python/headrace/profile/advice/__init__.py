@@ -42,9 +42,7 @@ LEAST_GAIN = 0.05
 
 
 def advise(
-    case: Case,
-    context: Context,
-    on_progress: Callable[[int, int, str], object] | None = None,
+    case: Case, context: Context, on_progress: Callable[[int, int, str], object] | None = None
 ) -> tuple[list[Advice], Outcome, list[str]]:
     """Simulate a phase as it is, and with each change that its verdict suggests.
 

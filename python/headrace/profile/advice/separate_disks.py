@@ -15,10 +15,7 @@ def _apply(case: Case, _: Context) -> Changed | None:
     written = case.records.filter(operation == "write")["file"].unique()
     if read.is_empty() or not set(written) - set(read) or not is_local(case.machine):
         return None
-    return Changed(
-        replace(case, separate_output=True),
-        "write to a second device of the same kind",
-    )
+    return Changed(replace(case, separate_output=True), "write to a second device of the same kind")
 
 
 CHANGE = Change(

@@ -207,10 +207,7 @@ def file_rule(file: int | None, memory: int) -> str:
 
 
 def _sizes(
-    directory: str | PathLike[str],
-    file: int | None,
-    effort: Effort,
-    settings: Mapping[str, str],
+    directory: str | PathLike[str], file: int | None, effort: Effort, settings: Mapping[str, str]
 ) -> Sizes:
     """Choose the amounts of work by a short measurement."""
     pilot = Sizes(PILOT_BYTES, 0, 0, 0, 0, 0.0, 0.0, PILOT_NAMES)
@@ -375,10 +372,7 @@ def _self_check(baseline: Baseline, simulated: Sequence[Case], steps: "_Steps") 
         if name in predicted:
             baseline.self_check.append(
                 Prediction(
-                    figure=name,
-                    measured=figure.value,
-                    predicted=predicted[name],
-                    unit=figure.unit,
+                    figure=name, measured=figure.value, predicted=predicted[name], unit=figure.unit
                 )
             )
 

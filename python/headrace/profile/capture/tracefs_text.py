@@ -174,11 +174,7 @@ class _Writer:
         exits = left.select("thread", pl.col("time_ns").alias("left_ns"), "ret").sort("left_ns")
         enters = enters.rename({"time_ns": "entered_ns"})
         rows = exits.join_asof(
-            enters,
-            left_on="left_ns",
-            right_on="entered_ns",
-            by="thread",
-            check_sortedness=False,
+            enters, left_on="left_ns", right_on="entered_ns", by="thread", check_sortedness=False
         ).drop_nulls("entered_ns")
         rows = rows.unique(["thread", "entered_ns"], keep="first", maintain_order=True)
         waiting = enters.join(rows.select("thread", "entered_ns"), ["thread", "entered_ns"], "anti")

@@ -68,10 +68,7 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
                 sums[state].append(share)
     for state, shares in sums.items():
         columns[f"cpu.{state}"] = sum(shares) / len(shares) if shares else None
-    for key, column in (
-        ("switches", "context_switches_per_s"),
-        ("interrupts", "interrupts_per_s"),
-    ):
+    for key, column in (("switches", "context_switches_per_s"), ("interrupts", "interrupts_per_s")):
         known = key in before and key in after
         columns[column] = per_second(before[key], after[key], seconds) if known else None
     columns["load.running"] = after.get("running")

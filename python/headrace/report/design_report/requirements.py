@@ -117,13 +117,7 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
         ("Current", "facility.circuits", current, "A", "max-amperes"),
         ("UPS", "facility.ups_va", facility.ups_va or None, "VA", "ups-va"),
         ("Racks", "facility.racks", facility.racks, "1", "racks"),
-        (
-            "Weight of a rack",
-            "facility.floor_load",
-            facility.floor_load,
-            "kg",
-            "weight-per-rack",
-        ),
+        ("Weight of a rack", "facility.floor_load", facility.floor_load, "kg", "weight-per-rack"),
         ("Purchase", "budget.initial", budget.initial, "money", "purchase"),
         (
             "Power in a month",

@@ -21,14 +21,7 @@ from headrace._core import RunError
 from headrace.interruption import LOOK_S
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweeps.engines.dask_run import (
-    TOPIC,
-    Report,
-    Shipment,
-    Stopped,
-    receive,
-    run_batch,
-)
+from headrace.sweeps.engines.dask_run import TOPIC, Report, Shipment, Stopped, receive, run_batch
 from headrace.sweeps.task import Outcome, Task, base_of
 
 AHEAD = 2

@@ -24,11 +24,7 @@ __all__ = [
 if TYPE_CHECKING:
     from headrace.trace.darshan.log import STREAMS, DarshanLog, Segments, is_darshan, read_log
     from headrace.trace.darshan.reader import DarshanReader
-    from headrace.trace.darshan.synthesis import (
-        RecordCounters,
-        data_records,
-        extent_bytes,
-    )
+    from headrace.trace.darshan.synthesis import RecordCounters, data_records, extent_bytes
     from headrace.trace.darshan.workload import DarshanWorkload, darshan_workload
 else:
     # The process that reads a log needs none of them.

@@ -15,12 +15,7 @@ import numpy as np
 from headrace.document_io import toml_value
 from headrace.trace.darshan.log import DarshanLog
 from headrace.trace.darshan.request_sizes import BINS, Sizes, request_sizes
-from headrace.trace.darshan.synthesis import (
-    DataRecords,
-    RecordCounters,
-    count_unread,
-    data_records,
-)
+from headrace.trace.darshan.synthesis import DataRecords, RecordCounters, count_unread, data_records
 
 PROCESSES_PER_CLIENT = 32
 """Assumed processes of a client at the most, if no DXT record names the hosts."""

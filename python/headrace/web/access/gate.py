@@ -18,12 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headrace.addresses import is_loopback
-from headrace.web.access.headers import (
-    SAFE,
-    is_cross_site,
-    is_expected_host,
-    secured,
-)
+from headrace.web.access.headers import SAFE, is_cross_site, is_expected_host, secured
 from headrace.web.access.login import form_values, local_path, login_page, same_site_page
 from headrace.web.access.metrics import Metrics
 from headrace.web.access.rate_limits import Failures, RequestRate

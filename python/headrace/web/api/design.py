@@ -21,12 +21,7 @@ from headrace.web.design.catalogues import catalogue_names, open_catalogue
 from headrace.web.design.drafts import Drafts
 from headrace.web.design.figures import DesignView, FrontPoint, designs_of, front_points
 from headrace.web.design.sheet import check_sheet, load_sheet, sheet_error
-from headrace.web.design.solving import (
-    COMMAND,
-    REPORT_HTML,
-    solution_of,
-    solve_request,
-)
+from headrace.web.design.solving import COMMAND, REPORT_HTML, solution_of, solve_request
 from headrace.web.jobs import RefusedRequest
 from headrace.web.site import site
 

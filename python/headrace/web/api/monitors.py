@@ -150,9 +150,7 @@ def samples(
 
 @router.get("/events")
 def events(
-    host: str | None = None,
-    begin: float = 0.0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    host: str | None = None, begin: float = 0.0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """List changes of states, the newest first."""
     return answer(site().monitors.history.events(host, begin, most=limit))

@@ -4,13 +4,7 @@ from nicegui import ui
 
 from headrace.views.solution import configuration
 from headrace.web.command_form import STYLE as FIELDS_STYLE
-from headrace.web.design.figures import (
-    APPLICATIONS,
-    GROUPS,
-    UNKNOWN,
-    DesignView,
-    FrontPoint,
-)
+from headrace.web.design.figures import APPLICATIONS, GROUPS, UNKNOWN, DesignView, FrontPoint
 from headrace.web.figure_dialog import FigureDialog, cell, figure_rows, header
 from headrace.web.layout import heading
 from headrace.web.tables import show_table

@@ -23,12 +23,7 @@ CATALOGUE_FILE = "catalogue.toml"
 
 
 def solve_request(
-    settings: Settings,
-    owner: str,
-    draft: str,
-    text: str,
-    catalogue: str,
-    values: Mapping[str, Any],
+    settings: Settings, owner: str, draft: str, text: str, catalogue: str, values: Mapping[str, Any]
 ) -> JobRequest:
     """Return the request of a search.
 

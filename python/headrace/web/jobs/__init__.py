@@ -7,14 +7,7 @@ the directory.
 """
 
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import (
-    Job,
-    JobRequest,
-    JobState,
-    Progress,
-    RefusedRequest,
-    UnwritableJob,
-)
+from headrace.web.jobs.job import Job, JobRequest, JobState, Progress, RefusedRequest, UnwritableJob
 from headrace.web.jobs.queue import JobQueue
 
 __all__ = [

@@ -25,22 +25,10 @@ from headrace.web.access.users import User
 from headrace.web.jobs import runner
 from headrace.web.jobs.command_line import arguments
 from headrace.web.jobs.commands import Runnable, runnable
-from headrace.web.jobs.directory import (
-    CONFINEMENT,
-    NAME,
-    REMOVED,
-    JobDirectory,
-    remove_rests,
-)
+from headrace.web.jobs.directory import CONFINEMENT, NAME, REMOVED, JobDirectory, remove_rests
 from headrace.web.jobs.endings import ending
 from headrace.web.jobs.forms import CommandForm, FormField
-from headrace.web.jobs.job import (
-    Job,
-    JobRequest,
-    JobState,
-    RefusedRequest,
-    UnwritableJob,
-)
+from headrace.web.jobs.job import Job, JobRequest, JobState, RefusedRequest, UnwritableJob
 from headrace.web.jobs.scheduling import fits, in_turn
 from headrace.web.settings import Settings
 
@@ -87,10 +75,7 @@ class JobQueue:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        forms: Mapping[tuple[str, ...], CommandForm],
-        paths_for: PathsFor,
+        self, settings: Settings, forms: Mapping[tuple[str, ...], CommandForm], paths_for: PathsFor
     ) -> None:
         """Find the jobs of earlier servers, and go on with them.
 

@@ -95,9 +95,5 @@ PAGE = Page(
     "Help",
     "help",
     build,
-    {
-        "/help/{name}": top,
-        "/help/{section}/{name}": one,
-        "/help/{section}/{part}/{name}": deep,
-    },
+    {"/help/{name}": top, "/help/{section}/{name}": one, "/help/{section}/{part}/{name}": deep},
 )

@@ -59,10 +59,7 @@ def _summary(solution: Solution) -> None:
 
 def _discarded(solution: Solution) -> None:
     lines = [f"{field}: {count:,} designs" for field, count in solution.discarded.items()]
-    with (
-        ui.expansion("Discarded designs and unknown answers").classes("w-full"),
-        ui.element("ul"),
-    ):
+    with ui.expansion("Discarded designs and unknown answers").classes("w-full"), ui.element("ul"):
         for line in (*lines, *solution.unsure):
             with ui.element("li"):
                 ui.label(line)

@@ -41,10 +41,7 @@ def section(data: DesignData) -> Section:
                 _code(text),
             ]
     if solution.worksheet_text:
-        blocks += [
-            Paragraph("Worksheet", "heading"),
-            _code(solution.worksheet_text),
-        ]
+        blocks += [Paragraph("Worksheet", "heading"), _code(solution.worksheet_text)]
     return Section("appendix", "Appendix", blocks)
 
 

@@ -6,15 +6,7 @@ from headrace.design.evaluation import Choice
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.reasons import COLUMNS, Ground, rows
 from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
-from headrace.report.document.content import (
-    Block,
-    Facts,
-    Paragraph,
-    Section,
-    Table,
-    Text,
-    foreign,
-)
+from headrace.report.document.content import Block, Facts, Paragraph, Section, Table, Text, foreign
 
 OPERATION = (
     "burn-in",

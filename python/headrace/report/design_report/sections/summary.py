@@ -89,9 +89,7 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
     assert data.shown is not None
     years = quantity(data.worksheet.capacity.years, "1")
     planned = data.notes.add(
-        "answer/capacity.years",
-        "Years",
-        "Answer of the worksheet, or its default: capacity.years.",
+        "answer/capacity.years", "Years", "Answer of the worksheet, or its default: capacity.years."
     )
     loss_years = data.notes.add(
         "answer/recovery.loss_years",

@@ -5,14 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from headrace.quantities import figure, megabytes, milliseconds, percent, size
-from headrace.report.document.content import (
-    Block,
-    Paragraph,
-    Picture,
-    Section,
-    Table,
-    foreign,
-)
+from headrace.report.document.content import Block, Paragraph, Picture, Section, Table, foreign
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.views.profile_values import UNKNOWN, host_row
 

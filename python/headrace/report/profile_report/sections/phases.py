@@ -1,14 +1,7 @@
 """Phases with their verdict, evidence and advice."""
 
 from headrace.quantities import duration, figure, percent
-from headrace.report.document.content import (
-    Block,
-    Bullets,
-    Paragraph,
-    Section,
-    Table,
-    foreign,
-)
+from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
 from headrace.report.profile_report.data import ProfileData
 from headrace.views.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
 

@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 
 from headrace.quantities import duration, percent
-from headrace.report.document.content import (
-    Block,
-    Facts,
-    Paragraph,
-    Picture,
-    Section,
-    foreign,
-)
+from headrace.report.document.content import Block, Facts, Paragraph, Picture, Section, foreign
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.views.profile_values import Change, changes, speedup, timestamp
 from headrace.views.verdict_words import verdict_words

@@ -4,13 +4,7 @@ from nicegui import run, ui
 
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
-from headrace.web.design.solving import (
-    CHOSEN,
-    COMMAND,
-    REPORT_HTML,
-    REPORT_PDF,
-    solution_of,
-)
+from headrace.web.design.solving import CHOSEN, COMMAND, REPORT_HTML, REPORT_PDF, solution_of
 from headrace.web.jobs import Job, JobState
 from headrace.web.jobs.watch import JobView
 from headrace.web.layout import heading

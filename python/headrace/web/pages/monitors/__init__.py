@@ -10,9 +10,5 @@ PAGE = Page(
     "Monitors",
     "query_stats",
     hosts,
-    {
-        "/monitors/rules": rules,
-        "/monitors/host/{name}": host,
-        "/monitors/job/{identifier}": at_job,
-    },
+    {"/monitors/rules": rules, "/monitors/host/{name}": host, "/monitors/job/{identifier}": at_job},
 )

@@ -14,13 +14,7 @@ from headrace.web.layout import heading
 from headrace.web.monitor_series import CHARTS, KINDS, RANGES, STATISTICS, ChartOf, Reading
 from headrace.web.page import NotThere
 from headrace.web.pages.monitors.events import EventTable
-from headrace.web.pages.monitors.words import (
-    STYLE,
-    clock_text,
-    facts_text,
-    seen_text,
-    state_icon,
-)
+from headrace.web.pages.monitors.words import STYLE, clock_text, facts_text, seen_text, state_icon
 from headrace.web.site import site
 from headrace.web.times import local_time
 
@@ -177,12 +171,7 @@ class HostPage:
         with ui.element("div").classes("w-full grid gap-3").style(GRID):
             for chart, device in charts:
                 drawn = Chart(
-                    chart.title,
-                    "time",
-                    chart.y,
-                    x_kind="time",
-                    height=HEIGHT,
-                    has_live_table=False,
+                    chart.title, "time", chart.y, x_kind="time", height=HEIGHT, has_live_table=False
                 )
                 self._charts.append((chart, device, drawn))
 

@@ -9,13 +9,7 @@ from headrace.web.access.permissions import Action, Kind, is_allowed
 from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.pages.monitors.events import EventTable
-from headrace.web.pages.monitors.words import (
-    STYLE,
-    clock_text,
-    facts_text,
-    seen_text,
-    state_icon,
-)
+from headrace.web.pages.monitors.words import STYLE, clock_text, facts_text, seen_text, state_icon
 from headrace.web.site import site
 
 EVERY_S = 2.0

@@ -129,10 +129,7 @@ def _evaluate(job: Job, user: User) -> None:
                 return
             request = JobRequest(
                 command=COMMAND,
-                values={
-                    "again": f"job:{job.id}/{DIRECTORY}",
-                    "machine": f"input:{MACHINE}",
-                },
+                values={"again": f"job:{job.id}/{DIRECTORY}", "machine": f"input:{MACHINE}"},
                 inputs={MACHINE: str(text.value)},
                 title=f"{job.title}, with another machine",
             )

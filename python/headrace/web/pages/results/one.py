@@ -71,9 +71,7 @@ def _link(text: str, target: str, icon: str) -> None:
     ui.button(text, icon=icon, on_click=lambda: ui.navigate.to(target)).props("outline")
 
 
-def _load(
-    identifier: str,
-) -> tuple[ShownResult, Mapping[str, object], Mapping[str, pl.DataFrame]]:
+def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object], Mapping[str, pl.DataFrame]]:
     """Return a result, the tables of a simulated one, and those that its view takes.
 
     Raises:

@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import run, ui
 
 from headrace.kinds import UNSHOWN
+from headrace.views.simulated import main_figures
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, JobState, Progress, RefusedRequest
 from headrace.web.jobs.commands import PLAYBACK
@@ -16,7 +17,6 @@ from headrace.web.page import Address
 from headrace.web.result_views import show_result
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.scenario_draft import ScenarioDraft
-from headrace.web.simulation_figures import main_figures
 from headrace.web.site import site
 
 INPUT = "scenario.toml"
