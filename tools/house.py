@@ -3,8 +3,8 @@
     python tools/house.py            # each figure beside its budget
     python tools/house.py --lower    # lower budgets to the present figures
 
-budget.toml has the budgets. A budget is never raised: a change that needs more removes something
-else. `make house` runs this, and so does `make lint`.
+budget.toml has the budgets. A change that needs more removes something else. Only a commit for a
+new feature raises one, and says so. `make house` runs this, and so does `make lint`.
 """
 
 from __future__ import annotations
