@@ -38,6 +38,7 @@ FORMER_FIGURE = "fact"
 EXPECTED = "a file of rules in TOML"
 
 Text = Annotated[str, msgspec.Meta(pattern=r"\S", description="a text")]
+AnyText = Annotated[str, msgspec.Meta(description="a text")]
 Texts = Annotated[tuple[str, ...], msgspec.Meta(description='a list of texts such as ["striped"]')]
 Boolean = Annotated[bool, msgspec.Meta(description="true or false")]
 Number = Annotated[float, msgspec.Meta(description="a number")]
@@ -185,6 +186,8 @@ def merge(
         if name not in table:
             table[name] = change | {"source": change.get("source") or source}
             continue
+        if change.get("source") == "":
+            change = {key: value for key, value in change.items() if key != "source"}
         when, new = table[name].get("when"), change.get("when")
         table[name] |= change
         if isinstance(when, dict) and isinstance(new, dict):
@@ -291,6 +294,8 @@ class Reader(Generic[AnyRule]):
         kind = float if figures is None else figures[figure]
         if comparison in ORDERS and kind is not float:
             raise self.where.wrong(place, f"{figure} is no number: expected is or one_of")
+        if comparison == "one_of" and kind is not str:
+            raise self.where.wrong(place, f"{figure} is no text: expected another comparison")
         expected = {"one_of": Texts, "is_known": Boolean}.get(comparison, OPERANDS[kind])
         operand = read_value(table[comparison], expected, place, self.where)
         reference = table.get("of")

@@ -255,6 +255,13 @@ def test_errors_of_own_rules_name_the_place(text: str, message: str) -> None:
         parse_rules(text)
 
 
+def test_an_empty_source_leaves_that_of_the_shipped_rule() -> None:
+    shipped = {rule.id: rule.source for rule in parse_rules("")}
+    changed = parse_rules('[processor-busy]\nsource = ""\nsamples = 7')
+    rule = next(rule for rule in changed if rule.id == "processor-busy")
+    assert (rule.source, rule.samples) == (shipped["processor-busy"], 7)
+
+
 def test_rules_that_are_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "monitor-rules.toml"
     path.write_bytes(b"# caf\xe9")

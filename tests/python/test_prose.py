@@ -1,11 +1,14 @@
 """tools/prose_lint.py: what it counts and what it leaves alone."""
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from conftest import ROOT
 
+PARAMETERS = re.compile(r"^Parameters:\n((?:    .*\n?|\n)+)", re.MULTILINE)
 LONG = " ".join(["word"] * 26)
 
 
@@ -115,3 +118,18 @@ def test_the_documentation_is_clean() -> None:
         [sys.executable, ROOT / "tools" / "prose_lint.py"], capture_output=True, text=True
     )
     assert run.returncode == 0, run.stdout
+
+
+def test_documented_parameters_are_those_of_the_function() -> None:
+    wrong = []
+    for file in (ROOT / "python" / "headrace").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            section = PARAMETERS.search(ast.get_docstring(node) or "")
+            given = {arg.arg for arg in ast.walk(node.args) if isinstance(arg, ast.arg)}
+            named = (
+                re.findall(r"^    \*{0,2}(\w+):", section.group(1), re.MULTILINE) if section else []
+            )
+            wrong += [f"{file.name}: {node.name}: {name}" for name in named if name not in given]
+    assert wrong == []

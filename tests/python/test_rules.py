@@ -40,6 +40,8 @@ def tables(draw: st.DrawFn) -> dict[str, Any]:
     figure = draw(st.sampled_from(sorted(FIGURES)))
     kind = FIGURES[figure]
     others = [name for name in COMPARISONS if name not in ORDERS]
+    if kind is not str:
+        others.remove("one_of")
     comparison = draw(st.sampled_from([*ORDERS, *others] if kind is float else others))
     operands = {
         "one_of": st.lists(st.text()),
@@ -177,6 +179,7 @@ def test_a_change_of_single_keys(change: str, conditions: list[str]) -> None:
         ("{ figure = 'rate', is_known = 1 }", r"\.is_known: expected true or false"),
         ("{ figure = 'kind', one_of = 'ssd' }", r"\.one_of: expected a list of texts"),
         ("{ figure = 'kind', below = 1 }", r"kind is no number: expected is or one_of"),
+        ("{ figure = 'rate', one_of = ['a'] }", r"rate is no text: expected another comparison"),
     ],
 )
 def test_a_wrong_condition_has_a_message_with_its_place(condition: str, message: str) -> None:

@@ -178,6 +178,12 @@ def test_a_list_of_rules_in_the_former_form_replaces_the_table(tmp_path: Path) -
     assert finding["evidence"][0].startswith("read.bytes = ")
 
 
+def test_texts_of_the_former_form_may_be_empty(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text(FORMER_RULE.replace('"t"', '""').replace('"s"', '""').replace('"r"', '""'))
+    assert load_rules(path).rules[0].text == "any"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -188,6 +194,11 @@ def test_a_list_of_rules_in_the_former_form_replaces_the_table(tmp_path: Path) -
         ('"note"', '"bad"', r":5:1: rule\.0\.level: expected one of warning, note, good"),
         ('{ "read.bytes" = 0 }', "3", r":9:1: rule\.0\.requires: expected a table of figures"),
         ('title = "t"\n', "", r":3:3: rule\.0\.text: expected a text"),
+        (
+            "above = 0\n",
+            'above = 0\nwhen.a = { figure = "read.bytes", above = 2 }\n',
+            r":9:1: rule\.0\.when: unknown key: expected a table \[rule\.any\.when\]",
+        ),
         ("[[rule]]", "[[rule]", r":3:7: expected a file of rules in TOML"),
         (FORMER_RULE, "[rule.stdio]\nlevel = 3", r":4:1: rule\.stdio\.level: expected one of"),
         (

@@ -153,6 +153,8 @@ def test_a_net_is_saved_as_a_draft(site: RunningSite, browser: Browser) -> None:
         until(lambda: drafts(site, "nets")["net"].endswith("# kept"))
         page.reload()
         connected(page)
+        text_of(page, "Net (TOML)").click()
+        page.keyboard.press("Control+End")
         expect(text_of(page, "Net (TOML)")).to_contain_text("# kept")
         expect(page.get_by_role("link", name="net", exact=True)).to_be_visible()
         page.get_by_role("button", name="Discard changes").click()

@@ -167,6 +167,7 @@ def test_the_command_prints_json_and_writes_plots(
     [
         (["--factor", "1"], "a factor of 1: expected a number above 1"),
         (["--factor", "nan"], "a factor of nan: expected a number above 1"),
+        (["--factor", "1e300"], "a factor of 1e+300: expected a number above 1, up to 1,000,000"),
         (["--factor", "fast"], "Invalid value for '--factor'"),
         (["--only", "server.*"], "no quantity of the scenario fits 'server.*'"),
         (["--set", "servers.count=0"], "expected a whole number of at least 1"),

@@ -137,7 +137,7 @@ class NetModel:
         monitors, and no document has it.
 
         Parameters:
-            what: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
+            monitor: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
                 `breakpoint_when(…)`; or a function, which gets a `Firing` and returns a number to
                 record or None.
             transition: Of a function: path of the transition whose firings it gets; None for all.

@@ -641,7 +641,7 @@ class Net(Page):
         """Add a monitor, which observes runs and changes nothing of them.
 
         Parameters:
-            what: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
+            monitor: `counter(…)`, `marking(…)`, `observation(…)`, `collector(…)` or
                 `breakpoint_when(…)`; or a function of your own, see `NetModel.monitor`.
             transition: Of a function: the transition whose firings it gets; None for all.
             with_marking: Of a function: give it the marking after each firing.

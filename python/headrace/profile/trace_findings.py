@@ -56,7 +56,7 @@ class Rule(rules.Rule, frozen=True, kw_only=True):
     """A rule. Its first condition has the figure and the threshold of the finding."""
 
     level: Annotated[Level, msgspec.Meta(description=f"one of {', '.join(LEVELS)}")]
-    recommendation: rules.Text
+    recommendation: rules.AnyText
 
 
 class Parameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,8 +122,13 @@ def _former_rule(entry: Any, at: FieldPath, reader: rules.Reader[Rule]) -> Rule:
     required = rest.pop("requires", {})
     if not isinstance(required, dict):
         raise reader.where.wrong((*at, "requires"), "expected a table of figures")
+    if "when" in rest:
+        expected = f"expected a table [rule.{name}.when] in place of [[rule]]"
+        raise reader.where.wrong((*at, "when"), f"unknown key: {expected}")
     if "title" in rest:
-        rest["text"] = rest.pop("title")
+        rest["text"] = rest.pop("title") or name
+    if "source" in rest:
+        rest["source"] = rest["source"] or "user's rule"
     keys = rest.keys() & {"figure", *rules.COMPARISONS}
     when = {"figure": {key: rest.pop(key) for key in keys}}
     when |= {figure: {"figure": figure, "above": required[figure]} for figure in required}

@@ -178,7 +178,7 @@ def method_error(
 
     Parameters:
         method: The method's name.
-        what: What it did wrong, unless it raised an exception.
+        text: What it did wrong, unless it raised an exception.
         error: The exception. If a signal raised it, it is returned unchanged.
         place: File and line of the method's definition, if they are known.
     """

@@ -72,7 +72,7 @@ def _table(key: str, columns: Any) -> pl.DataFrame:
         if not isinstance(values, list):
             raise WrongField(f"{key}.{name}", values, "a list")
     try:
-        frame = pl.DataFrame(dict(columns))
+        frame = pl.DataFrame(dict(columns), schema_overrides=_types(key, columns))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         reason = str(error).split("\n")[0]
         raise StoreError(
@@ -89,6 +89,12 @@ def _table(key: str, columns: Any) -> pl.DataFrame:
         except ValueError as error:
             raise StoreError(f"its histograms are damaged: {error}") from None
     return frame
+
+
+def _types(key: str, columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the types of a table's columns that have no rows, which tell none."""
+    kinds = histograms.SCHEMA if key == "histograms" else {}
+    return {name: kind for name, kind in kinds.items() if columns.get(name) == []}
 
 
 def _check_rows(rows: pl.DataFrame, record: type[msgspec.Struct]) -> None:

@@ -1,6 +1,5 @@
 """The gain from more of a resource, less time in a component, or another kind: what-if studies."""
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +54,8 @@ MOST_PAIRED = 40
 
 POWERS = {"seconds": -1}
 """The power of the factor that should help; of all other quantities more should."""
+LARGEST_FACTOR = 1e6
+"""Amounts stay finite with it."""
 
 SCHEMA = pl.Schema(
     {
@@ -296,8 +297,9 @@ def study(
 
 
 def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> None:
-    if not (math.isfinite(by) and by > 1):
-        raise ValueError(f"a factor of {by:g}: expected a number above 1, such as 2")
+    if not 1 < by <= LARGEST_FACTOR:
+        upper = f"up to {LARGEST_FACTOR:,.0f}"
+        raise ValueError(f"a factor of {by:g}: expected a number above 1, {upper}, such as 2")
     if not (kinds or quantities):
         raise ValueError("neither kinds nor quantities: expected one of them, or both")
     group(cost)
