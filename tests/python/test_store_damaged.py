@@ -110,7 +110,7 @@ def test_a_load_sweep_that_measured_no_latency_is_imported(
     headrace: Command, load_sweep: dict[str, Any], file: Path
 ) -> None:
     """A sweep that is interrupted during its preparation has tables without rows."""
-    empty = {name: [] for name in load_sweep["histograms"]}
+    empty: dict[str, list[Any]] = {name: [] for name in load_sweep["histograms"]}
     file.write_text(json.dumps(load_sweep | {"histograms": empty}))
     assert len(import_results(hr.store.open(), file)) == 1
 
