@@ -123,12 +123,11 @@ def _former_rule(entry: Any, at: FieldPath, reader: rules.Reader[Rule]) -> Rule:
     if not isinstance(required, dict):
         raise reader.where.wrong((*at, "requires"), "expected a table of figures")
     if "when" in rest:
-        expected = f"expected a table [rule.{name}.when] in place of [[rule]]"
-        raise reader.where.wrong((*at, "when"), f"unknown key: {expected}")
+        expected = f"unknown key: expected a table [rule.{name}.when] in place of [[rule]]"
+        raise reader.where.wrong((*at, "when"), expected)
     if "title" in rest:
         rest["text"] = rest.pop("title") or name
-    if "source" in rest:
-        rest["source"] = rest["source"] or "user's rule"
+    rest |= {"source": "user's rule"} if rest.get("source") == "" else {}
     keys = rest.keys() & {"figure", *rules.COMPARISONS}
     when = {"figure": {key: rest.pop(key) for key in keys}}
     when |= {figure: {"figure": figure, "above": required[figure]} for figure in required}

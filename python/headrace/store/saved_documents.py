@@ -71,8 +71,11 @@ def _table(key: str, columns: Any) -> pl.DataFrame:
     for name, values in columns.items():
         if not isinstance(values, list):
             raise WrongField(f"{key}.{name}", values, "a list")
+    # A column without rows has no type of its own.
+    kinds = histograms.SCHEMA if key == "histograms" else {}
+    empty = {name: kind for name, kind in kinds.items() if columns.get(name) == []}
     try:
-        frame = pl.DataFrame(dict(columns), schema_overrides=_types(key, columns))
+        frame = pl.DataFrame(dict(columns), schema_overrides=empty)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         reason = str(error).split("\n")[0]
         raise StoreError(
@@ -89,12 +92,6 @@ def _table(key: str, columns: Any) -> pl.DataFrame:
         except ValueError as error:
             raise StoreError(f"its histograms are damaged: {error}") from None
     return frame
-
-
-def _types(key: str, columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the types of a table's columns that have no rows, which tell none."""
-    kinds = histograms.SCHEMA if key == "histograms" else {}
-    return {name: kind for name, kind in kinds.items() if columns.get(name) == []}
 
 
 def _check_rows(rows: pl.DataFrame, record: type[msgspec.Struct]) -> None:

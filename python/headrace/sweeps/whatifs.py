@@ -298,8 +298,8 @@ def study(
 
 def _check(by: float, kinds: bool, quantities: bool, cost: str, pairs: int) -> None:
     if not 1 < by <= LARGEST_FACTOR:
-        upper = f"up to {LARGEST_FACTOR:,.0f}"
-        raise ValueError(f"a factor of {by:g}: expected a number above 1, {upper}, such as 2")
+        expected = f"a number above 1, up to {LARGEST_FACTOR:,.0f}, such as 2"
+        raise ValueError(f"a factor of {by:g}: expected {expected}")
     if not (kinds or quantities):
         raise ValueError("neither kinds nor quantities: expected one of them, or both")
     group(cost)

@@ -153,8 +153,3 @@ def path_at(text: str, line: int, column: int | None = None) -> FieldPath | None
         return None
     before = [path for path, at in places if column is None or at <= column]
     return before[0] if column is None and before else (before or [places[0][0]])[-1]
-
-
-def line_of(text: str, path: FieldPath) -> int | None:
-    """Return the line of a field; None if the text does not have it."""
-    return next((line for key, line, _ in positions(text) if key == path), None)

@@ -38,8 +38,7 @@ async def build(user: User, example: str = "", draft: str = "") -> None:
     """Draw the editor with a draft or an example, what is known of it, and the user's drafts."""
     ui.add_css(STYLE)
     shipped = {each.name: each for each in examples(NETS)}
-    source = example or FIRST
-    if source not in shipped:
+    if (source := example or FIRST) not in shipped:
         raise NotThere(f"There is no net {source}.")
     text = shipped[source].text
     if draft:
