@@ -46,11 +46,11 @@ class Row(msgspec.Struct):
 def view(compared: Entry) -> View:
     """Return the groups, their figures and ratios, and the notes."""
     letters = group_letters(compared["groups"])
-    notes = compared["notes"]
+    notes, rows = compared["notes"], convert(compared["figures"], list[Row])
     return [
-        *_changes(compared, letters),
+        *_changes(compared, rows, letters),
         _groups(compared["groups"], letters),
-        _figures(_rows(compared), letters),
+        _figures(rows, letters),
         *([Note("\n" + "\n".join(notes))] if notes else []),
     ]
 
@@ -101,11 +101,11 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _changes(compared: Entry, letters: Mapping[str, str]) -> Iterator[Note]:
+def _changes(compared: Entry, figures: Sequence[Row], letters: Mapping[str, str]) -> Iterator[Note]:
     """Yield, for each group but the first, its changed fields and what they do to the main
     figure."""
     changes = convert(compared.get("changes", ()), list[ScenarioField])
-    rows = {(row.group, row.operation, row.figure): row for row in _rows(compared)}
+    rows = {(row.group, row.operation, row.figure): row for row in figures}
     first, *others = letters
     for number, group in enumerate(others, 1):
         pairs = {change.path: (change.values[0], change.values[number]) for change in changes}
@@ -119,10 +119,6 @@ def _changes(compared: Entry, letters: Mapping[str, str]) -> Iterator[Note]:
         if fields:
             text = change_text(fields, effect)
             yield Note(f": {text}", f"{letters[group]} instead of {letters[first]}")
-
-
-def _rows(compared: Entry) -> list[Row]:
-    return convert(compared["figures"], list[Row])
 
 
 def _groups(groups: Sequence[Entry], letters: Mapping[str, str]) -> Table:

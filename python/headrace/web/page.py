@@ -120,10 +120,15 @@ def follow_history() -> None:
     ui.run_javascript(FOLLOW_HISTORY)
 
 
+def address_of(path: str, values: Mapping[str, Any]) -> str:
+    """Return an address with values that are not empty."""
+    query = urlencode({name: value for name, value in values.items() if value})
+    return f"{path}?{query}" if query else path
+
+
 def push_address(path: str, values: Mapping[str, Any]) -> None:
     """Add the address of what a page shows to the browser's history, without empty values."""
-    query = urlencode({key: value for key, value in values.items() if value})
-    address = json.dumps(f"{path}?{query}" if query else path)
+    address = json.dumps(address_of(path, values))
     ui.run_javascript(
         f"if (location.pathname + location.search !== {address}) {{"
         f'history.pushState({{}}, "", {address}); window.headraceSearch = location.search; }}'
@@ -151,8 +156,7 @@ class Address:
     def with_values(self, **parameters: str) -> str:
         """Change parameters and return the address, without parameters that are empty."""
         self._parameters |= parameters
-        query = urlencode({name: value for name, value in self._parameters.items() if value})
-        return f"{self._path}?{query}" if query else self._path
+        return address_of(self._path, self._parameters)
 
     def show(self, **parameters: str) -> None:
         """Change parameters in the browser."""

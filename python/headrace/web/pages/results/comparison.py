@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from nicegui import ui
 
@@ -14,6 +13,7 @@ from headrace.store.filters import By
 from headrace.views.comparison import group_names
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
+from headrace.web.page import address_of
 from headrace.web.pages.results.figures import shown_value, title
 from headrace.web.site import site
 
@@ -32,9 +32,7 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
 
         def go() -> None:
             values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}
-            ui.navigate.to(
-                "/results/compare?" + urlencode({k: value for k, value in values.items() if value})
-            )
+            ui.navigate.to(address_of("/results/compare", values))
 
         ui.button("Compare", on_click=go)
     identifiers = [word.strip() for word in ids.split(",") if word.strip()]

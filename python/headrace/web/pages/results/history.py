@@ -11,6 +11,7 @@ from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.figures import chosen_pair
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
+from headrace.web.page import address_of
 from headrace.web.pages.results.figures import shown_value, title
 from headrace.web.site import site
 
@@ -39,7 +40,7 @@ async def build(
 
     def go() -> None:
         values = {"name": scenario.value, "operation": choice.value, "figure": shown.value}
-        ui.navigate.to("/results/history?" + urlencode({k: v for k, v in values.items() if v}))
+        ui.navigate.to(address_of("/results/history", values))
 
     with ui.row().classes("w-full items-end"):
         scenario = ui.select(
