@@ -130,7 +130,7 @@ class CaptureText(msgspec.Struct):
 
     method: str
     left_out: list[str]
-    """Statements of what it does not record."""
+    """Operations that the capture does not record, as text."""
     counts: dict[str, int] | UnsetType = UNSET
     """Numbers that the method counts; absent without a trace."""
 
