@@ -187,8 +187,12 @@ impl Extents {
         (last != NONE).then_some(last)
     }
 
-    /// The extents that overlap a range, in order of place.
+    /// The extents that overlap a range, in order of place. None overlaps an empty range, also
+    /// where the range is inside an extent: whoever cuts there would leave an empty extent.
     pub fn overlapping(&self, range: Range) -> Ids {
+        if range.is_empty() {
+            return Ids::new();
+        }
         let known = self.known.get();
         if known.covers(range) {
             return match known.by {

@@ -119,12 +119,15 @@ impl PageCache {
         self.dirty_limit > 0
     }
 
-    /// Whole pages around some bytes.
+    /// Whole pages around some bytes; none around no bytes.
     fn pages(&self, file: u32, offset: u64, size: u64) -> Range {
         let start = offset - offset % self.page;
         // Offsets come from traces too: the last page ends where 64 bits do.
         let end = offset.saturating_add(size).div_ceil(self.page);
-        let end = end.saturating_mul(self.page);
+        let end = match size {
+            0 => start,
+            _ => end.saturating_mul(self.page),
+        };
         Range { file, start, end }
     }
 
@@ -390,6 +393,9 @@ impl PageCache {
     }
 
     fn append_extent(&mut self, range: Range, dirty: bool) {
+        if range.is_empty() {
+            return;
+        }
         if let Some(newest) = self.extents.newest(Order::Use) {
             let extent = self.extents.get(newest);
             let before = extent.range;

@@ -663,6 +663,25 @@ fn any_lines() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+/// A truncation inside a file's cached data is an access to no bytes: no page is read for it, and
+/// an fsync after it ends.
+#[test]
+fn an_access_to_no_bytes_leaves_a_servers_cache_whole() {
+    let write = "0,1,write,/f,0,1000000,0,,\n";
+    let sync = "2,1,sync,/f,0,0,0,,\n";
+    for operation in ["truncate", "allocate"] {
+        for offset in [28_672, 30_000] {
+            let lines = format!("{write}1,1,{operation},/f,{offset},1,0,,\n{sync}");
+            let report = replayed(SIMPLE, &lines, &[]).report;
+            assert_eq!(report.operations["sync"].count, 1);
+            let mut caches = report.caches.iter();
+            let server = caches.find(|it| it.cache.ends_with("server/page cache"));
+            let asked = server.map(|it| (it.hits, it.misses));
+            assert_eq!(asked, Some((0, 0)), "{operation} at {offset}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 

@@ -71,7 +71,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let place = (0_u32..3, 0_u64..40, 1_u64..12);
+    let place = (0_u32..3, 0_u64..40, 0_u64..12);
     let step = (any::<bool>(), place).prop_map(|(read, (file, first, count))| match read {
         true => Step::Read(file, first, count),
         false => Step::Write(file, first, count),
