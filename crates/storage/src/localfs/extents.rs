@@ -187,8 +187,8 @@ impl Extents {
         (last != NONE).then_some(last)
     }
 
-    /// The extents that overlap a range, in order of place. None overlaps an empty range, also
-    /// where the range is inside an extent: whoever cuts there would leave an empty extent.
+    /// The extents that overlap a range, in order of place. None overlaps an empty range,
+    /// not even one inside an extent: a cut there would leave an empty extent.
     pub fn overlapping(&self, range: Range) -> Ids {
         if range.is_empty() {
             return Ids::new();
