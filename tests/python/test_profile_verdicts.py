@@ -188,7 +188,7 @@ MACHINE = {"cpu.user": 0.3, "cpu.idle": 0.7, "cpu.iowait": 0.0, "pressure.memory
 @pytest.mark.parametrize(
     ("level", "verdict", "text"),
     [
-        (MACHINE, None, "no rule holds"),
+        (MACHINE, None, "no resource of the machine is at its limit"),
         (MACHINE | {"cpu.user": 0.98, "cpu.idle": 0.02}, "cpu", "all processors are busy"),
         (MACHINE | {"pressure.memory": 0.4}, "memory", "tasks wait for it"),
         (MACHINE | {"paging.swap_in_bytes_per_s": 4 * MB}, "memory", "the machine swaps"),
@@ -215,7 +215,7 @@ def test_a_whole_machine_has_its_limit(
         ),
         # A pipeline whose parts compute in turn.
         (
-            SPIN | {"tree.user": 0.98, "tree.busiest_thread": 0.5, "cpu.idle": 0.5},
+            SPIN | {"tree.user": 0.9, "tree.busiest_thread": 0.5, "cpu.idle": 0.5},
             "cpu",
             "cpu-in-turn",
         ),
@@ -223,7 +223,17 @@ def test_a_whole_machine_has_its_limit(
         (
             {"tree.user": 1.8, "tree.busiest_thread": 0.3, "cpu.1.user": 0.9},
             "cpu",
-            "cpu-all-cores",
+            "cpu-never-waits",
+        ),
+        # Threads that wait for each other now and then.
+        (
+            {
+                "tree.user": 0.85,
+                "tree.sleeping": [1.0] * 4 + [0.0] * 16,
+                "tree.running": [0.0] * 4 + [1.0] * 16,
+            },
+            "cpu",
+            "cpu-in-turn",
         ),
         (SMALL_READS, "latency", "latency-random-read"),
         (SYNCS, "latency", "latency-sync-write"),
@@ -233,9 +243,48 @@ def test_a_whole_machine_has_its_limit(
         (SWAP, "memory", "memory-swap"),
         (PRESSED, "memory", "memory-pressure"),
         (
-            SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB},
+            SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB, "pressure.memory": 0.01},
             "memory",
             "memory-refaults",
+        ),
+        # Another program re-reads evicted pages on a machine with free memory.
+        (
+            SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB, "pressure.memory": 0.0},
+            "latency",
+            "latency-random-read",
+        ),
+        (
+            SMALL_READS
+            | {
+                "limits.memory_share": 0.99,
+                "limits.refault_pages_per_s": 4000.0,
+                "limits.memory_limit_bytes": 64 * MB,
+            },
+            "memory",
+            "memory-group",
+        ),
+        (
+            SPIN
+            | {
+                "tree.user": 0.5,
+                "tree.busiest_thread": 0.5,
+                "limits.quota": 0.5,
+                "limits.throttled_periods": 0.95,
+            },
+            "cpu-quota",
+            "quota",
+        ),
+        # A loop of a shell over short programs.
+        (
+            {
+                "tree.user": 0.5,
+                "tree.busiest_thread": 0.05,
+                "tree.short_lived": 0.45,
+                "forks_per_s": 800.0,
+                "tree.disk_wait": 1.0,
+            },
+            "process-creation",
+            "process-creation",
         ),
         # The same on a machine whose cores are busy.
         (
@@ -245,8 +294,8 @@ def test_a_whole_machine_has_its_limit(
                 "tree.running": [1.0, 1.0, 0.0] * 6 + [1.0, 1.0],
                 "tree.disk_wait": [0.0, 0.0, 1.0] * 6 + [0.0, 0.0],
             },
-            "latency",
-            "latency-largest-share",
+            "cpu",
+            "cpu-largest-share",
         ),
         # Another program lacks memory.
         (SPIN | {"paging.refault_bytes_per_s": 18 * MB}, "cpu", "cpu-never-waits"),
@@ -457,11 +506,12 @@ def test_a_program_that_no_sample_shows_does_not_sleep() -> None:
 
 def test_the_sample_after_the_end_of_a_program_does_not_count() -> None:
     row = {"from_s": 0.0, "to_s": 1.0, "tree.threads": 1.0, "tree.running": 1.0}
-    row |= {"tree.disk_wait": 0.0, "tree.sleeping": 0.0, "tree.busiest_thread": 0.5}
+    row |= {"tree.disk_wait": 0.0, "tree.sleeping": 0.0, "tree.user": 1.0, "tree.system": 0.0}
     ended = {"from_s": 1.0, "to_s": 1.2, "tree.threads": 0.0, "tree.running": 0.0}
+    ended["tree.user"] = 0.0
     samples = PhaseSamples(pl.DataFrame([row, row | ended]))
-    assert FIGURES["program.asleep"].value(samples) == 0.0
-    assert FIGURES["program.running"].value(samples) == 1.0
+    assert FIGURES["balance.sleep"].value(samples) == 0.0
+    assert FIGURES["balance.processor"].value(samples) == pytest.approx(1.0)
 
 
 def test_unknown_counters_never_stop_a_verdict() -> None:
@@ -487,7 +537,7 @@ def test_a_user_changes_a_threshold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[cpu-thred]\n", r":1:2: unknown rule 'cpu-thred': expected one of memory-swap, "),
+        ("[cpu-thred]\n", r":1:2: unknown rule 'cpu-thred': expected one of unsure-unknown, "),
         (
             "\n[cpu-thread]\nverdct = 'cpu'\n",
             r":3:1: cpu-thread\.verdct: unknown key: expected one of verdict, text, ",
@@ -506,11 +556,11 @@ def test_a_user_changes_a_threshold(tmp_path: Path) -> None:
         ),
         (
             "[cpu-thread.when.busy]\nfigure = 'program.busyest'\n",
-            r":2:1: .*unknown figure 'program\.busyest': expected one of program\.busiest_thread",
+            r":2:1: .*unknown figure 'program\.busyest': expected one of balance\.computing, ",
         ),
         ("[cpu-thread.when]\nbusy = { above = 1, below = 2 }\n", r":2:1: .*expected one of above"),
         ("cpu-thread.when.busy.of = 'baseline.'\n", r":1:1: .*unknown figure .*, baseline\.NAME$"),
-        ("cpu-thread.verdict = 'slow'\n", r":1:1: .*expected one of cpu, memory, "),
+        ("cpu-thread.verdict = 'slow'\n", r":1:1: .*expected one of cpu, cpu-quota, "),
         ("cpu-thread = 3\n", r":1:1: cpu-thread: expected a table"),
         ("cpu-thread.when = 3\n", r":1:1: .*expected a table of conditions"),
         ("cpu-thread.when.busy = 3\n", r":1:1: .*expected a condition such as"),

@@ -96,7 +96,15 @@ def analyse(
             profile.notes.append(f"no verdict: {SAMPLES} has fewer than two samples of {host}")
         # The baseline is that of the first host's directory.
         known = baseline if host == header.hosts[0] else _baseline_of(host, baseline_directory)
-        phases = judge(frame, known, applied, disks=disks, trace=records)
+        phases = judge(
+            frame,
+            known,
+            applied,
+            disks=disks,
+            trace=records,
+            stops=header.capture is not None and METHODS[header.capture].stops,
+            of_directory=header.environment.get("device"),
+        )
         profile.host_verdicts.append(HostVerdict(host=host, verdict=overall(phases), phases=phases))
     # Of hosts that are limited equally long, but for an interval, the first one counts.
     longest_s = max(limited_s(one.phases) for one in profile.host_verdicts)

@@ -9,6 +9,8 @@ from headrace.fields import decode_json
 
 Verdict: TypeAlias = Literal[
     "cpu",
+    "cpu-quota",
+    "process-creation",
     "memory",
     "network",
     "disk-read",
@@ -17,11 +19,32 @@ Verdict: TypeAlias = Literal[
     "metadata",
     "latency",
     "waiting",
+    "unsure",
 ]
 """Limit of a phase. `waiting` is a wait for something that is no storage, memory, network or
-processor: a timer, a lock, input."""
+processor: a timer, a lock, input. `unsure` is the verdict where the figures support none."""
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
+
+
+BALANCE_PARTS = (
+    *("user", "system", "core", "read", "write", "sync", "metadata", "process", "network"),
+    *("sleep", "tracer", "unknown"),
+)
+"""Parts of a time balance: computing, system time, waiting for a core, for reads, writes, syncs,
+operations on names, new processes and messages, sleep for anything else, stops by a tracer, and
+the part that is not known."""
+
+
+class TimeBalance(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the time of a phase goes."""
+
+    seconds: dict[str, float]
+    """Seconds by part, in the order of `BALANCE_PARTS`. They add up to the phase."""
+    sleeps: dict[str, float] = {}
+    """Seconds of the part `sleep` by kind: `lock`, `timer`, `child`, `pipe` and others."""
+    looks: int = 0
+    """Number of looks at the program's threads that divide the waits."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +100,11 @@ class Phase(msgspec.Struct, kw_only=True):
     """By predicted gain, the largest first."""
     notes: list[str] = []
     """Statements that limit the verdict, such as a missing baseline."""
+    balance: TimeBalance | None = None
+    """None for a whole host, and in profiles of earlier versions."""
+    confidence: float | None = None
+    """0 to 1: it falls with the unknown part of the time, with the tracer's, and with the load of
+    other programs. None where no program is watched, and in profiles of earlier versions."""
 
 
 class PhasePrediction(msgspec.Struct, kw_only=True):

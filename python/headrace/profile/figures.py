@@ -7,7 +7,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from headrace.profile.counters.thread_states import NEW_PROCESSES
 from headrace.profile.devices import names, sum_of
+from headrace.profile.document import TimeBalance
+from headrace.profile.time_balance import own_share, time_balance
 from headrace.profile.traced_calls import TracedCalls
 
 PAGE = 4096.0
@@ -26,8 +29,6 @@ COPY_RATE = 2e9
 """Rate of copies between program and page cache without a baseline, in B/s (declared)."""
 BASELINE = "baseline."
 """Prefix of a figure of the baseline in `of` of a rule."""
-LEAST_OWN_SHARE = 0.05
-"""Shares of time are divided by no less than this (declared)."""
 
 
 @dataclass
@@ -48,6 +49,8 @@ class PhaseSamples:
     """Nominal rate of the interface, in B/s."""
     calls: TracedCalls | None = None
     """File operations of the phase by kind."""
+    stops: bool = False
+    """Whether a tracer stops the program at each call."""
     until_commit: pl.DataFrame | None = None
     """Rows of the phase and of `COMMIT_S` after it; None for the same as `rates`."""
 
@@ -60,15 +63,6 @@ class PhaseSamples:
         """Return the mean over the samples of the sum of columns; None if unknown."""
         total = sum_of(self.rates, *patterns)
         return None if total is None else _number(total.mean())
-
-    def present(self, column: str) -> float | None:
-        """Return the share of samples in which a number of threads is at least 1.
-
-        Samples without any thread of the program do not count, such as the last one, which is taken
-        when it has ended.
-        """
-        threads = sum_of(self.alive, column)
-        return None if threads is None else _number((threads >= 1.0).mean())
 
     def value(self, name: str) -> float | None:
         """Return a figure, or one of the baseline as `baseline.NAME`; None if it is unknown."""
@@ -86,6 +80,11 @@ class PhaseSamples:
         """Rows in which the program has a thread."""
         threads = sum_of(self.rates, "tree.threads")
         return self.rates if threads is None else self.rates.filter(threads >= 1.0)
+
+    @cached_property
+    def balance(self) -> TimeBalance | None:
+        """Where the program's time goes; None if no program is watched."""
+        return time_balance(self.rates, self.disk, self.calls, stops=self.stops, cores=self.cores)
 
     @cached_property
     def cores(self) -> int:
@@ -122,6 +121,10 @@ def _ratio(above: float | None, below: float | None) -> float | None:
     if above is None or below is None or below == 0.0:
         return None
     return above / below
+
+
+def _product(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
 
 
 def _total(*values: float | None) -> float | None:
@@ -163,51 +166,54 @@ def _system_share(samples: PhaseSamples) -> float | None:
     return _ratio(samples.median("tree.system"), samples.median("tree.user", "tree.system"))
 
 
-def _own_share(it: PhaseSamples) -> float:
-    """Return the share of time in which nothing outside the program stops its busiest thread.
+def _own(*parts: str) -> Callable[[PhaseSamples], float | None]:
+    """Return parts of the balance as a share of the program's own time."""
 
-    It is stopped while it waits for a core that others use, and while a tracer handles its call.
-    Without these, a traced program and one on a busy machine would seem to wait.
-    """
-    stopped = (it.median("tree.busiest_thread_delay") or 0.0) + (it.present("tree.traced") or 0.0)
-    return max(1.0 - stopped, LEAST_OWN_SHARE)
+    def value(samples: PhaseSamples) -> float | None:
+        return None if samples.balance is None else own_share(samples.balance, parts)
 
-
-def _busiest_thread(samples: PhaseSamples) -> float | None:
-    busy = samples.median("tree.busiest_thread")
-    return None if busy is None else min(busy / _own_share(samples), max(busy, 1.0))
+    return value
 
 
-def _disk_wait(samples: PhaseSamples) -> float | None:
-    """Return the time that the busiest thread at most waits for storage.
+def _of_whole(part: str) -> Callable[[PhaseSamples], float | None]:
+    """Return a part of the balance as a share of the phase."""
 
-    It is the larger of two estimates. The kernel's delay accounting is off by default since Linux
-    5.14, and does not count waits for a journal. The other is the share of samples in which a
-    thread is in state D. While the busiest thread runs, waits of other threads cost no time.
-    """
-    accounted = samples.median("tree.io_wait")
-    seen = samples.present("tree.disk_wait")
-    known = [value for value in (accounted, seen) if value is not None]
-    if not known:
+    def value(samples: PhaseSamples) -> float | None:
+        balance = samples.balance
+        return _ratio(balance.seconds[part], sum(balance.seconds.values())) if balance else None
+
+    return value
+
+
+def _asynchronous(samples: PhaseSamples) -> float | None:
+    return _share_of_looks(samples, "states.requests")
+
+
+def _renewed(samples: PhaseSamples) -> float | None:
+    return _share_of_looks(samples, NEW_PROCESSES)
+
+
+def _share_of_looks(samples: PhaseSamples, column: str) -> float | None:
+    """Return looks of a kind as a share of all; None in recordings without looks."""
+    columns = [name for name in samples.rates.columns if name.startswith("states.")]
+    looks = sum(float(samples.rates[name].sum()) for name in columns if name != NEW_PROCESSES)
+    if not looks:
         return None
-    busy = _busiest_thread(samples) or 0.0
-    return min(max(known) / _own_share(samples), max(1.0 - busy, 0.0))
+    return float(samples.rates[column].sum()) / looks if column in columns else 0.0
 
 
-def _asleep(phase: PhaseSamples) -> float | None:
-    """Return the share of samples without a thread in states R and D. Samples in which a tracer
-    stops the program do not count.
+def _own_balance(samples: PhaseSamples) -> float | None:
+    """Return the program's slower direction divided by the faster."""
+    moved = [samples.mean(f"tree.{way}_bytes_per_s") for way in ("read", "write")]
+    known = [value for value in moved if value is not None]
+    return _ratio(min(known), max(known)) if len(known) == len(moved) else None
 
-    Without states it is the rest of the time: a wait for a core then counts as sleep.
-    """
-    if phase.alive.is_empty():
-        return None
-    if phase.present("tree.running") is not None and phase.present("tree.disk_wait") is not None:
-        active = sum_of(phase.alive, "tree.running", "tree.disk_wait", "tree.traced")
-        own = max(1.0 - (phase.present("tree.traced") or 0.0), LEAST_OWN_SHARE)
-        return None if active is None else min((_number((active < 1.0).mean()) or 0.0) / own, 1.0)
-    busy = _total(_busiest_thread(phase), _disk_wait(phase))
-    return None if busy is None else max(1.0 - busy, 0.0)
+
+def _per_new_process(samples: PhaseSamples) -> float | None:
+    """Return the processor time of a short-lived process. The kernel counts threads as well, and
+    those of other programs."""
+    forks = samples.mean("forks_per_s") or samples.mean("tree.new_numbers_per_s")
+    return _ratio(samples.mean("tree.short_lived"), forks)
 
 
 def _other_calls(samples: PhaseSamples) -> float | None:
@@ -340,7 +346,14 @@ def _available(samples: PhaseSamples) -> float | None:
 
 
 def _metadata_time(samples: PhaseSamples) -> float | None:
-    return None if samples.calls is None else samples.calls.metadata_share
+    """Return the share of time in operations on names, without the tracer's time."""
+    calls, balance = samples.calls, samples.balance
+    if calls is None:
+        return None
+    tracer_s = 0.0 if balance is None else balance.seconds["tracer"]
+    calls_share = calls.kind_counts["metadata"] / max(sum(calls.counts.values()), 1)
+    own_s = calls.kind_s["metadata"] - tracer_s / 2 * calls_share
+    return min(max(own_s, 0.0) / max(calls.span_s - tracer_s, 1e-9), 1.0)
 
 
 def _metadata_at_baseline(samples: PhaseSamples) -> float | None:
@@ -359,10 +372,107 @@ FIGURES = {
     figure.name: figure
     for figure in (
         PhaseFigure(
+            "balance.computing",
+            "",
+            "share of its own time that it computes",
+            _own("user", "system"),
+        ),
+        PhaseFigure(
+            "balance.core_wait",
+            "",
+            "share of all time that it waits for a core",
+            _of_whole("core"),
+        ),
+        PhaseFigure(
+            "balance.storage",
+            "",
+            "share of its own time that it waits for reads, writes and syncs",
+            _own("read", "write", "sync"),
+        ),
+        PhaseFigure(
+            "balance.read", "", "share of its own time that it waits for reads", _own("read")
+        ),
+        PhaseFigure(
+            "balance.sync", "", "share of its own time that it waits for syncs", _own("sync")
+        ),
+        PhaseFigure(
+            "balance.metadata",
+            "",
+            "share of its own time that it waits for operations on names",
+            _own("metadata"),
+        ),
+        PhaseFigure(
+            "balance.network",
+            "",
+            "share of its own time that it waits for messages",
+            _own("network"),
+        ),
+        PhaseFigure(
+            "balance.sleep",
+            "",
+            "share of its own time that it sleeps for anything else",
+            _own("sleep", "process"),
+        ),
+        PhaseFigure(
+            "balance.tracer", "", "share of time that its tracer takes", _of_whole("tracer")
+        ),
+        PhaseFigure("balance.unknown", "", "share of time of unknown use", _of_whole("unknown")),
+        PhaseFigure(
+            "program.short_lived",
+            "cores",
+            "processor time of processes that start and end between two samples",
+            lambda samples: samples.mean("tree.short_lived"),
+        ),
+        PhaseFigure(
+            "program.per_new_process",
+            "s",
+            "processor time of each such process, at least",
+            _per_new_process,
+        ),
+        PhaseFigure(
+            "program.new_processes",
+            "",
+            "share of looks that see a process which the look before did not",
+            _renewed,
+        ),
+        PhaseFigure(
+            "program.balance",
+            "",
+            "slower direction of the program's transfers divided by the faster",
+            _own_balance,
+        ),
+        PhaseFigure(
+            "program.asynchronous",
+            "",
+            "share of looks in which it waits for asynchronous requests",
+            _asynchronous,
+        ),
+        PhaseFigure(
+            "limits.throttled",
+            "",
+            "share of periods in which the control group used up its quota",
+            lambda samples: samples.mean("limits.throttled_periods"),
+        ),
+        PhaseFigure(
+            "limits.quota", "cores", "processor quota of the control group", _median("limits.quota")
+        ),
+        PhaseFigure(
+            "limits.memory",
+            "",
+            "memory of the control group as a share of its limit",
+            _median("limits.memory_share"),
+        ),
+        PhaseFigure(
+            "limits.refaults",
+            "B/s",
+            "pages that the control group reads again after their eviction",
+            lambda samples: _product(samples.mean("limits.refault_pages_per_s"), PAGE),
+        ),
+        PhaseFigure(
             "program.busiest_thread",
             "cores",
-            "processor time of the busiest thread, of the time in which nothing else stops it",
-            _busiest_thread,
+            "processor time of the busiest thread",
+            _median("tree.busiest_thread"),
         ),
         PhaseFigure(
             "program.cores",
@@ -374,19 +484,6 @@ FIGURES = {
             "program.cores_share", "", "processor time as a share of all cores", _cores_share
         ),
         PhaseFigure("program.system_share", "", "share of system time in it", _system_share),
-        PhaseFigure(
-            "program.running",
-            "",
-            "share of samples in which a thread runs or waits for a core",
-            lambda samples: samples.present("tree.running"),
-        ),
-        PhaseFigure(
-            "program.disk_wait",
-            "",
-            "share of time in which the busiest thread waits for storage, at most",
-            _disk_wait,
-        ),
-        PhaseFigure("program.asleep", "", "share of samples in which every thread sleeps", _asleep),
         PhaseFigure(
             "program.other_calls",
             "cores",
@@ -545,22 +642,23 @@ FIGURES = {
             "time per second that the baseline takes for the same operations",
             _metadata_at_baseline,
         ),
-        PhaseFigure(
-            "trace.sync_time",
-            "",
-            "share of time in syncs",
-            lambda samples: None if samples.calls is None else samples.calls.sync_share,
-        ),
     )
 }
 """Figures by name, in the order of the documentation."""
 
 
 def busiest_disk(
-    rates: pl.DataFrame, disks: Sequence[str] | None, baseline: Mapping[str, float] | None = None
+    rates: pl.DataFrame,
+    disks: Sequence[str] | None,
+    baseline: Mapping[str, float] | None = None,
+    of_directory: str | None = None,
 ) -> str | None:
-    """Return the disk with the largest traffic, from those given or else all; None if none has
-    any.
+    """Return the disk that carries most of the program's transfers, from those given or else all.
+
+    A disk counts by the traffic that it has in common with the program. Where several carry it,
+    such as an array and its parts, the disk of the directory counts. Without transfers of the
+    program it is the disk with the largest traffic. Rules compare `disk.of_program` with it. None
+    if no disk has traffic.
 
     A call counts as one page, so that small requests count too. With a baseline, bytes count by
     the time that they take there. A copy reads one disk as much as it writes another, but the
@@ -570,22 +668,36 @@ def busiest_disk(
     block_read, block_write = known.get("block-read"), known.get("block-write")
     weight = block_write / block_read if block_read and block_write else 1.0
     candidates = names(rates, "disk") if disks is None else list(disks)
+    own = {way: _mean(rates, f"tree.{way}_bytes_per_s") for way in ("read", "write")}
+    shared = {disk: _load(rates, f"disk.{disk}", weight, own) for disk in candidates}
+    most = max(shared.values(), default=0.0)
+    if most > 0:
+        if shared.get(of_directory or "", 0.0) >= most / 2:
+            return of_directory
+        return max(shared, key=lambda name: shared[name])
     loads = {disk: _load(rates, f"disk.{disk}", weight) for disk in candidates}
     return max(loads, key=lambda name: loads[name], default=None) if any(loads.values()) else None
 
 
-def _load(rates: pl.DataFrame, prefix: str, weight_of_reads: float) -> float:
-    factors = {
-        "read_bytes_per_s": weight_of_reads,
-        "write_bytes_per_s": 1.0,
-        "reads_per_s": PAGE,
-        "writes_per_s": PAGE,
-    }
-    return sum(
-        factor * (_number(column.mean()) or 0.0)
-        for name, factor in factors.items()
-        if (column := sum_of(rates, f"{prefix}.{name}")) is not None
-    )
+def _load(
+    rates: pl.DataFrame,
+    prefix: str,
+    weight_of_reads: float,
+    own: Mapping[str, float] | None = None,
+) -> float:
+    """Return the traffic of a disk as bytes a second; with `own` that which it shares."""
+    load = 0.0
+    for way, weight in (("read", weight_of_reads), ("write", 1.0)):
+        moved = _mean(rates, f"{prefix}.{way}_bytes_per_s")
+        requests = _mean(rates, f"{prefix}.{way}s_per_s") * PAGE
+        share = 1.0 if own is None else min(own[way] / moved, 1.0) if moved > 0 else 0.0
+        load += share * (weight * moved + requests)
+    return load
+
+
+def _mean(rates: pl.DataFrame, column: str) -> float:
+    total = sum_of(rates, column)
+    return 0.0 if total is None else _number(total.mean()) or 0.0
 
 
 def busiest_interface(rates: pl.DataFrame) -> str | None:

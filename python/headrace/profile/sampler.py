@@ -6,6 +6,7 @@ loses one interval at most.
 """
 
 import os
+import random
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -88,16 +89,29 @@ class Sampler:
         for due in early_s:
             # One that is late makes no interval of its own.
             if self.elapsed_s() < due < interval_s:
-                if wait(due):
+                if self._wait(due, wait):
                     self.sample()
                     return
                 self.sample(early=True)
         due = interval_s
-        while not wait(due):
+        while not self._wait(due, wait):
             missed = max(int((self.elapsed_s() - due) / interval_s), 0)
             self.sample(missed)
             due += (1 + missed) * interval_s
         self.sample()
+
+    def _wait(self, due: float, wait: Callable[[float], bool]) -> bool:
+        """Wait as `wait` does, and look at the program's threads meanwhile."""
+        while looks := self.watched.looks:
+            pause_s = max(look.shortest_s for look in looks)
+            until_s = self.elapsed_s() + pause_s * random.uniform(0.5, 1.5)
+            if until_s >= due:
+                break
+            if wait(until_s):
+                return True
+            for look in looks:
+                look.look()
+        return wait(due)
 
     def close(self) -> None:
         """Close the file."""

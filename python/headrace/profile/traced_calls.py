@@ -14,6 +14,8 @@ METADATA = frozenset(
 """Operations on names and attributes. A lock waits for other processes, and is none; a truncation
 moves no data, and is one."""
 
+ON_FILES = METADATA | {"read", "write", "sync"}
+
 
 @dataclass(frozen=True)
 class TracedCalls:
@@ -23,6 +25,26 @@ class TracedCalls:
     counts: Mapping[str, int]
     times_s: Mapping[str, float]
     """Total duration by operation, over all processes, in seconds."""
+
+    union_s: float = 0.0
+    """Time in which a process is in an operation on a file."""
+
+    @property
+    def kind_s(self) -> dict[str, float]:
+        """Total duration by kind of wait for storage."""
+        return self._by_kind(self.times_s)
+
+    @property
+    def kind_counts(self) -> dict[str, float]:
+        """Number of operations by kind of wait for storage."""
+        return self._by_kind(self.counts)
+
+    @staticmethod
+    def _by_kind(values: Mapping[str, float]) -> dict[str, float]:
+        kinds = {"read": ("read",), "write": ("write",), "sync": ("sync",), "metadata": METADATA}
+        return {
+            kind: float(sum(values.get(name, 0) for name in names)) for kind, names in kinds.items()
+        }
 
     def per_s(self, *operations: str) -> float:
         """Return the rate of operations."""
@@ -36,16 +58,6 @@ class TracedCalls:
     def metadata_per_s(self) -> float:
         """Rate of metadata operations."""
         return self.per_s(*METADATA)
-
-    @property
-    def metadata_share(self) -> float:
-        """Share of time in metadata operations."""
-        return self.share(*METADATA)
-
-    @property
-    def sync_share(self) -> float:
-        """Share of time in syncs."""
-        return self.share("sync")
 
 
 def traced_calls(trace: pl.DataFrame, from_s: float, to_s: float) -> TracedCalls:
@@ -65,8 +77,21 @@ def traced_calls(trace: pl.DataFrame, from_s: float, to_s: float) -> TracedCalls
         pl.len().alias("count"), (pl.col("duration_ns").sum() / 1e9).alias("time_s")
     )
     words = by_operation["operation"].cast(pl.String).to_list()
+    on_files = inside.filter(pl.col("operation").cast(pl.String).is_in(list(ON_FILES)))
     return TracedCalls(
         to_s - from_s,
         dict(zip(words, by_operation["count"].to_list(), strict=True)),
         dict(zip(words, by_operation["time_s"].to_list(), strict=True)),
+        _union_s(on_files, round(to_s * 1e9)),
     )
+
+
+def _union_s(records: pl.DataFrame, end_ns: int) -> float:
+    """Return the time in which at least one of the operations goes on."""
+    ordered = records.sort("time_ns").select(
+        begin=pl.col("time_ns"),
+        end=pl.min_horizontal(pl.col("time_ns") + pl.col("duration_ns"), pl.lit(end_ns)),
+    )
+    before = pl.col("end").cum_max().shift(1).fill_null(0)
+    added = (pl.col("end") - pl.max_horizontal("begin", before)).clip(lower_bound=0)
+    return float(ordered.select(added.sum()).item() or 0) / 1e9

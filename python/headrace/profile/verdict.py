@@ -18,6 +18,7 @@ from headrace.profile.figures import (
 )
 from headrace.profile.phases import phases
 from headrace.profile.rules import Rule, load_rules
+from headrace.profile.time_balance import main_sleep
 from headrace.profile.traced_calls import traced_calls
 
 NO_BASELINE = (
@@ -25,9 +26,15 @@ NO_BASELINE = (
     " `headrace baseline DIR`"
 )
 UNDETECTED = (
-    "a timer, a lock, input and a deadlock look alike in these counters, and a race condition does"
-    " not show in them"
+    "the kind of wait was not recorded: a timer, a lock, input and a deadlock look alike in the"
+    " other counters"
 )
+LEAST_CONFIDENCE = 0.3
+"""A verdict with less confidence is `unsure` (declared)."""
+TRACER_WEIGHT, LOAD_WEIGHT = 0.5, 0.25
+"""Confidence that a tracer and other programs' load take for all of the time (declared)."""
+NOTED = 0.2
+"""Share of time from which a reason of low confidence is reported."""
 MEMORY_THROUGHPUT = (
     "a program limited by memory throughput looks the same without hardware counters; compare"
     " instructions per cycle in `perf stat`"
@@ -39,6 +46,8 @@ NOT_SEEN = (
     " that runs it many times"
 )
 UNMATCHED = "no rule holds: too few figures are known"
+UNLIMITED = "no resource of the machine is at its limit"
+UNSURE = "the confidence of {confidence:.0%} is too low for the verdict {verdict}"
 
 
 class _Value(Protocol):
@@ -76,6 +85,9 @@ def judge(
     device_disks: int = 1,
     trace: pl.DataFrame | None = None,
     link_rates: Mapping[str, float] | None = None,
+    *,
+    stops: bool = False,
+    of_directory: str | None = None,
 ) -> list[Phase]:
     """Return the phases of a run, each with its verdict and evidence.
 
@@ -99,15 +111,24 @@ def judge(
         Captured file operations, a frame of `headrace.trace.frame`, on the clock of the samples.
     link_rates
         Nominal rates of network interfaces by name, in B/s.
+    stops
+        Whether a tracer stopped the program at each call.
+    of_directory
+        Disk of the program's directory.
     """
     applied = load_rules() if rules is None else rules
 
     def decide(first: int, end: int) -> _Decided:
-        samples = _samples(rates[first:end], baseline, disks, device_disks, trace, link_rates)
+        samples = _samples(
+            rates[first:end], baseline, disks, device_disks, trace, link_rates, of_directory
+        )
+        samples.stops = stops
         committed = pl.col("from_s") < float(rates["to_s"][end - 1]) + COMMIT_S
         samples.until_commit = rates[first:].filter(committed)
         # A disk without traffic in the phase may still write its journal later.
-        samples.disk = samples.disk or busiest_disk(samples.until_commit, disks)
+        samples.disk = samples.disk or busiest_disk(
+            samples.until_commit, disks, of_directory=of_directory
+        )
         decisive = next((row for row in applied if row.verdict and row.holds(samples.value)), None)
         return _Decided(first, end, samples, decisive)
 
@@ -135,7 +156,9 @@ def overall(judged: Iterable[Phase]) -> Verdict | None:
 def limited_s(judged: Iterable[Phase]) -> float:
     """Return the time in which a resource limits the program, in seconds: not that of waits for
     something else, and not that of unknown limits."""
-    return sum(one.to_s - one.from_s for one in judged if one.verdict not in (None, "waiting"))
+    return sum(
+        one.to_s - one.from_s for one in judged if one.verdict not in (None, "waiting", "unsure")
+    )
 
 
 def _samples(
@@ -145,9 +168,10 @@ def _samples(
     device_disks: int,
     trace: pl.DataFrame | None,
     link_rates: Mapping[str, float] | None,
+    of_directory: str | None,
 ) -> PhaseSamples:
     common = None if isinstance(baseline, Mapping) else baseline
-    disk = busiest_disk(rates, disks, _values(common))
+    disk = busiest_disk(rates, disks, _values(common), of_directory)
     interface = busiest_interface(rates)
     chosen = baseline.get(disk or "") if isinstance(baseline, Mapping) else baseline
     from_s, to_s = _span(rates)
@@ -174,11 +198,18 @@ def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
     samples, decisive = decided.samples, decided.rule
     from_s, to_s = _span(samples.rates)
     phase = Phase(from_s=from_s, to_s=to_s, verdict=decided.verdict)
+    phase.balance = samples.balance
+    phase.confidence = _confidence(samples)
     if decisive is None:
-        phase.notes.append(UNMATCHED)
+        is_known = samples.value("machine.idle") is not None
+        phase.notes.append(UNLIMITED if samples.balance is None and is_known else UNMATCHED)
     else:
         phase.notes.append(decisive.text)
         phase.evidence.extend(_evidence(decisive, samples))
+    is_judged = phase.verdict not in (None, "unsure")
+    if is_judged and phase.confidence is not None and phase.confidence < LEAST_CONFIDENCE:
+        phase.notes.append(UNSURE.format(confidence=phase.confidence, verdict=phase.verdict))
+        phase.verdict = "unsure"
     for rule in rules:
         if rule.verdict is None and rule.holds(samples.value):
             phase.notes.append(rule.text)
@@ -187,14 +218,47 @@ def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
     return phase
 
 
+def _confidence(samples: PhaseSamples) -> float | None:
+    """Return the confidence in a verdict; None if no program is watched."""
+    if samples.balance is None:
+        return None
+    unknown, tracer, others = _shares_against(samples)
+    return max(1.0 - unknown - TRACER_WEIGHT * tracer - LOAD_WEIGHT * others, 0.0)
+
+
+def _shares_against(samples: PhaseSamples) -> tuple[float, float, float]:
+    """Return the unknown and the tracer's share of the time, and that of the processors which
+    other programs use."""
+    shares = [samples.value(f"balance.{part}") or 0.0 for part in ("unknown", "tracer")]
+    idle = samples.value("machine.idle")
+    own = samples.value("program.cores_share") or 0.0
+    others = 0.0 if idle is None else min(max(1.0 - idle - own, 0.0), 1.0)
+    return shares[0], shares[1], others
+
+
+def _doubts(samples: PhaseSamples) -> Iterator[str]:
+    """Yield what lowers the confidence in a verdict."""
+    if samples.balance is None:
+        return
+    unknown, tracer, others = _shares_against(samples)
+    if unknown >= NOTED:
+        yield f"{unknown:.0%} of the time is not known"
+    if tracer >= NOTED:
+        yield f"the tracer takes {tracer:.0%} of the time"
+    if others >= NOTED:
+        yield f"other programs use {others:.0%} of the processors"
+
+
 def _limits(verdict: Verdict | None, samples: PhaseSamples) -> Iterator[str]:
     """Yield the statements that limit a verdict."""
     if samples.baseline is None:
         yield NO_BASELINE
     if samples.alive.is_empty():
         yield NOT_SEEN
-    elif verdict == "waiting":
-        yield UNDETECTED
+    elif verdict == "waiting" and samples.balance is not None:
+        waits = main_sleep(samples.balance)
+        yield UNDETECTED if waits is None else f"it mostly waits for {waits}"
+    yield from _doubts(samples)
     resident = FIGURES["program.resident"].value(samples)
     if verdict == "cpu" and resident is not None and resident > LARGE_MEMORY:
         yield MEMORY_THROUGHPUT

@@ -7,6 +7,7 @@ from headrace.plain_text import plain_line
 from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.render.blocks import Block, Note, Table, View
+from headrace.views import time_balance
 from headrace.views.profile_values import NO_VERDICT, changes, host_row, share_of, times, with_unit
 from headrace.views.verdict_words import verdict_words
 
@@ -111,6 +112,8 @@ def verdicts(profile: Profile) -> View:
     if profile.host_verdicts:
         blocks.append(_hosts(profile))
     blocks.append(_phases(profile))
+    if (balance := time_balance.table(phases)) is not None:
+        blocks.append(balance)
     if any(phase.evidence for phase in phases):
         blocks.append(_evidence(phases))
     if any(phase.advice for phase in phases):
@@ -135,7 +138,9 @@ def heading(profile: Profile) -> Note:
             limit += f" on {plain_line(profile.host)}"
     else:
         limit = f"{words.limit} ({NO_VERDICT})" if profile.phases else "no verdict"
-    return Note(_time(profile), f"{plain_line(profile.name)}: {limit}\n")
+    parts = time_balance.main_parts(profile.phases)
+    run = f"{_time(profile)}: {parts}" if parts else _time(profile)
+    return Note(run, f"{plain_line(profile.name)}: {limit}\n")
 
 
 def _hosts(profile: Profile) -> Table:
@@ -236,7 +241,11 @@ def phase_view(phase: Phase) -> View:
     """Return the verdict of a phase in words, its evidence, and advice with its predicted gain."""
     words = verdict_words(phase.verdict or None)
     limit = f"Limited by {words.limit}. {words.meaning}" if phase.verdict else words.meaning
+    if phase.confidence is not None:
+        limit += f" Confidence: {percent(phase.confidence)} %."
     blocks: list[Block] = [Note(limit)]
+    if (balance := time_balance.table([phase])) is not None:
+        blocks.append(balance)
     if phase.evidence:
         rows = [
             (name, rule, plain_line(evidence.source), value, baseline)

@@ -23,6 +23,20 @@ VERDICTS = {
         "CPU",
         "#D55E00",
     ),
+    "cpu-quota": VerdictWords(
+        "the processor quota of its control group",
+        "The control group uses up its quota and is throttled. A larger quota helps, a faster disk"
+        " does not.",
+        "CPU",
+        "#A64200",
+    ),
+    "process-creation": VerdictWords(
+        "starting processes",
+        "Most of the processor time goes into processes that live a few milliseconds: a shell loop,"
+        " or a program that starts another one for each item.",
+        "CPU",
+        "#8B5FA3",
+    ),
     "memory": VerdictWords(
         "memory",
         "The application waits for pages that the kernel reads back or swaps in.",
@@ -61,10 +75,15 @@ VERDICTS = {
     ),
     "waiting": VerdictWords(
         "a wait for something else",
-        "The application waits for a timer, a lock, input or another program. Sampling does not"
-        " show which.",
+        "The application waits for a timer, a lock, input or another program.",
         None,
         "#BBBBBB",
+    ),
+    "unsure": VerdictWords(
+        "a limit that the figures do not decide",
+        "No use of time is clearly the largest, or too much of the time is not known.",
+        None,
+        "#DDDDDD",
     ),
 }
 """By verdict, as in `headrace.profile.document.Verdict`. The colours are those of Okabe and Ito,

@@ -16,6 +16,9 @@ class Method(Protocol):
     of them, on its standard input. It writes a line to standard output when it records the first
     ones, and ends with its input."""
 
+    stops: bool
+    """Whether it stops the program at each call, so that waits for a core are partly its own."""
+
     def available(self) -> str | None:
         """Return None if the method works here, else the reason and what to do, in one line."""
 

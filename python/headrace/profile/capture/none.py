@@ -10,6 +10,7 @@ class NoCapture:
     name = "none"
     suffix = ""
     takes_more = False
+    stops = False
 
     def available(self) -> str | None:
         return None

@@ -54,6 +54,7 @@ class Strace:
     name = "strace"
     suffix = ".strace"
     takes_more = False
+    stops = True
 
     def __init__(self, *, messages: bool = False) -> None:
         """With `messages`, what passes between processes is recorded too, for a prediction."""

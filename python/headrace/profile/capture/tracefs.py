@@ -19,6 +19,7 @@ class Tracefs:
     name = "tracefs"
     suffix = ".strace"
     takes_more = True
+    stops = False
 
     def available(self) -> str | None:
         try:

@@ -9,12 +9,14 @@ from headrace.profile.counters import (
     infiniband,
     interfaces,
     kernel_threads,
+    limits,
     lustre,
     memory,
     nfs,
     pressure,
     processors,
     tcp,
+    thread_states,
     tree,
 )
 from headrace.profile.counters.source import Columns, Raw, Read, Source, Watched
@@ -33,4 +35,11 @@ OF_MACHINE: tuple[Source, ...] = (
     lustre.SOURCE,
 )
 """Counters of the whole machine."""
-ALL = (*OF_MACHINE, tree.SOURCE, kernel_threads.SOURCE, cgroup.SOURCE)
+ALL = (
+    *OF_MACHINE,
+    tree.SOURCE,
+    thread_states.SOURCE,
+    limits.SOURCE,
+    kernel_threads.SOURCE,
+    cgroup.SOURCE,
+)

@@ -49,6 +49,7 @@ class Thread:
         self.delay_ns: int | None = None
         self.delay_grown_ns = 0
         """Time that it waited for a core since the sample before."""
+        self._is_new = True
 
     def has_run(self, files: OpenFiles) -> bool:
         """Return whether it has run since the last sample. Raises OSError if it has ended."""
@@ -63,13 +64,15 @@ class Thread:
         # Times on and waiting for a core, time slices: Documentation/scheduler/sched-stats.rst.
         values = naturals(schedule.split())
         if values is not None and len(values) > 1:
-            if self.delay_ns is not None:
-                self.delay_grown_ns = max(values[1] - self.delay_ns, 0)
+            self.delay_grown_ns = max(values[1] - (self.delay_ns or 0), 0)
             self.delay_ns = values[1]
         return True
 
     def update(self, stat: Stat, status: bytes, begin: int) -> None:
         """Take over the counters of its files."""
+        if self._is_new and stat.started < begin:
+            self.delay_grown_ns = 0
+        self._is_new = False
         time = stat.times[0] + stat.times[1]
         if self.time is None:
             self.time = time if stat.started < begin else 0

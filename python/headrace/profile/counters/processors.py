@@ -18,7 +18,13 @@ from headrace.profile.counters.source import (
 NAME = "processors"
 STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 """Columns of /proc/stat. The time of guests that follows is also in `user` and `nice`."""
-SCALARS = {"interrupts": b"\nintr ", "switches": b"\nctxt ", "running": b"\nprocs_running "}
+SCALARS = {
+    "interrupts": b"\nintr ",
+    "switches": b"\nctxt ",
+    "running": b"\nprocs_running ",
+    "forks": b"\nprocesses ",
+}
+"""Lines with one counter. `forks` counts new processes and threads."""
 
 
 def parse(text: bytes, left_out: Counter[str]) -> Raw:
@@ -68,7 +74,11 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
                 sums[state].append(share)
     for state, shares in sums.items():
         columns[f"cpu.{state}"] = sum(shares) / len(shares) if shares else None
-    for key, column in (("switches", "context_switches_per_s"), ("interrupts", "interrupts_per_s")):
+    for key, column in (
+        ("switches", "context_switches_per_s"),
+        ("interrupts", "interrupts_per_s"),
+        ("forks", "forks_per_s"),
+    ):
         known = key in before and key in after
         columns[column] = per_second(before[key], after[key], seconds) if known else None
     columns["load.running"] = after.get("running")

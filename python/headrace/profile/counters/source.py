@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Raw: TypeAlias = dict[str, Any]
 """Cumulative counters and current values of a source in one sample, as JSON has them."""
@@ -24,6 +24,17 @@ CHUNK = 1 << 13
 """Bytes that one read asks for."""
 
 
+class Look(Protocol):
+    """A source that is read between two samples."""
+
+    @property
+    def shortest_s(self) -> float:
+        """Time to its next look at least, in seconds."""
+
+    def look(self) -> None:
+        """Count the present state."""
+
+
 @dataclass
 class Watched:
     """The kernel's files, and the processes and the control group that are watched."""
@@ -37,6 +48,8 @@ class Watched:
     tracer: int | None = None
     """Process in the tree whose own figures do not count. Its program may be that of the profiled
     one, such as Python."""
+    looks: "list[Look]" = field(default_factory=list)
+    """What is read more often than the counters, between two samples."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Lines, files and processes that could not be read, by source."""
 

@@ -163,7 +163,7 @@ class Tree:
     def _raw(self, has_switches: bool) -> Raw:
         times, transfers, waits = self._sums.times, self._sums.transfers, self._sums.waits
         states: Counter[str] = Counter()
-        busiest = delay = resident = 0
+        busiest = delay = delays = resident = 0
         unknown = processes_alive = 0
         processes: Raw = {}
         for process in self._processes.values():
@@ -180,6 +180,7 @@ class Tree:
             there = process.threads
             for thread in there:
                 states[thread.state] += 1
+                delays += thread.delay_grown_ns
                 if thread.grown >= busiest:
                     busiest, delay = thread.grown, thread.delay_grown_ns
             processes_alive += bool(there)
@@ -199,6 +200,7 @@ class Tree:
         raw |= {
             "busiest": busiest / TICKS,
             "busiest_delay": delay / 1e9,
+            "delays": delays / 1e9,
             "threads": sum(states.values()),
             "states": dict(states),
             "resident": resident * PAGE,
@@ -279,7 +281,7 @@ def _open(watched: Watched) -> Read | None:
     return None if watched.roots is None else Tree(watched, watched.roots).read
 
 
-SINCE_LAST = ("busiest", "busiest_delay")
+SINCE_LAST = ("busiest", "busiest_delay", "delays")
 """Figures of a sample that count from the sample before it."""
 
 
@@ -308,11 +310,45 @@ def rates(before: Raw, after: Raw, seconds: float) -> Columns:
         "busiest_thread": after["busiest"] / seconds,
         # Recordings of earlier versions lack it.
         "busiest_thread_delay": after.get("busiest_delay", 0.0) / seconds,
+        "core_wait": _or_busiest(after.get("delays"), after.get("busiest_delay"), seconds),
+        **_short_lived(before, after, seconds),
         "threads": after["threads"],
         "processes": after["alive"],
         "resident_bytes": after["resident"],
     }
     return with_prefix(NAME, columns)
+
+
+def _or_busiest(all_s: float | None, busiest_s: float | None, seconds: float) -> float | None:
+    """Return the waits of all threads for a core, or those of the busiest one. Recordings of
+    earlier versions have less."""
+    known = busiest_s if all_s is None else all_s
+    return None if known is None else known / seconds
+
+
+def _short_lived(before: Raw, after: Raw, seconds: float) -> Columns:
+    """Return the processor time of processes that started and ended in the interval, and the rate
+    of new process numbers. An older process that ended in it is taken to have run until its end."""
+    then, now = before["processes"], after["processes"]
+    if not now:
+        return {}
+    begin = after["begin"]
+    own = lived = 0.0
+    for number, (_, started, user, system, *_rest) in now.items():
+        known = then.get(number)
+        if known is not None and known[1] == started:
+            own += user + system - known[2] - known[3]
+        elif started >= begin:
+            own += user + system
+    for number in then.keys() - now.keys():
+        lived += max(then[number][2] + then[number][3], 0.0) > seconds / 2
+    total = after["user"] + after["system"] - before["user"] - before["system"]
+    numbers = [max(map(int, processes), default=0) for processes in (then, now)]
+    newer = numbers[1] - numbers[0] if then and numbers[1] > numbers[0] else 0
+    return {
+        "short_lived": max(total - own - lived * seconds, 0.0) / seconds,
+        "new_numbers_per_s": newer / seconds,
+    }
 
 
 SOURCE = Source(NAME, _open, rates)
