@@ -10,13 +10,13 @@ import polars as pl
 from headrace.profile.counters.thread_states import NEW_PROCESSES
 from headrace.profile.devices import names, sum_of
 from headrace.profile.document import TimeBalance
-from headrace.profile.time_balance import own_share, time_balance
+from headrace.profile.time_balance import OWN_PARTS, own_share, time_balance
 from headrace.profile.traced_calls import TracedCalls
 
 PAGE = 4096.0
-FAULT_S = 0.5e-6
-"""Processor time of a minor page fault, in seconds: the order of magnitude on current x86
-processors (declared). It only separates page faults from other system time."""
+FAULT_S = 2.5e-6
+"""Processor time of a minor page fault that clears a page, in seconds: measured in a virtual machine
+on x86 (benches/verdicts, page-faults). It only separates page faults from other system time."""
 COMMIT_S = 5.0
 """Time after which a journal is written at the latest, in seconds: the default of ext3 and ext4
 (ext4(5), commit=)."""
@@ -346,14 +346,16 @@ def _available(samples: PhaseSamples) -> float | None:
 
 
 def _metadata_time(samples: PhaseSamples) -> float | None:
-    """Return the share of time in operations on names, without the tracer's time."""
+    """Return the share of own time in operations on names: their waits, and the system time of the
+    calls in proportion to their durations, which both are within the calls."""
     calls, balance = samples.calls, samples.balance
-    if calls is None:
+    if calls is None or balance is None:
         return None
-    tracer_s = 0.0 if balance is None else balance.seconds["tracer"]
-    calls_share = calls.kind_counts["metadata"] / max(sum(calls.counts.values()), 1)
-    own_s = calls.kind_s["metadata"] - tracer_s / 2 * calls_share
-    return min(max(own_s, 0.0) / max(calls.span_s - tracer_s, 1e-9), 1.0)
+    system = own_share(balance, ("system",))
+    within = _ratio(calls.kind_s["metadata"], sum(calls.times_s.values())) or 0.0
+    own_s = sum(balance.seconds[part] for part in OWN_PARTS)
+    within_calls = _ratio(calls.kind_s["metadata"], own_s) or 0.0
+    return min(own_share(balance, ("metadata",)) + system * within, within_calls)
 
 
 def _metadata_at_baseline(samples: PhaseSamples) -> float | None:

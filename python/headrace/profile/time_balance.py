@@ -25,6 +25,10 @@ LONGEST_REQUEST_S = 0.02
 (declared). A program with 1 request a second does not wait for it all the time."""
 STOP_S = 50e-6
 """Time of a stop by a tracer on an idle machine, in seconds: the order of magnitude (declared)."""
+STOP_CPU_S = 6e-6
+"""Processor time of the program in a stop, in seconds: two switches and a signal (declared)."""
+MOST_STOP_SHARE = 0.8
+"""Share of the system time that stops take at most (declared)."""
 STOPS_PER_CALL = 2
 """A tracer stops a process before and after each call (ptrace(2))."""
 LEAST_SHORT = 0.1
@@ -54,6 +58,8 @@ SLEEPS = {
     "asleep": "something unknown",
 }
 """Kinds of sleep, in words."""
+OWN_PARTS = tuple(part for part in BALANCE_PARTS if part not in ("tracer", "core"))
+"""Parts of the program's own time."""
 OF_LOOKS = {kind: kind for kind in ON_STORAGE} | {
     "fault": "read",
     "process": "process",
@@ -96,8 +102,11 @@ def time_balance(
     tracer_stops = _stops(phase, calls) if stops else 0.0
     if tracer_stops:
         switches = phase.seconds("tree.*_switches_per_s") or 2 * tracer_stops
-        parts["tracer"] = parts["core"] * min(tracer_stops / switches, 1.0)
-        parts["core"] -= parts["tracer"]
+        waits_s = parts["core"] * min(tracer_stops / switches, 1.0)
+        used_s = min(tracer_stops * STOP_CPU_S, MOST_STOP_SHARE * parts["system"])
+        parts["tracer"] = waits_s + used_s
+        parts["core"] -= waits_s
+        parts["system"] -= used_s
     used = sum(parts.values())
     if used > phase.length_s:
         for name in parts:
@@ -105,7 +114,7 @@ def time_balance(
     rest = max(phase.length_s - sum(parts.values()), 0.0)
     looks.pop("running", None)
     if calls is not None:
-        rest -= _add_calls(parts, rest, calls, looks)
+        rest -= _add_calls(parts, rest, calls, looks, transfers=phase.own_requests() > 0)
     sleeps = _add_looks(parts, rest, looks, phase, tracer_stops * STOP_S, with_calls=bool(calls))
     seconds = {name: parts[name] for name in BALANCE_PARTS}
     return TimeBalance(seconds=seconds, sleeps=sleeps, looks=round(phase.look_count))
@@ -213,24 +222,32 @@ def _stops(phase: _Phase, calls: TracedCalls | None) -> float:
 
 
 def _add_calls(
-    parts: dict[str, float], rest: float, calls: TracedCalls, looks: dict[str, float]
+    parts: dict[str, float],
+    rest: float,
+    calls: TracedCalls,
+    looks: dict[str, float],
+    *,
+    transfers: bool,
 ) -> float:
     """Add the time inside traced calls on files that is no processor time. Returns it.
 
-    Half of the tracer's stops are inside calls.
+    Half of the tracer's stops are inside calls. They take no longer than a quick call does.
     """
-    total = sum(calls.counts.values())
-    overhead = parts["tracer"] / 2
+    total = max(sum(calls.counts.values()), 1)
+    each = min(parts["tracer"] / 2 / total, calls.quick_s)
     weights = {
-        kind: max(seconds - overhead * calls.kind_counts[kind] / max(total, 1), 0.0)
+        kind: max(seconds - each * calls.kind_counts[kind], 0.0)
         for kind, seconds in calls.kind_s.items()
     }
-    within = sum(weights.values())
+    if not transfers:
+        # A read of a FIFO is in the trace like that of a file.
+        weights["read"] = weights["write"] = 0.0
+    within, overhead = sum(weights.values()), each * total
     blocked = min(max(calls.union_s - overhead - parts["system"], 0.0), rest)
     count = sum(looks.values())
     if count >= FEWEST_LOOKS:
-        # A read of a FIFO is in the trace like that of a file. Looks tell them apart.
-        on_storage = sum(looks.get(kind, 0.0) for kind in (*ON_STORAGE, "disk", "traced", "asleep"))
+        # A call of a cached file takes the tracer's time, as a read of a FIFO takes its writer's.
+        on_storage = sum(looks.get(kind, 0.0) for kind in (*ON_STORAGE, "disk", "asleep"))
         blocked = min(blocked, rest * (on_storage + 1) / (count + 1))
     faults = rest * looks.pop("fault", 0.0) / count if count else 0.0
     for kind in (*ON_STORAGE, "disk"):
@@ -302,5 +319,5 @@ def main_sleep(balance: TimeBalance) -> str | None:
 def own_share(balance: TimeBalance, parts: Sequence[str]) -> float:
     """Return parts as a share of the program's own time: that in which neither a tracer nor a wait
     for a core stops it. So a program has the same limit on a busy machine."""
-    total = sum(balance.seconds.values()) - balance.seconds["tracer"] - balance.seconds["core"]
+    total = sum(balance.seconds[part] for part in OWN_PARTS)
     return sum(balance.seconds[part] for part in parts) / total if total > 0 else 0.0

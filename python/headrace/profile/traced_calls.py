@@ -29,6 +29,9 @@ class TracedCalls:
     union_s: float = 0.0
     """Time in which a process is in an operation on a file."""
 
+    quick_s: float = 0.0
+    """Duration below which a quarter of the calls are."""
+
     @property
     def kind_s(self) -> dict[str, float]:
         """Total duration by kind of wait for storage."""
@@ -83,6 +86,7 @@ def traced_calls(trace: pl.DataFrame, from_s: float, to_s: float) -> TracedCalls
         dict(zip(words, by_operation["count"].to_list(), strict=True)),
         dict(zip(words, by_operation["time_s"].to_list(), strict=True)),
         _union_s(on_files, round(to_s * 1e9)),
+        float(inside["duration_ns"].quantile(0.25) or 0) / 1e9,
     )
 
 
