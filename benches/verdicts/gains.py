@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from testbed import HERE, HOST, compile_programs, testbed
+from testbed import HERE, HOST, compile_programs, niceness, testbed
 
 from headrace import lab
 
@@ -292,25 +292,6 @@ def main() -> int:
     if given.json:
         given.json.write_text(json.dumps([vars(it) for it in results], indent=1))
     return 0
-
-
-@contextlib.contextmanager
-def niceness(value: int) -> Iterator[None]:
-    """Change the niceness of this process, and of its session where the scheduler groups
-    processes by sessions (sched(7), the autogroup feature)."""
-    session = Path("/proc/self/autogroup")
-    if value == 0:
-        yield
-        return
-    before = session.read_text().split()[-1] if session.exists() else None
-    os.setpriority(os.PRIO_PROCESS, 0, value)
-    if before is not None:
-        session.write_text(str(value))
-    try:
-        yield
-    finally:
-        if before is not None:
-            session.write_text(before)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """The testbed of the programs: a host with a throttled disk."""
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,25 @@ def testbed(name: str = NAME, *sets: str) -> Iterator[lab.Lab]:
         yield lab.existing(name)
     finally:
         subprocess.run([*headrace, "down", *options], check=True, stdout=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def niceness(value: int) -> Iterator[None]:
+    """Change the niceness of this process, and of its session where the scheduler groups
+    processes by sessions (sched(7), the autogroup feature)."""
+    session = Path("/proc/self/autogroup")
+    if value == 0:
+        yield
+        return
+    before = session.read_text().split()[-1] if session.exists() else None
+    os.setpriority(os.PRIO_PROCESS, 0, value)
+    if before is not None:
+        session.write_text(str(value))
+    try:
+        yield
+    finally:
+        if before is not None:
+            session.write_text(before)
 
 
 def compile_programs(sources: Path, folder: Path) -> None:

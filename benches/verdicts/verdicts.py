@@ -1,256 +1,171 @@
-"""Judges programs whose limit is known by construction, on a throttled disk and link.
+"""Judges programs whose limit is known by construction (programs.toml).
 
 For root, on Linux with blk-throttle, network namespaces and a C compiler:
 
-    python benches/verdicts/verdicts.py [--capture METHOD] [-o FOLDER] [PROGRAM ...]
+    python benches/verdicts/verdicts.py record [--capture METHOD] [--disk NAME]
+        [--neighbours N] FOLDER [PROGRAM ...]
 
-Builds a testbed (testbed.toml), measures the baseline of its disk, runs each program, records it
-and prints a table of expected and found verdicts. The exit status is 1 if one is wrong. With -o,
-the recordings are saved as FOLDER/PROGRAM.jsonl.gz and the baseline as FOLDER/baseline.json.
+builds a testbed (testbed.toml), measures its baseline, and records each program as
+FOLDER/CONDITION/PROGRAM with `headrace profile record`. Options can be repeated. For everybody:
+
+    python benches/verdicts/verdicts.py judge [--half HALF] [--json] FOLDER [PROGRAM ...]
+
+judges the recordings again with the present rules, and prints a table and totals. The exit status
+is 1 if a verdict is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import gzip
 import json
-import os
-import subprocess
+import signal
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
+from unittest import mock
 
-import polars as pl
-from testbed import HERE, HOST, NAME, compile_programs, testbed
+from programs import HALVES
+from record_programs import BASELINE, DISKS, EXPECTED, Condition, record_all
+from testbed import niceness
 
-from headrace import lab
-from headrace.lab import cgroups
-from headrace.profile.capture import METHODS, start_time
-from headrace.profile.recorder import Request, record
-from headrace.profile.recording import rates, read_header
-from headrace.profile.verdict import BaselineFigures, judge
-from headrace.trace import frame, open_trace
+from headrace.profile.analysis import analyse
+from headrace.profile.baseline import Baseline
+from headrace.profile.capture import METHODS
 
-SECONDS = 12
-INTERVAL_S = 0.5
-FILE = 64 << 20
-"""Size of the baseline's file, in bytes: 2 s of the disk."""
-LINK = "verdicts-0"
-LINK_RATE = 5e6
-"""Rate of the link, in B/s."""
-ADDRESS, PEER, PORT = "198.19.255.1", "198.19.255.2", 7777
-SMALL_MEMORY = 16 << 20
-"""Memory limit of the program that has too little, in bytes: less than its file of 24 MiB."""
+UNSURE = "unsure"
+OUTCOMES = ("right", UNSURE, "wrong")
+ALL = "all"
 
 
 @dataclass(frozen=True)
-class Program:
-    """A program and the verdicts of its phases."""
+class Judged:
+    """A judged recording."""
 
-    name: str
-    expected: tuple[str, ...]
-    source: str
-    arguments: tuple[str, ...] = ()
-    """Arguments after the seconds; DIR stands for the testbed's disk."""
-    small_memory: bool = False
-
-
-PROGRAMS = (
-    Program("spin", ("cpu",), "spin"),
-    Program("spin-all-cores", ("cpu",), "spin", ("all",)),
-    Program("memory-stream", ("cpu",), "memory_stream"),
-    Program("thrash", ("memory",), "thrash", ("DIR",), small_memory=True),
-    Program("sync-writes", ("latency",), "sync_writes", ("DIR",)),
-    Program("random-reads", ("latency",), "random_reads", ("DIR",)),
-    Program("sequential-read", ("disk-read",), "sequential_read", ("DIR",)),
-    Program("sequential-write", ("disk-write",), "sequential_write", ("DIR",)),
-    Program("rewrite", ("rewrite",), "rewrite", ("DIR",)),
-    Program("characters", ("cpu",), "characters", ("DIR",)),
-    Program("network-send", ("network",), "send", (PEER, str(PORT))),
-    Program("sleeper", ("waiting",), "sleeper"),
-    Program("lock-waiter", ("waiting",), "lock_waiter"),
-    Program("pipe-waiter", ("waiting",), "pipe_waiter"),
-    Program("metadata", ("metadata",), "metadata", ("DIR",)),
-    Program("spin-then-write", ("cpu", "disk-write"), "spin_then_write", ("DIR",)),
-    Program("read-then-compute", ("disk-read", "cpu"), "read_then_compute", ("DIR",)),
-)
+    condition: str
+    program: str
+    half: str
+    expected: Sequence[str]
+    verdict: str
+    phases: Sequence[str]
+    outcome: str
+    reason: str
 
 
 def main() -> int:
-    """Run the programs and print the table."""
+    """Run a step."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("-o", "--output", type=Path)
-    parser.add_argument("--nice", type=int, default=0, help="niceness of programs and profiler")
-    parser.add_argument("--capture", default="none", help="capture the programs' file operations")
-    parser.add_argument("programs", nargs="*")
+    steps = parser.add_subparsers(dest="step", required=True)
+    recording = steps.add_parser("record", help="record the programs, as root")
+    recording.add_argument("--capture", action="append", choices=METHODS)
+    recording.add_argument("--disk", action="append", choices=DISKS)
+    recording.add_argument("--neighbours", action="append", type=int)
+    recording.add_argument("--seconds", type=float, default=4, help="length of many programs")
+    recording.add_argument("--nice", type=int, default=0, help="niceness of programs and profiler")
+    judging = steps.add_parser("judge", help="judge recordings again")
+    judging.add_argument("--half", choices=HALVES)
+    judging.add_argument("--rules", type=Path, help="file that changes rules of verdicts")
+    judging.add_argument("--json", action="store_true")
+    for step in (recording, judging):
+        step.add_argument("folder", type=Path)
+        step.add_argument("programs", nargs="*")
     given = parser.parse_args()
-    chosen = [it for it in PROGRAMS if not given.programs or it.name in given.programs]
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        compile_programs(HERE / "programs", folder)
-        bed = stack.enter_context(testbed())
-        stack.enter_context(link())
-        state = lab.status(bed)
-        disk = (state.hosts[0].disks[0].device or "").removeprefix("/dev/")
-        directory = state.mount_point
-        baseline = measured_baseline(bed, directory)
-        if given.output:
-            given.output.mkdir(parents=True, exist_ok=True)
-            save_baseline(given.output / "baseline.json", baseline, disk)
-        os.setpriority(os.PRIO_PROCESS, 0, given.nice)
-        wrong = 0
-        print(f"{'program':20}{'expected':22}{'verdict':22}")
-        for it in chosen:
-            recording = folder / f"{it.name}.profile"
-            run(bed, folder, it, directory, recording, given.capture)
-            phases = judge(
-                rates(recording),
-                figures(baseline),
-                disks=[disk],
-                trace=captured(recording, given.capture),
-                link_rates={LINK: LINK_RATE},
+    if given.step == "record":
+        # A signal must not leave a testbed behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        conditions = [
+            Condition(capture, disk, neighbours)
+            for disk in given.disk or DISKS
+            for neighbours in given.neighbours or (0, 2)
+            for capture in given.capture or ("none", "strace")
+        ]
+        with niceness(given.nice):
+            record_all(given.folder.resolve(), conditions, given.programs, given.seconds)
+        return 0
+    judged = judge_all(given.folder, given.half, given.programs, given.rules)
+    totals = totals_of(judged)
+    if given.json:
+        print(json.dumps({"programs": [asdict(one) for one in judged], "totals": totals}, indent=1))
+    else:
+        print_table(judged, totals)
+    return int(any(one.outcome == "wrong" for one in judged))
+
+
+def judge_all(
+    folder: Path, half: str | None, programs: Sequence[str], rules: Path | None
+) -> list[Judged]:
+    """Judge the recordings in a folder."""
+    paths = sorted(folder.glob(f"*/*/{EXPECTED}"))
+    if not paths:
+        raise SystemExit(f"{folder}: no recordings: expected CONDITION/PROGRAM/{EXPECTED}")
+    judged = []
+    for path in paths:
+        expected = json.loads(path.read_text())
+        if half in (None, expected["half"]) and (not programs or path.parent.name in programs):
+            judged.append(judge_one(path.parent, expected, rules))
+    return judged
+
+
+def judge_one(directory: Path, expected: dict[str, list[str]], rules: Path | None) -> Judged:
+    """Judge a recording as `headrace profile record --again DIR --no-advice` does.
+
+    The baseline is that of the condition: the testbed's disk is gone, by which the store finds it.
+    """
+    baseline = Baseline.from_document(json.loads((directory.parent / BASELINE).read_text()))
+    with mock.patch.object(Baseline, "find", return_value=baseline):
+        profile = analyse(directory, baseline_directory=directory, rules=rules, advice=False)
+    verdict = profile.verdict or UNSURE
+    # Neighbours that are alike are one phase to the reader.
+    phases = [name for name, _ in groupby(phase.verdict or UNSURE for phase in profile.phases)]
+    if expected["phases"]:
+        agrees = phases == expected["phases"]
+        is_unsure = [name for name in phases if name != UNSURE] == expected["phases"]
+        is_unsure = is_unsure or set(phases) <= {UNSURE}
+    else:
+        agrees, is_unsure = verdict in expected["right"], verdict == UNSURE
+    return Judged(
+        condition=directory.parent.name,
+        program=directory.name,
+        half=str(expected["half"]),
+        expected=expected["phases"] or expected["right"],
+        verdict=verdict,
+        phases=phases,
+        outcome="right" if agrees else UNSURE if is_unsure else "wrong",
+        reason=str(expected["reason"]),
+    )
+
+
+def totals_of(judged: Sequence[Judged]) -> list[dict[str, object]]:
+    """Return shares of outcomes by condition and half, and of all, in per cent."""
+    rows: list[dict[str, object]] = []
+    for condition in (*sorted({one.condition for one in judged}), ALL):
+        for half in (*HALVES, ALL):
+            chosen = Counter(
+                one.outcome
+                for one in judged
+                if condition in (ALL, one.condition) and half in (ALL, one.half)
             )
-            found = tuple(phase.verdict for phase in phases)
-            wrong += found != it.expected
-            right = "right" if found == it.expected else "wrong"
-            named = " ".join(verdict or "unknown" for verdict in found)
-            print(f"{it.name:20}{' '.join(it.expected):22}{named:22}{right}", flush=True)
-            for phase in phases:
-                print(f"    {phase.from_s:.1f} to {phase.to_s:.1f} s, {phase.verdict or 'unknown'}")
-                for evidence in phase.evidence:
-                    against = "" if evidence.baseline is None else f" of {evidence.baseline:.4g}"
-                    unit = f" {evidence.unit}" if evidence.unit else ""
-                    print(
-                        f"        {evidence.rule}: {evidence.figure}:"
-                        f" {evidence.value:.4g}{against}{unit}"
-                    )
-            if given.output:
-                save_recording(recording, given.output / f"{it.name}.jsonl.gz")
-    print(f"{len(chosen) - wrong} of {len(chosen)} right")
-    return int(wrong > 0)
+            if count := chosen.total():
+                shares = {name: round(100 * chosen[name] / count, 1) for name in OUTCOMES}
+                rows.append({"condition": condition, "half": half, "programs": count, **shares})
+    return rows
 
 
-@contextlib.contextmanager
-def link() -> Iterator[None]:
-    """Build a link of a limited rate to a peer in a network namespace."""
-    bits = f"{round(8 * LINK_RATE)}bit"
-    steps = (
-        f"ip netns add {NAME}",
-        f"ip link add {LINK} type veth peer name {NAME}-1 netns {NAME}",
-        f"ip address add {ADDRESS}/30 dev {LINK}",
-        f"ip -netns {NAME} address add {PEER}/30 dev {NAME}-1",
-        f"ip link set {LINK} up",
-        f"ip -netns {NAME} link set {NAME}-1 up",
-        f"tc qdisc add dev {LINK} root tbf rate {bits} burst 64kb latency 50ms",
-    )
-    subprocess.run(["ip", "netns", "del", NAME], capture_output=True)
-    try:
-        for step in steps:
-            subprocess.run(step.split(), check=True)
-        yield
-    finally:
-        subprocess.run(["ip", "netns", "del", NAME], check=True)
-
-
-def captured(recording: Path, capture: str) -> pl.DataFrame | None:
-    """Return the captured trace of a recording, on the clock of its samples."""
-    if capture == "none":
-        return None
-    path = recording / f"trace{METHODS[capture].suffix}"
-    begun, started = start_time(path), read_header(recording).started
-    try:
-        records = frame(open_trace(path))
-    except ValueError:
-        # A program without file operations.
-        return None
-    offset_s = 0.0 if begun is None else begun - datetime.fromisoformat(started).timestamp()
-    return records.with_columns(pl.col("time_ns") + round(offset_s * 1e9))
-
-
-def run(
-    bed: lab.Lab, folder: Path, program: Program, directory: str, recording: Path, capture: str
-) -> None:
-    """Prepare a program's files, run it and record it."""
-    arguments = [directory if it == "DIR" else it for it in program.arguments]
-    binary = str(folder / program.source)
-    if "DIR" in program.arguments:
-        subprocess.run(lab.exec_command(bed, HOST, [binary, "0", *arguments]), check=True)
-    command = [binary, str(SECONDS), *arguments]
-    with contextlib.ExitStack() as stack:
-        if program.small_memory:
-            group = stack.enter_context(small_group())
-            join = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
-            command = ["/bin/sh", "-c", join, str(group), *command]
-        if program.source == "send":
-            peer = ["ip", "netns", "exec", NAME, binary, str(SECONDS), "receive", str(PORT)]
-            stack.enter_context(subprocess.Popen(peer))
-        if "DIR" in program.arguments:
-            command = lab.exec_command(bed, HOST, command)
-        record(Request(command=command, interval_s=INTERVAL_S, output=recording, capture=capture))
-
-
-@contextlib.contextmanager
-def small_group() -> Iterator[Path]:
-    """Make a control group of little memory."""
-    above = cgroups.of_host(NAME, HOST)
-    if above is None:
-        raise OSError("the kernel has no memory controller")
-    group = above / "small"
-    group.mkdir(exist_ok=True)
-    cgroups.memory_file(group).write_text(str(SMALL_MEMORY))
-    try:
-        yield group
-    finally:
-        group.rmdir()
-
-
-def measured_baseline(bed: lab.Lab, directory: str) -> dict[str, float]:
-    """Return the figures of the baseline of the testbed's disk."""
-    text = (
-        "import json, sys; from headrace.profile.baseline import measure_baseline;"
-        f"found = measure_baseline(sys.argv[1], file={FILE});"
-        "print(json.dumps({name: it.value for name, it in found.figures.items()}))"
-    )
-    line = lab.exec_command(bed, HOST, [sys.executable, "-c", text, directory])
-    shown = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return dict(json.loads(shown.splitlines()[-1]))
-
-
-@dataclass(frozen=True)
-class Value:
-    """A figure of the baseline."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class Figures:
-    """A baseline, as far as verdicts use it."""
-
-    figures: Mapping[str, Value]
-
-
-def figures(values: Mapping[str, float]) -> BaselineFigures:
-    """Return values as a baseline."""
-    return Figures({name: Value(value) for name, value in values.items()})
-
-
-def save_baseline(path: Path, baseline: Mapping[str, float], disk: str) -> None:
-    """Write the baseline, and what belongs to it, for tests."""
-    saved = {"disk": disk, "link": {LINK: LINK_RATE}, "figures": baseline}
-    path.write_text(json.dumps(saved, indent=2) + "\n")
-
-
-def save_recording(recording: Path, path: Path) -> None:
-    """Write the header and the samples of a recording into one compressed file."""
-    header = json.loads((recording / "recording.json").read_text())
-    header |= {"environment": {}, "command": [path.name.partition(".")[0]]}
-    text = json.dumps(header) + "\n" + (recording / "samples.jsonl").read_text()
-    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+def print_table(judged: Sequence[Judged], totals: Sequence[dict[str, object]]) -> None:
+    """Print a line for each recording, and the totals."""
+    print(f"{'condition':24}{'program':22}{'expected':34}{'verdict':18}{'':8}half    phases")
+    for one in judged:
+        expected = (", " if one.expected == one.phases else " or ").join(one.expected)
+        print(
+            f"{one.condition:24}{one.program:22}{expected:34}{one.verdict:18}{one.outcome:8}"
+            f"{one.half:8}{' '.join(one.phases)}"
+        )
+    print(f"\n{'condition':24}{'half':8}{'programs':>8}" + "".join(f"{n:>10}" for n in OUTCOMES))
+    for row in totals:
+        shares = "".join(f"{row[name]:>9} %" for name in OUTCOMES)
+        print(f"{row['condition']:24}{row['half']:8}{row['programs']:>8}{shares}")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 int main(int count, char **arguments)
 {
     enter(count, arguments);
-    long size = 128 * MIB;
-    int file = uncached_file("random", size, O_RDONLY | O_DIRECT);
+    long size = 256 * MIB;
+    int file = uncached_file("large", size, O_RDONLY | O_DIRECT);
     double end = now() + seconds_of(count, arguments);
     char *block = buffer_of(4096);
     uint64_t state = 1;

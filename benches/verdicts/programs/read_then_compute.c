@@ -6,7 +6,7 @@
 int main(int count, char **arguments)
 {
     enter(count, arguments);
-    int file = uncached_file("large", 512 * MIB, O_RDONLY);
+    int file = uncached_file("large", 256 * MIB, O_RDONLY);
     double seconds = seconds_of(count, arguments), start = now();
     char *block = buffer_of(MIB);
     while (now() < start + seconds / 2)

@@ -6,7 +6,7 @@ int main(int count, char **arguments)
 {
     enter(count, arguments);
     long size = 256 * MIB;
-    int from = uncached_file("original", size, O_RDONLY);
+    int from = uncached_file("large", size, O_RDONLY);
     int to = (int)check(open("copy", O_CREAT | O_WRONLY | O_TRUNC, 0600), "copy");
     double end = now() + seconds_of(count, arguments);
     char *block = buffer_of(MIB);

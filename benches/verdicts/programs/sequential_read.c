@@ -5,7 +5,7 @@
 int main(int count, char **arguments)
 {
     enter(count, arguments);
-    long size = 512 * MIB;
+    long size = 256 * MIB;
     int file = uncached_file("large", size, O_RDONLY);
     double end = now() + seconds_of(count, arguments);
     char *block = buffer_of(MIB);

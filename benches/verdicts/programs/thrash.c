@@ -1,4 +1,5 @@
-/* Reads a mapped file of 24 MiB repeatedly; run it with less memory than that. Limit: memory. */
+/* Reads a file of 24 MiB repeatedly, mapped or with calls; run it with less memory than that:
+ * thrash SECONDS DIR [read]. Limit: memory. */
 
 #include "program.h"
 #include <sys/mman.h>
@@ -9,6 +10,12 @@ int main(int count, char **arguments)
     long size = 24 * MIB;
     int file = uncached_file("mapped", size, O_RDONLY);
     double end = now() + seconds_of(count, arguments);
+    if (count > 3 && strcmp(arguments[3], "read") == 0) {
+        char *block = buffer_of(64 * 1024);
+        for (long at = 0; now() < end; at = (at + 64 * 1024) % size)
+            check(pread(file, block, 64 * 1024, at), "pread");
+        return 0;
+    }
     char *memory = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
         return 1;
