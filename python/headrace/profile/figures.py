@@ -15,8 +15,8 @@ from headrace.profile.traced_calls import TracedCalls
 
 PAGE = 4096.0
 FAULT_S = 2.5e-6
-"""Processor time of a minor page fault that clears a page, in seconds: measured in a virtual machine
-on x86 (benches/verdicts, page-faults). It only separates page faults from other system time."""
+"""Processor time of a minor page fault that clears a page, in seconds: measured in a virtual
+machine on x86 (benches/verdicts, page-faults). It only separates page faults from other system time."""
 COMMIT_S = 5.0
 """Time after which a journal is written at the latest, in seconds: the default of ext3 and ext4
 (ext4(5), commit=)."""

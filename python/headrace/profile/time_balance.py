@@ -195,8 +195,8 @@ class _Phase:
 def _core_wait(phase: _Phase, looks: Mapping[str, float], run_s: float, cores: int) -> float:
     """Return the time that threads wait for a core.
 
-    The kernel's sums end with a thread. Waits of short-lived processes are estimated by the looks in
-    which a thread runs or waits for a core. Without looks, the number of threads for each core
+    The kernel's sums end with a thread. Waits of short-lived processes are estimated by the looks
+    in which a thread runs or waits for a core. Without looks, the number of threads for each core
     counts.
     """
     known = phase.total_s("tree.core_wait")
