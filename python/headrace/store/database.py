@@ -3,7 +3,7 @@
 import contextlib
 import sqlite3
 from collections.abc import Iterator
-from functools import cached_property
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -132,21 +132,11 @@ class Database:
             )
         return version
 
-    @cached_property
+    @property
     def _engine(self) -> sa.Engine:
         if isinstance(self.location, Server):
             return _postgresql(self.location)
-        catalogue = self.location.catalogue
-        engine = sa.create_engine(
-            "sqlite://", creator=lambda: connect(catalogue), poolclass=sa.NullPool
-        )
-
-        @sa.event.listens_for(engine, "begin")
-        def begin(connection: sa.Connection) -> None:
-            writes = connection.get_execution_options().get("writes", False)
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-        return engine
+        return _sqlite(self.location.catalogue)
 
     @contextlib.contextmanager
     def _one_line_failure(self) -> Iterator[None]:
@@ -192,6 +182,22 @@ def _empty() -> contextlib.AbstractContextManager[sa.Connection]:
     return engine.begin()
 
 
+# An engine remembers the statements that it has compiled. It keeps no connection.
+@lru_cache(8)
+def _sqlite(catalogue: Path) -> sa.Engine:
+    engine = sa.create_engine(
+        "sqlite://", creator=lambda: connect(catalogue), poolclass=sa.NullPool
+    )
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@lru_cache(8)
 def _postgresql(server: Server) -> sa.Engine:
     try:
         url = sa.make_url(server.url)
