@@ -2,6 +2,8 @@
 
 import itertools
 import tomllib
+from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 
 import msgspec
@@ -24,7 +26,8 @@ class Example(msgspec.Struct, frozen=True):
     text: str
 
 
-def examples(folder: str = "") -> list[Example]:
+@cache
+def examples(folder: str = "") -> Sequence[Example]:
     """Return all scenarios, `FIRST` first, or all examples in a folder, such as `NETS`."""
     entries = []
     for file in files("headrace").joinpath("demo", folder).iterdir():
