@@ -1,6 +1,7 @@
 """Figures of a result in a row of cards."""
 
 from collections.abc import Mapping
+from html import escape
 
 from nicegui import ui
 
@@ -18,14 +19,11 @@ STYLE = """
 def show_figures(figures: Mapping[str, str], base: Mapping[str, str] | None = None) -> ui.element:
     """Show figures by their names, each with that of the base below it."""
     ui.add_css(STYLE)
-    with ui.element("dl").classes("hr-figures") as element:
-        for name, text in figures.items():
-            with ui.element("div"):
-                with ui.element("dt"):
-                    ui.label(name)
-                with ui.element("dd"):
-                    ui.label(text)
-                if base is not None:
-                    with ui.element("dd").classes("hr-base"):
-                        ui.label(f"base: {base.get(name, '')}")
-    return element
+    below = {} if base is None else {name: f"base: {base.get(name, '')}" for name in figures}
+    cards = (
+        f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
+        + (f'<dd class="hr-base">{escape(below[name])}</dd>' if below else "")
+        + "</div>"
+        for name, text in figures.items()
+    )
+    return ui.html("".join(cards), sanitize=False, tag="dl").classes("hr-figures")
