@@ -1,6 +1,7 @@
 """A scenario that is being edited, as text and as fields at once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -64,8 +65,7 @@ class ScenarioDraft:
         """Why the text is no scenario, as of the last check."""
         self.checked: CheckedScenario | None = None
         """The scenario of the last text that was correct."""
-        self._explained: Mapping[FieldPath, Explained] = {}
-        self._complete: Mapping[str, Any] = {}
+        self._complete = self._explained = ""
 
     async def check(self, runs: QuickRuns, page: str | None = None) -> bool:
         """Check the text; return whether it has not changed meanwhile."""
@@ -76,35 +76,17 @@ class ScenarioDraft:
         self.error = answer.error
         if answer.error is None:
             self.checked = convert(answer.result, CheckedScenario)
-            self._complete = document_of(self.checked.toml) or {}
-            self._explained = explained_values(self.checked.explained)
+            self._complete = self.checked.toml
+            self._explained = self.checked.explained
         return True
 
-    def given(self) -> list[GivenField] | None:
+    def given(self) -> Sequence[GivenField] | None:
         """Return the fields that the text gives, in its order; None if it is not TOML."""
-        document = document_of(self.text)
-        if document is None:
-            return None
-        fields = []
-        for path, value in fields_of(document):
-            field = self._field(document, path)
-            if field is None:
-                # An unknown field: the check says so.
-                field = ScenarioField(path, "text" if isinstance(value, str) else "list")
-            fields.append(GivenField(path, field, entered_of(value, field)))
-        return fields
+        return _given(self.text, self._complete)
 
-    def offered(self) -> list[OfferedField]:
+    def offered(self) -> Sequence[OfferedField]:
         """Return the fields that the text does not give and could."""
-        document = document_of(self.text) or {}
-        given = {path for path, _ in fields_of(document)}
-        # A list or table that is given as a whole is no offer either.
-        inner = {path[:at] for path in given for at in range(1, len(path))}
-        return [
-            OfferedField(field, self._explained.get(field.path))
-            for field in all_fields(_merged(self._complete, document))
-            if field.path not in given and field.path not in inner
-        ]
+        return _offered(self.text, self._complete, self._explained)
 
     def fields(self) -> list[ScenarioField]:
         """Return the fields with a value each that the text gives or could."""
@@ -113,7 +95,7 @@ class ScenarioDraft:
 
     def explained(self, path: FieldPath) -> Explained | None:
         """Return a value of the complete scenario and where it comes from."""
-        return self._explained.get(path)
+        return explained_values(self._explained).get(path)
 
     def enter(self, path: FieldPath, entered: str) -> None:
         """Change or add a field.
@@ -123,7 +105,8 @@ class ScenarioDraft:
             UnchangeableText: if the text has to be changed instead.
         """
         document = document_of(self.text) or {}
-        field = self._field(document, path) or ScenarioField(path, "text")
+        complete = _merged(document_of(self._complete), document)
+        field = find_field(complete, path) or ScenarioField(path, "text")
         self.text = set_value(self.text, path, value_of(entered, field))
 
     def remove(self, path: FieldPath) -> None:
@@ -144,8 +127,37 @@ class ScenarioDraft:
             return None
         return path_at(self.text, self.error.line, self.error.column)
 
-    def _field(self, document: Mapping[str, Any], path: FieldPath) -> ScenarioField | None:
-        return find_field(_merged(self._complete, document), path)
+
+# Many open the same example.
+@lru_cache(16)
+def _given(text: str, complete: str) -> Sequence[GivenField] | None:
+    """Return the fields that a text gives, with the complete scenario of the last check."""
+    document = document_of(text)
+    if document is None:
+        return None
+    fields = []
+    merged = _merged(document_of(complete), document)
+    for path, value in fields_of(document):
+        field = find_field(merged, path)
+        if field is None:
+            # An unknown field: the check says so.
+            field = ScenarioField(path, "text" if isinstance(value, str) else "list")
+        fields.append(GivenField(path, field, entered_of(value, field)))
+    return fields
+
+
+@lru_cache(16)
+def _offered(text: str, complete: str, explained: str) -> Sequence[OfferedField]:
+    document = document_of(text) or {}
+    given = {path for path, _ in fields_of(document)}
+    # A list or table that is given as a whole is no offer either.
+    inner = {path[:at] for path in given for at in range(1, len(path))}
+    values = explained_values(explained)
+    return [
+        OfferedField(field, values.get(field.path))
+        for field in all_fields(_merged(document_of(complete), document))
+        if field.path not in given and field.path not in inner
+    ]
 
 
 def _merged(below: Any, above: Any) -> Any:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 import msgspec
@@ -176,7 +176,8 @@ _EXPLAINED = re.compile(r"^[^#=\n]+=\s*(.*?)  # (.*)$")
 _NOT_GIVEN = re.compile(r"^# ([A-Za-z0-9_-]+): not given(?:: (.*))?$")
 
 
-def explained_values(text: str) -> dict[FieldPath, Explained]:
+@lru_cache(16)
+def explained_values(text: str) -> Mapping[FieldPath, Explained]:
     """Return the values and origins of `headrace explain`, by path."""
     lines = text.split("\n")
     fields: dict[FieldPath, Explained] = {}

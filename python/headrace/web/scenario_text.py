@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 import tomlkit
@@ -20,8 +21,9 @@ def path_text(path: FieldPath) -> str:
     return ".".join(path)
 
 
-def document_of(text: str) -> dict[str, Any] | None:
-    """Return the tables of a text; None if it is not TOML."""
+@lru_cache(16)
+def document_of(text: str) -> Mapping[str, Any] | None:
+    """Return the tables of a text, not to be changed; None if it is not TOML."""
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
