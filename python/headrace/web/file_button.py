@@ -6,6 +6,24 @@ from typing import Any
 from nicegui import events, ui
 
 
+def while_open(call: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
+    """Return a function that calls another one while the page is open, and then forgets it.
+
+    FastAPI remembers the functions of thousands of routes, and each field for files has a route.
+    Without this they would keep what the page shows.
+    """
+    calls = [call]
+    ui.context.client.on_delete(calls.clear)
+
+    async def call_if_open(*arguments: Any) -> None:
+        for current in calls:
+            done = current(*arguments)
+            if isinstance(done, Awaitable):
+                await done
+
+    return call_if_open
+
+
 def file_button(
     label: str,
     on_text: Callable[[str, str], Awaitable[Any] | Any],
@@ -24,6 +42,8 @@ def file_button(
         accept: Endings that the browser offers, such as `.toml`.
     """
 
+    call = while_open(on_text)
+
     async def opened(event: events.UploadEventArguments) -> None:
         event.sender.run_method("reset")
         try:
@@ -31,9 +51,7 @@ def file_button(
         except UnicodeDecodeError:
             ui.notify("expected a text in UTF-8", type="negative")
             return
-        done = on_text(event.file.name, text)
-        if isinstance(done, Awaitable):
-            await done
+        await call(event.file.name, text)
 
     field = ui.upload(
         auto_upload=True,

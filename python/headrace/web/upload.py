@@ -2,12 +2,12 @@
 
 import html
 from collections.abc import Awaitable, Callable
-from inspect import isawaitable
 from typing import Any
 
 from nicegui import events, ui
 
 from headrace.web.access.users import User
+from headrace.web.file_button import while_open
 from headrace.web.site import site
 from headrace.web.uploads import RefusedUpload, UploadedFile
 
@@ -37,6 +37,7 @@ def upload_field(
         accept: Endings that the browser offers, such as `.csv,.gz`.
     """
     limit = site().settings.limits.upload
+    call = while_open(on_stored)
 
     async def store(event: events.UploadEventArguments) -> None:
         try:
@@ -45,9 +46,7 @@ def upload_field(
             ui.notify(str(error), type="negative")
             return
         ui.notify(f"{stored.name}: {stored.size:,} bytes stored", type="positive")
-        done = on_stored(stored)
-        if isawaitable(done):
-            await done
+        await call(stored)
 
     field = ui.upload(
         label=label,
