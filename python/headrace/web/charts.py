@@ -26,7 +26,7 @@ class Chart:
         title: str,
         x: str,
         y: str,
-        series: Sequence[Series] = (),
+        series: Sequence[Series] | None = None,
         *,
         x_kind: str = "value",
         y_kind: str = "value",
@@ -35,21 +35,17 @@ class Chart:
         y_max: float | None = None,
         options: Mapping[str, Any] | None = None,
         height: int = HEIGHT,
-        has_live_table: bool = True,
     ) -> None:
         """Draw a chart.
 
         Parameters:
             title: What it shows.
             x: Name of the x axis with its unit, such as "load (operations/s)"; y likewise.
-            series: The data.
+            series: The data; without any `show` follows.
             x_kind: As `Plot` has it; y_kind, horizontal, stacked, y_max, and options, its `more`,
                 likewise.
             height: Height in pixels.
-            has_live_table: Whether the table follows `show` while it is closed. If not, it is
-                filled when it is opened.
         """
-        self._has_live_table = has_live_table
         self._series: Sequence[Series] = ()
         self._plot = Plot(
             title, x, y, x_kind, y_kind, horizontal, stacked, y_max, dict(options or {})
@@ -60,10 +56,10 @@ class Chart:
             self.echart.props["role"] = "img"
             self.echart.props["aria-label"] = f"{title}: chart of the table below"
             self._numbers = ui.expansion("Numbers", on_value_change=self._fill_table)
-            with self._numbers.classes("w-full"):
-                self._table = ui.table(rows=[], columns=[]).classes("w-full")
-                self._table.props("dense flat").props["aria-label"] = title
-        self.show(series)
+            self._numbers.classes("w-full")
+            self._table: ui.table | None = None
+        if series is not None:
+            self.show(series)
 
     def show(
         self,
@@ -75,16 +71,19 @@ class Chart:
         """Show other data, with marked parts and named values of the x axis, which goes over
         `x_range`."""
         options = self._plot.options(series, spans, x_range, marks)
-        self.echart.options.clear()
-        self.echart.options.update(options)
+        self.echart.props["options"] = unwatched(options)
         self.echart.style(f"height: {self._height + self._plot.slanted(series)}px")
         self.echart.update()
         self._series = series
         self._fill_table()
 
     def _fill_table(self) -> None:
-        if not self._has_live_table and not self._numbers.value:
+        if not self._numbers.value:
             return
+        if self._table is None:
+            with self._numbers:
+                self._table = ui.table(rows=[], columns=[]).classes("w-full")
+            self._table.props("dense flat").props["aria-label"] = self._plot.title
         series = [
             one
             for each in self._series
@@ -107,11 +106,18 @@ class Chart:
         for at, one in enumerate(series, 1):
             for x, y in zip(one.x, one.y, strict=True):
                 rows.setdefault(x, {"0": self._x_text(x)})[str(at)] = number_text(y)
-        self._table.rows = list(rows.values())
+        self._table.props["rows"] = tuple(rows.values())
         self._table.update()
 
     def _x_text(self, x: Any) -> str:
         return local_time(x) if self._plot.is_time(x) else number_text(x)
+
+
+def unwatched(options: Any) -> Any:
+    """Return options with tuples for lists: NiceGUI watches lists and what is in them."""
+    if isinstance(options, dict):
+        return {key: unwatched(value) for key, value in options.items()}
+    return tuple(options) if isinstance(options, list) else options
 
 
 def show_chart(chart: blocks.Chart) -> Chart:

@@ -4,12 +4,14 @@ from nicegui import ui
 
 from headrace.render.blocks import HeatMap
 from headrace.render.echarts import heat_map, number_text, scaled_rows
+from headrace.web.charts import unwatched
+from headrace.web.layout import when_opened
 
 
 def show_heat_map(chart: HeatMap) -> None:
     """Show a heat map of a view."""
     with ui.element("figure").classes("w-full q-ma-none"):
-        echart = ui.echart(heat_map(chart), renderer="svg").classes("w-full")
+        echart = ui.echart(unwatched(heat_map(chart)), renderer="svg").classes("w-full")
         echart.style(f"height: {200 + 34 * len(chart.rows)}px")
         echart.props["role"] = "img"
         echart.props["aria-label"] = f"{chart.title}: heat map of the table below"
@@ -29,6 +31,10 @@ def show_heat_map(chart: HeatMap) -> None:
             {"y": name, **{str(at): number_text(value) for at, value in enumerate(row)}}
             for name, row in zip(chart.rows, scaled_rows(chart), strict=True)
         ]
-        with ui.expansion("Numbers").classes("w-full"):
+
+        def draw() -> None:
             table = ui.table(rows=rows, columns=columns).classes("w-full").props("dense flat")
             table.props["aria-label"] = chart.title
+
+        with ui.expansion("Numbers").classes("w-full") as numbers:
+            when_opened(numbers, draw)

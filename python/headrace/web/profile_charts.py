@@ -52,7 +52,7 @@ class ProfileCharts:
     ) -> None:
         for title, unit, lines in panels(samples):
             chart = Chart(title, "time (s)", unit, lines, height=260)
-            if not chart.echart.options["series"]:
+            if not lines:
                 continue
             chart.echart.options["series"][0]["markArea"] = phase_areas(phases)
             chart.echart.options["xAxis"] |= {"min": 0, "max": _end(samples, phases)}

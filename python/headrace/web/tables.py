@@ -34,12 +34,14 @@ def show_table(
             }
             for at, name in enumerate(columns)
         ],
-        rows=[
-            {"row": at, **dict(zip(map(str, range(len(row))), row, strict=True))}
-            for at, row in enumerate(rows)
-        ],
+        rows=[],
         row_key="row",
         pagination=page if len(rows) > page else None,
     ).classes("w-full")
+    # A tuple: NiceGUI watches each row of a list.
+    table.props["rows"] = tuple(
+        {"row": at, **{str(number): cell for number, cell in enumerate(row)}}
+        for at, row in enumerate(rows)
+    )
     table.props(f'dense flat bordered wrap-cells aria-label="{title.replace(chr(34), chr(39))}"')
     return table

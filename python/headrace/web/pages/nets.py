@@ -159,7 +159,7 @@ def _chart(name: str, curve: dict[str, list[float | None]]) -> None:
                 for value, width in zip(mean, half, strict=True)
             ]
             series.append(Series(f"{end} end of the 95 % interval", time, bound))
-    Chart(name, "simulated time (s)", "value", series, height=260, has_live_table=False)
+    Chart(name, "simulated time (s)", "value", series, height=260)
 
 
 PAGE = Page("/nets", "Nets", "schema", build)

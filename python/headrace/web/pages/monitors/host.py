@@ -26,14 +26,14 @@ LEAST_AROUND_S = 10.0
 STATES_EVERY_S = 2.0
 
 
-async def host(user: User, name: str) -> None:
+def host(user: User, name: str) -> None:
     """Draw a host."""
     if site().monitors.host(name) is None:
         raise NotThere(f"There is no host {name}. It may have been removed.")
-    await HostPage(name, None).begin()
+    HostPage(name, None)
 
 
-async def at_job(user: User, identifier: str) -> None:
+def at_job(user: User, identifier: str) -> None:
     """Draw the host of this server at the time of a job."""
     job = site().jobs.job(identifier)
     name = site().monitors.local_name
@@ -45,7 +45,7 @@ async def at_job(user: User, identifier: str) -> None:
     if site().monitors.host(name) is None:
         ui.label("The host of this server is not monitored.")
         return
-    await HostPage(name, Window(job)).begin()
+    HostPage(name, Window(job))
 
 
 class HostPage:
@@ -73,10 +73,8 @@ class HostPage:
         self._jobs_before: Any = None
         heading("Changes of states")
         self._events = EventTable()
-
-    async def begin(self) -> None:
-        """Draw, and follow the host."""
-        await self._refresh()
+        self._show_states()
+        # Draws the charts first when the page is connected.
         ui.timer(1.0, self._tick)
 
     def _controls(self) -> None:
@@ -170,9 +168,7 @@ class HostPage:
                 self._device_choice(kind, reading.devices(kind))
         with ui.element("div").classes("w-full grid gap-3").style(GRID):
             for chart, device in charts:
-                drawn = Chart(
-                    chart.title, "time", chart.y, x_kind="time", height=HEIGHT, has_live_table=False
-                )
+                drawn = Chart(chart.title, "time", chart.y, x_kind="time", height=HEIGHT)
                 self._charts.append((chart, device, drawn))
 
     def _device_choice(self, kind: str, devices: list[str]) -> None:
