@@ -1,5 +1,6 @@
 """Pages and their registration."""
 
+import asyncio
 import functools
 import inspect
 import json
@@ -22,6 +23,8 @@ from headrace.web.site import site
 
 RESPONSE_TIMEOUT_S = 60.0
 """Time to build a page, which on a busy machine takes long; status 500 after it."""
+_BUILDERS = asyncio.Semaphore(4)
+"""Pages that are built at once: some wait for files."""
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -198,14 +201,16 @@ def _route(path: str, page: Page, build: Callable[..., Any], pages: tuple[Page, 
     @functools.wraps(build)
     async def shown(**values: Any) -> None:
         user = current_user()
-        with frame(page, pages, user):
-            try:
-                drawn = build(user, **values)
-                if inspect.isawaitable(drawn):
-                    await drawn
-            except NotThere as error:
-                _missing(str(error), page)
-                ui.context.client.status_code = 404
+        # Pages that are built in turns would all be ready at the end.
+        async with _BUILDERS:
+            with frame(page, pages, user):
+                try:
+                    drawn = build(user, **values)
+                    if inspect.isawaitable(drawn):
+                        await drawn
+                except NotThere as error:
+                    _missing(str(error), page)
+                    ui.context.client.status_code = 404
 
     # FastAPI reads the parameters of the route from the signature.
     shown.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -6,10 +6,12 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from types import MethodType
 
 import msgspec
 from fastapi import Response
-from nicegui import app, core, ui
+from nicegui import app, core, helpers, ui
 from nicegui.storage import Storage
 from starlette.types import ASGIApp
 
@@ -76,6 +78,7 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
     _put_outermost(lambda inner: Gate(inner, settings, users, sessions, metrics))
     tls = settings.tls_certificate is not None
     app.on_startup(_be_patient)
+    _remember_signatures()
     app.on_startup(lambda: print(_address(settings), flush=True))
     ui.run(
         host=settings.address,
@@ -96,6 +99,18 @@ def serve(settings: Settings, forms: Iterable[CommandForm]) -> None:
         timeout_graceful_shutdown=5,
         reconnect_timeout=RECONNECT_S,
     )
+
+
+def _remember_signatures() -> None:
+    """Let NiceGUI read the signature of a method once: it does so three times an element."""
+    ask = helpers.expects_arguments
+    of_method = lru_cache(1024)(lambda method: ask(MethodType(method, app)))
+
+    def expects_arguments(function: Callable[..., object]) -> bool:
+        method = getattr(function, "__func__", None)
+        return ask(function) if method is None else of_method(method)
+
+    helpers.expects_arguments = expects_arguments
 
 
 def _be_patient() -> None:
