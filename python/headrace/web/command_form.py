@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from nicegui import ui
@@ -11,6 +12,7 @@ from headrace import _core
 from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
+from headrace.web.layout import when_opened
 
 YES, NO = "yes", "no"
 NAMES = {"sets": "changed fields", "calls": "system calls"}
@@ -27,15 +29,30 @@ class CommandFields:
     """A form of some parameters of a command. Called, it returns their values for a request."""
 
     def __init__(
-        self, form: CommandForm, fields: Collection[FormField], values: Mapping[str, Any]
+        self,
+        form: CommandForm,
+        fields: Collection[FormField],
+        values: Mapping[str, Any],
+        within: ui.expansion | None,
     ) -> None:
         self.form = form
         self._fields = {entry.name: entry for entry in fields}
-        self._inputs: dict[str, Any] = {}
+        self._values = values
         ui.add_css(STYLE)
-        with ui.element("div").classes("hr-fields"):
-            for field in self._fields.values():
-                self._inputs[field.name] = _drawn(field, values.get(field.name, field.default))
+        self._place = ui.element("div").classes("hr-fields")
+        if within is None:
+            _ = self._inputs
+        else:
+            when_opened(within, lambda: self._inputs)
+
+    @cached_property
+    def _inputs(self) -> dict[str, Any]:
+        """The elements of the parameters, which are drawn when they are first needed."""
+        with self._place:
+            return {
+                name: _drawn(field, self._values.get(name, field.default))
+                for name, field in self._fields.items()
+            }
 
     def __call__(self) -> dict[str, Any]:
         """Return the values that differ from the defaults, by name.
@@ -84,6 +101,7 @@ def command_fields(
     only: Collection[str] | None = None,
     without: Collection[str] = (),
     values: Mapping[str, Any] | None = None,
+    within: ui.expansion | None = None,
 ) -> CommandFields:
     """Draw a form of a command's parameters and return what gives their values.
 
@@ -93,11 +111,12 @@ def command_fields(
             give.
         without: Names that are left out.
         values: Initial values by name, in place of the defaults.
+        within: Expansion around them, which draws them when it is opened.
     """
     allowed = {field.name: field for field in form.fields if field.name not in WITHHELD}
     names = allowed if only is None else only
     fields = [allowed[name] for name in names if name in allowed and name not in without]
-    return CommandFields(form, fields, values or {})
+    return CommandFields(form, fields, values or {}, within)
 
 
 def label_of(field: FormField) -> str:

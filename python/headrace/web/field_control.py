@@ -35,6 +35,9 @@ def field_control(
         is_required: Whether it must have a value.
     """
     element: Any
+    props: dict[str, Any] = {"outlined": True, "dense": True, "hide-bottom-space": True}
+    # Quasar's label would also read the hint as the name of the field.
+    props |= {"hint": hint, "aria-label": named}
     if choices is not None:
         several = isinstance(value, list)
         known = choices if several or value in choices else {**choices, value: value}
@@ -44,15 +47,12 @@ def field_control(
     else:
         element = ui.input(label, value=value, autocomplete=[*completions] or None)
         if kind in ("integer", "number"):
-            element.props(f"inputmode={'numeric' if kind == 'integer' else 'decimal'}")
+            props["inputmode"] = "numeric" if kind == "integer" else "decimal"
     if debounce_ms and choices is None:
-        element.props(f"debounce={debounce_ms}")
-    element.props("outlined dense hide-bottom-space")
+        props["debounce"] = debounce_ms
     if label is not None:
-        element.props("stack-label")
-    element.props["hint"] = hint
-    # Quasar's label would also read the hint as the name of the field.
-    element.props["aria-label"] = named
+        props["stack-label"] = True
     if is_required and choices is None:
-        element.props("aria-required=true")
+        props["aria-required"] = "true"
+    element.props.update(props)
     return element

@@ -13,6 +13,7 @@ from headrace.plain_text import plain
 from headrace.render.blocks import Block, Chart, Headline, HeatMap, Note, Table, View
 from headrace.web.charts import show_chart
 from headrace.web.heat_map import show_heat_map
+from headrace.web.layout import when_opened
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.generic import show_document
 from headrace.web.result_views.origin import show_origin
@@ -47,8 +48,8 @@ def show_result(document: Any, frames: Mapping[str, "pl.DataFrame"] | None = Non
             place.clear()
             with place:
                 ui.label("This result lacks fields of its kind: all its fields follow.")
-    with ui.expansion("All fields").classes("w-full"):
-        show_document(document)
+    with ui.expansion("All fields").classes("w-full") as fields:
+        when_opened(fields, lambda: show_document(document))
 
 
 def show_blocks(view: View) -> None:

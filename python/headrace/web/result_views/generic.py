@@ -8,6 +8,7 @@ from nicegui import ui
 
 from headrace.quantities import rate_text, size
 from headrace.render.echarts import number_text
+from headrace.web.layout import when_opened
 
 MOST_ROWS = 200
 """Rows of a table."""
@@ -33,8 +34,13 @@ def show_document(document: Mapping[str, Any]) -> None:
         field_table(name, [_row(record) for record in records])
     for key, text in plain.items():
         if key not in short:
-            with ui.expansion(key).classes("w-full"):
-                ui.code(text, language="text").classes("w-full")
+            show_folded(key, text, "text")
+
+
+def show_folded(title: str, text: str, language: str) -> None:
+    """Draw a text that is seen when its title is clicked."""
+    with ui.expansion(title).classes("w-full") as box:
+        when_opened(box, lambda: ui.code(text, language=language).classes("w-full"))
 
 
 def field_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
@@ -48,7 +54,9 @@ def field_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     with ui.element("section").classes("w-full q-mb-md"):
         with ui.element("h3").classes("text-subtitle1"):
             ui.label(title)
-        table = ui.table(rows=shown, columns=columns).classes("w-full")
+        table = ui.table(rows=[], columns=columns).classes("w-full")
+        # A tuple: NiceGUI watches each row of a list.
+        table.props["rows"] = tuple(shown)
         table.props["aria-label"] = title
         table.props("dense flat wrap-cells")
         if len(rows) > MOST_ROWS:

@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from headrace.environment import of_document, shown
+from headrace.web.layout import when_opened
 from headrace.web.tables import show_table
 
 Document = Mapping[str, Any]
@@ -17,9 +18,10 @@ def show_origin(document: Document) -> None:
     rows = [[key.replace("_", " "), shown(key, value)] for key, value in environment.items()]
     place = [environment.get(key) for key in ("host", "file_system", "device_kind", "directory")]
     line = ", ".join(str(part) for part in place if part)
-    with ui.expansion(f"Measured on {line or 'this host'}", icon="dns").classes("w-full"):
-        rows.append(["Headrace", str(document.get("version", ""))])
-        show_table("Environment", ["property", "value"], rows, left={0, 1})
+    rows.append(["Headrace", str(document.get("version", ""))])
+    with ui.expansion(f"Measured on {line or 'this host'}", icon="dns").classes("w-full") as box:
+        columns = ["property", "value"]
+        when_opened(box, lambda: show_table("Environment", columns, rows, left={0, 1}))
 
 
 def note(text: str) -> None:

@@ -9,6 +9,7 @@ from headrace import kinds
 from headrace.profile.document import Phase, Profile
 from headrace.views.profile import heading, phase_name, phase_view, verdicts
 from headrace.views.verdict_words import verdict_words
+from headrace.web.layout import when_opened
 from headrace.web.profile_charts import ProfileCharts, Samples
 from headrace.web.result_views import show_blocks
 from headrace.web.result_views.origin import show_origin
@@ -45,8 +46,8 @@ def show(document: Document, samples: Samples | None = None) -> None:
     if phases:
         longest = max(range(len(phases)), key=lambda at: phases[at].to_s - phases[at].from_s)
         choose(longest + 1)
-    with ui.expansion("Tables of all phases").classes("w-full"):
-        show_blocks(verdicts(profile))
+    with ui.expansion("Tables of all phases").classes("w-full") as box:
+        when_opened(box, lambda: show_blocks(verdicts(profile)))
     show_origin(document)
 
 

@@ -12,6 +12,7 @@ from headrace.simulate.report import Report
 from headrace.views.simulated import main_figures, tables
 from headrace.views.simulation_charts import charts, server_map, utilisation
 from headrace.web.charts import Chart, show_chart
+from headrace.web.layout import when_opened
 from headrace.web.result_views import show_blocks
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.origin import note
@@ -47,8 +48,8 @@ def show(document: Document) -> None:
         columns = {name: servers[name] for name in SERVER_SERIES}
         drawn += server_map(pl.DataFrame(columns, schema=SERVER_SERIES), WINDOWS, SERVERS)
     show_blocks(drawn)
-    with ui.expansion("All tables").classes("w-full"):
-        show_blocks(tables(report))
+    with ui.expansion("All tables").classes("w-full") as box:
+        when_opened(box, lambda: show_blocks(tables(report)))
 
 
 def show_utilisation(document: Document, base: Document | None = None) -> Chart:

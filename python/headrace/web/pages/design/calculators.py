@@ -1,5 +1,6 @@
 """Small calculations: capacity, reliability, spares, power, cost, growth."""
 
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -11,6 +12,7 @@ from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.design.calculations import calculate
 from headrace.web.figure_dialog import FigureDialog, figure_rows
 from headrace.web.jobs import CommandForm, RefusedRequest
+from headrace.web.layout import when_opened
 from headrace.web.page import submit_button
 from headrace.web.site import site
 
@@ -25,7 +27,8 @@ def build(user: User, calculator: str = "capacity") -> None:
     with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full bg-transparent"):
         for name in CALCULATIONS:
             with ui.tab_panel(name).classes("q-px-none"):
-                CalculatorPanel(record(name), site().forms["design", name])
+                draw = partial(CalculatorPanel, record(name), site().forms["design", name])
+                when_opened(tabs, draw, name)
 
 
 class CalculatorPanel:
@@ -41,8 +44,8 @@ class CalculatorPanel:
         self._groups: list[CommandFields] = [
             command_fields(form, shown.usual, values=shown.example)
         ]
-        with ui.expansion("More parameters").classes("w-full"):
-            self._groups.append(command_fields(form, more, values=shown.example))
+        with ui.expansion("More parameters").classes("w-full") as box:
+            self._groups.append(command_fields(form, more, values=shown.example, within=box))
         compute = submit_button("Compute", self._compute, icon="calculate")
         compute.props("no-caps").classes("q-my-md")
         self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")

@@ -14,7 +14,7 @@ from headrace.toml_positions import FieldPath
 from headrace.web.access.users import User
 from headrace.web.design.catalogues import open_catalogue
 from headrace.web.design.drafts import DraftError, Drafts
-from headrace.web.design.fields import section_of, sections
+from headrace.web.design.fields import SheetSection, section_of, sections
 from headrace.web.design.sheet import (
     CheckedSheet,
     Sheet,
@@ -23,7 +23,7 @@ from headrace.web.design.sheet import (
     load_sheet,
     page_of,
 )
-from headrace.web.layout import heading
+from headrace.web.layout import heading, when_opened
 from headrace.web.pages.design.form import SectionForm
 from headrace.web.scenario_text import UnchangeableText
 from headrace.web.site import site
@@ -91,12 +91,15 @@ class Editor:
         """Draw the panel of each section."""
         for number, section in enumerate(sections()):
             with ui.tab_panel(section.title).classes("q-px-none"):
-                self._forms[section.name] = SectionForm(section, self)
+                when_opened(self._bar, partial(self._draw, section), section.title)
                 if number + 1 < len(sections()):
                     after = sections()[number + 1].title
                     ui.button(f"Next: {after}", on_click=partial(self._bar.set_value, after)).props(
                         "no-caps outline icon-right=arrow_forward"
                     ).classes("q-mt-md")
+
+    def _draw(self, section: SheetSection) -> None:
+        self._forms[section.name] = SectionForm(section, self)
 
     def text_area(self) -> None:
         """Draw the text."""

@@ -45,6 +45,7 @@ class SectionForm:
         self._place = ui.element("section").classes("w-full")
         self._place.props["aria-label"] = section.title
         self._draw()
+        self.show_errors()
 
     def follow(self) -> None:
         """Show the answers of the text, which changed elsewhere."""

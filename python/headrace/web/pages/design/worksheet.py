@@ -5,7 +5,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.design.drafts import DraftError, Drafts
 from headrace.web.design.fields import sections
-from headrace.web.layout import heading
+from headrace.web.layout import heading, when_opened
 from headrace.web.page import NotThere
 from headrace.web.pages.design.advice import Advice
 from headrace.web.pages.design.editor import Editor
@@ -40,7 +40,7 @@ def _panels(user: User, editor: Editor, tabs: ui.tabs) -> None:
         with ui.tab_panel("Advice").classes("q-px-none"):
             advice = Advice(editor)
         with ui.tab_panel("Solve").classes("q-px-none"):
-            SolvePanel(user, editor)
+            when_opened(tabs, lambda: SolvePanel(user, editor), "Solve")
 
     async def follow() -> None:
         if tabs.value == "Flow diagram":

@@ -17,7 +17,7 @@ from headrace.web.net_view import show_playback
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.jobs.words import ICONS, may_change, moment, span
 from headrace.web.result_views import show_result
-from headrace.web.result_views.generic import field_table
+from headrace.web.result_views.generic import field_table, show_folded
 from headrace.web.site import site
 
 LARGEST = 8 << 20
@@ -221,8 +221,7 @@ def _request(job: Job) -> None:
     values = [{"field": key, "value": _plain(value)} for key, value in job.request.values.items()]
     field_table("Values", [command, *values])
     for name, text in job.request.inputs.items():
-        with ui.expansion(name).classes("w-full"):
-            ui.code(text, language="toml").classes("w-full")
+        show_folded(name, text, "toml")
 
 
 def _heading(text: str) -> None:

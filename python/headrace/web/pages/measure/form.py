@@ -41,8 +41,9 @@ def build(user: User, name: str) -> None:
         parts.append(MixEditor(sharing=chosen.name == "sharing").part)
     if chosen.name == "tune":
         parts.append(ProtocolMix().part)
-    with ui.expansion("More parameters").classes("w-full"):
-        fields.append(command_fields(form, only=[key for key in drawn if key not in main]))
+    with ui.expansion("More parameters").classes("w-full") as more:
+        rest = [key for key in drawn if key not in main]
+        fields.append(command_fields(form, only=rest, within=more))
 
     async def start() -> None:
         try:

@@ -16,7 +16,7 @@ from headrace.store.record import SERVER_LABELS
 from headrace.views.stored_results import changed_since, one_result
 from headrace.web.access.permissions import NotAllowed
 from headrace.web.access.users import User
-from headrace.web.layout import heading
+from headrace.web.layout import heading, when_opened
 from headrace.web.page import NotThere, on_typed
 from headrace.web.result_views import show_result
 from headrace.web.results import change_labels, may_change, remove
@@ -59,12 +59,20 @@ async def build(user: User, identifier: str) -> None:
         with ui.tab_panel("Charts"):
             show_result({**entry.document, **tables}, frames)
         with ui.tab_panel("Tables"):
-            # `as_html` escapes all texts of the document.
-            ui.html(as_html(one_result(entry)), sanitize=False).classes("hr-tables")
+            when_opened(tabs, lambda: _tables(entry), "Tables")
         with ui.tab_panel("Scenario"):
-            text = entry.document.get("scenario", {})
-            toml = text.get("toml") if isinstance(text, dict) else None
-            ui.code(toml or "This result has no scenario.", language="toml")
+            when_opened(tabs, lambda: _scenario(entry), "Scenario")
+
+
+def _tables(entry: ShownResult) -> None:
+    # `as_html` escapes all texts of the document.
+    ui.html(as_html(one_result(entry)), sanitize=False).classes("hr-tables")
+
+
+def _scenario(entry: ShownResult) -> None:
+    text = entry.document.get("scenario", {})
+    toml = text.get("toml") if isinstance(text, dict) else None
+    ui.code(toml or "This result has no scenario.", language="toml")
 
 
 def _link(text: str, target: str, icon: str) -> None:
@@ -102,12 +110,14 @@ def _labels(user: User, entry: ShownResult) -> None:
             labels.pop(key, None)
             if value is not None:
                 labels[key] = value
-        chips.refresh()
+        show_chips()
         return True
 
-    @ui.refreshable
-    def chips() -> None:
-        with ui.row().classes("items-center"):
+    chips = ui.element("div")
+
+    def show_chips() -> None:
+        chips.clear()
+        with chips, ui.row().classes("items-center"):
             for key, value in labels.items():
                 if key == "note":
                     continue
@@ -132,7 +142,7 @@ def _labels(user: User, entry: ShownResult) -> None:
             on_typed(new, "keydown.enter", add)
             ui.button("Add", on_click=add).props("outline dense")
 
-    chips()
+    show_chips()
     note = ui.textarea("Note", value=labels.get("note", "")).classes("w-full").props("autogrow")
 
     async def keep_note() -> None:

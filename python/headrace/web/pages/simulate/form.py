@@ -1,6 +1,7 @@
 """The form of a scenario: the fields that its text gives, and all others to add."""
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ from nicegui import ui
 
 from headrace.toml_positions import FieldPath
 from headrace.web.field_control import field_control
+from headrace.web.layout import when_opened
 from headrace.web.scenario_draft import GivenField, ScenarioDraft
 from headrace.web.scenario_schema import Explained, ScenarioField
 from headrace.web.scenario_text import UnchangeableText, path_text
@@ -25,6 +27,7 @@ class ScenarioForm:
         self._draft, self._on_entered = draft, entered
         self._controls: dict[FieldPath, Any] = {}
         self._sections: dict[str, ui.expansion] = {}
+        self._given: Sequence[GivenField] = []
         self._shape: list[tuple[Any, ...]] = []
         self._following = False
         self._adder = _Adder(draft, self._added)
@@ -36,16 +39,21 @@ class ScenarioForm:
         given = self._draft.given()
         if given is None:
             return
+        self._given = given
         shape: list[tuple[Any, ...]] = [(it.path, it.field.kind, it.field.choices) for it in given]
         self._following = True
         try:
             if shape != self._shape:
+                # At first the check does so.
+                if self._shape:
+                    self._adder.refresh()
                 self._shape = shape
-                self._draw(given)
-                self._adder.refresh()
+                self._draw()
             else:
                 for entry in given:
-                    control = self._controls[entry.path]
+                    control = self._controls.get(entry.path)
+                    if control is None:
+                        continue
                     if control.value != entry.entered:
                         control.value = _allowed(control, entry.entered)
                         control.error = None
@@ -57,30 +65,32 @@ class ScenarioForm:
         """Show the draft's error at its field, and offer the fields that its check found."""
         self._adder.refresh()
         path, error = self._draft.error_path, self._draft.error
+        if path in {entry.path for entry in self._given}:
+            self._sections[self._section_of(path)].value = True
         for at, control in self._controls.items():
             control.error = error.message if error is not None and at == path else None
-        if path in self._controls:
-            self._sections[self._section_of(path)].value = True
 
     def _section_of(self, path: FieldPath) -> str:
         return GivenField(path, ScenarioField(path, "text"), "").section
 
-    def _draw(self, given: list[GivenField]) -> None:
+    def _draw(self) -> None:
         opened = {name for name, box in self._sections.items() if box.value}
         self._place.clear()
         self._controls, self._sections = {}, {}
-        sections: dict[str, list[GivenField]] = {}
-        for entry in given:
-            sections.setdefault(entry.section, []).append(entry)
+        sections = Counter(entry.section for entry in self._given)
         with self._place:
             for name, fields in sections.items():
-                count = f"{len(fields)} field" + ("" if len(fields) == 1 else "s")
+                count = f"{fields} field" + ("" if fields == 1 else "s")
                 with ui.expansion(name, caption=count, value=name in opened).classes(
                     "w-full"
                 ) as section:
-                    for field in fields:
-                        self._field(field)
+                    when_opened(section, partial(self._draw_section, name))
                 self._sections[name] = section
+
+    def _draw_section(self, name: str) -> None:
+        for entry in self._given:
+            if entry.section == name:
+                self._field(entry)
 
     def _field(self, given: GivenField) -> None:
         path, field = given.path, given.field

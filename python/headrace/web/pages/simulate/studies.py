@@ -16,6 +16,7 @@ from headrace.web.access.users import User
 from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
+from headrace.web.layout import when_opened
 from headrace.web.page import Address, submit_button
 from headrace.web.pages.simulate.form import field_offers
 from headrace.web.pages.simulate.job_panel import JobPanel, request_of
@@ -61,17 +62,22 @@ class Studies:
             form = site().forms.get((name,))
             if form is None:
                 continue
-            with ui.expansion(name, caption=question, group="studies").classes("w-full"):
-                rows: dict[str, Rows] = {}
-                if form.field("vary"):
-                    self._axes.append(_Axes(draft))
-                    rows |= {"vary": self._axes[-1].values}
-                if form.field("subject_to"):
-                    rows |= {"subject_to": _Limits().values}
-                fields = command_fields(_with_choices(form), without=("file", "sets", "subject_to"))
-                start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
-                start.classes("q-mt-sm")
+            expansion = ui.expansion(name, caption=question, group="studies").classes("w-full")
+            with expansion:
+                when_opened(expansion, partial(self._draw, name, form))
         self._panel = JobPanel(user, address, "study")
+
+    def _draw(self, name: str, form: CommandForm) -> None:
+        rows: dict[str, Rows] = {}
+        if form.field("vary"):
+            self._axes.append(_Axes(self._draft))
+            self._axes[-1].refresh()
+            rows |= {"vary": self._axes[-1].values}
+        if form.field("subject_to"):
+            rows |= {"subject_to": _Limits().values}
+        fields = command_fields(_with_choices(form), without=("file", "sets", "subject_to"))
+        start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
+        start.classes("q-mt-sm")
 
     def refresh(self) -> None:
         """Offer the fields that the scenario has now."""
