@@ -107,9 +107,9 @@ def heading(text: str, level: int = 2) -> None:
 
 
 def when_opened(
-    opener: ui.expansion | ui.tabs, draw: Callable[[], object], tab: str | None = None
+    opener: ui.expansion | ui.switch | ui.tabs, draw: Callable[[], object], tab: str | None = None
 ) -> None:
-    """Draw something here when an expansion, or a tab of this name, is first open."""
+    """Draw something here when an expansion or switch, or the tab of this name, is first open."""
     place, is_drawn = ui.context.slot, False
 
     def follow() -> None:

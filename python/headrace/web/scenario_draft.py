@@ -90,8 +90,9 @@ class ScenarioDraft:
 
     def fields(self) -> list[ScenarioField]:
         """Return the fields with a value each that the text gives or could."""
-        fields = [each.field for each in (*(self.given() or ()), *self.offered())]
-        return [field for field in fields if field.kind != "list"]
+        given = [each.field for each in self.given() or ()]
+        offered = [each.field for each in self.offered()]
+        return [field for field in given + offered if field.kind != "list"]
 
     def explained(self, path: FieldPath) -> Explained | None:
         """Return a value of the complete scenario and where it comes from."""

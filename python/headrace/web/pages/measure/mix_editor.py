@@ -1,11 +1,14 @@
 """A mix of file operations, composed in the page."""
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
 from headrace.web.jobs import RefusedRequest
 from headrace.web.jobs.job import FormPart
+from headrace.web.layout import when_opened
 from headrace.web.mix import GROUPS, OWN, SHARED, SHARING, SIZES, Mix, mixes, percentages
 from headrace.web.mix import scenario_text as text_of
 
@@ -19,6 +22,8 @@ class MixEditor:
 
     def __init__(self, *, sharing: bool = False) -> None:
         """Draw the editor; with `sharing`, begin with operations on a shared file."""
+        self._weights: dict[str, float | None] = {}
+        """Percentage of each operation; those that are not drawn have one as well."""
         self._percent: dict[str, ui.number] = {}
         self._preset: ui.select = ui.select(
             {name: f"{name}: {text}" for name, text in mixes().items()},
@@ -32,11 +37,9 @@ class MixEditor:
         if sharing:
             self._own.set_visibility(False)
         with ui.column().classes("w-full").bind_visibility_from(self._own, "value"):
-            self._draw(sharing)
-        if sharing:
-            self._set(SHARING_START)
-        else:
-            self._set(percentages(DEFAULT))
+            self._sum = ui.label().props('role="status"').classes("font-bold q-mt-md")
+            self._set(SHARING_START if sharing else percentages(DEFAULT))
+            when_opened(self._own, partial(self._draw, sharing))
 
     def part(self) -> FormPart:
         """Return the workload of the request. Raises RefusedRequest."""
@@ -51,15 +54,12 @@ class MixEditor:
         return FormPart({"workload": f"input:{OWN}"}, {OWN: text})
 
     def _draw(self, sharing: bool) -> None:
-        self._sum = ui.label().props('role="status"').classes("font-bold q-mt-md")
         shown = {"Shared file": GROUPS["Shared file"]} if sharing else GROUPS
         rest = {name: members for name, members in GROUPS.items() if name not in shown}
-        for group, names in shown.items():
-            self._group(group, names)
+        self._groups_of(shown)
         if rest:
-            with ui.expansion("Further operations").classes("w-full"):
-                for group, names in rest.items():
-                    self._group(group, names)
+            with ui.expansion("Further operations").classes("w-full") as further:
+                when_opened(further, partial(self._groups_of, rest))
         ui.button("Scale to 100 %", on_click=self._scale).props("outline")
         with ui.element("fieldset").classes("w-full hr-fields"):
             ui.element("legend").classes("font-bold")._text = "Files, order and sharing"
@@ -93,36 +93,46 @@ class MixEditor:
             *(self._random, self._sharing, self._clients, self._processes),
         ]
 
-    def _group(self, group: str, names: tuple[str, ...]) -> None:
-        with ui.element("fieldset").classes("w-full"):
-            ui.element("legend").classes("font-bold")._text = f"{group}, %"
-            with ui.row().classes("w-full gap-2"):
-                for name in names:
-                    field = ui.number(name, min=0, max=100, step=1, on_change=self._add_up)
-                    field.props("outlined dense stack-label").classes("w-36")
-                    self._percent[name] = field
+    def _groups_of(self, groups: dict[str, tuple[str, ...]]) -> None:
+        for group, names in groups.items():
+            with ui.element("fieldset").classes("w-full"):
+                ui.element("legend").classes("font-bold")._text = f"{group}, %"
+                with ui.row().classes("w-full gap-2"):
+                    for name in names:
+                        self._percent[name] = field = ui.number(
+                            name, value=self._weights[name], min=0, max=100, step=1
+                        )
+                        field.props("outlined dense stack-label").classes("w-36")
+                        field.on_value_change(partial(self._entered, name))
 
-    def _set(self, weights: dict[str, float]) -> None:
+    def _entered(self, name: str, event: events.ValueChangeEventArguments[Any]) -> None:
+        self._weights[name] = event.value
+        self._add_up()
+
+    def _set(self, weights: Mapping[str, float]) -> None:
+        self._weights = {name: weights.get(name) for names in GROUPS.values() for name in names}
         for name, field in self._percent.items():
             field.value = weights.get(name)
         self._add_up()
 
     def _add_up(self) -> None:
-        total = sum(number.value or 0 for number in self._percent.values())
-        self._sum.set_text(f"Sum of the percentages: {total:.4g} %")
+        self._sum.set_text(f"Sum of the percentages: {self._total:.4g} %")
+
+    @property
+    def _total(self) -> float:
+        return sum(value or 0 for value in self._weights.values())
 
     def _scale(self) -> None:
-        total = sum(number.value or 0 for number in self._percent.values())
+        total = self._total
         if total:
-            self._set(
-                {n: round(100 * it.value / total, 3) for n, it in self._percent.items() if it.value}
-            )
+            given = {name: value for name, value in self._weights.items() if value}
+            self._set({name: round(100 * value / total, 3) for name, value in given.items()})
 
     def _mix(self) -> Mix:
         def whole(field: ui.number) -> int | None:
             return None if field.value is None else int(field.value)
 
-        weights = {name: float(value.value) for name, value in self._percent.items() if value.value}
+        weights = {name: float(value) for name, value in self._weights.items() if value}
         shares = self._sharing.value if SHARED & weights.keys() else "none"
         return Mix(
             preset=str(self._preset.value),

@@ -195,15 +195,19 @@ def _listed(values: Mapping[str, str | None], page: int) -> Listed:
 
 
 def _actions(table: ui.table, named: ui.select) -> None:
-    ui.button("Compare", icon="compare_arrows", on_click=lambda: _compare(table)).bind_enabled_from(
-        table, "selected", lambda ids: len(ids) > 1
-    )
-    with ui.dropdown_button("Export", icon="download").bind_enabled_from(
-        table, "selected", lambda ids: len(ids) > 0
-    ):
+    compare = ui.button("Compare", icon="compare_arrows", on_click=lambda: _compare(table))
+    with ui.dropdown_button("Export", icon="download") as export:
         for format_, title in EXPORTS.items():
             ui.item(title, on_click=lambda format_=format_: _export(table, format_))
     ui.button("History", icon="timeline", on_click=lambda: _history(named.value)).props("outline")
+
+    # A binding to the selection would be looked at ten times a second.
+    def follow() -> None:
+        compare.set_enabled(len(table.selected) > 1)
+        export.set_enabled(bool(table.selected))
+
+    table.on_select(follow)
+    follow()
 
 
 def _row(entry: ResultEntry) -> dict[str, str]:
