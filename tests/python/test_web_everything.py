@@ -21,7 +21,7 @@ from headrace.web.design.catalogues import add_catalogue
 from headrace.web.pages import PAGES
 from headrace.web.settings import Settings
 from web_scenarios import SHORT, UNENDING
-from web_site import PATIENCE_MS, RunningSite, running_site, visit
+from web_site import PATIENCE_MS, RunningSite, running_site, until, visit
 
 TRACE = Path(__file__).parent.parent / "data" / "traces" / "build.strace"
 WIDE, PHONE, NARROWEST = 1280, 390, 360
@@ -263,10 +263,37 @@ class Filled:
         return template.format(jobs=self.jobs, results=self.results)
 
 
+COUNTING = """
+import gc
+from collections import Counter
+from nicegui import Client, app
+from nicegui.element import Element
+from nicegui.elements.upload import Upload
+from headrace.cli import main
+
+@app.get("/kept")
+async def kept():
+    for client in list(Client.instances.values()):
+        if not client.has_socket_connection:
+            for task in client._delete_tasks.values():
+                task.cancel()
+            client.delete()
+    gc.collect()
+    # FastAPI remembers thousands of routes of fields for files.
+    parts = [each for each in gc.get_objects() if issubclass(type(each), (Client, Element))]
+    kinds = (type(each) for each in parts if each.is_deleted)
+    return Counter(kind.__name__ for kind in kinds if kind is not Upload)
+
+main()
+"""
+"""A server that deletes the pages that nobody has open, and counts what is kept of them."""
+
+
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """A server with jobs, results and a trace."""
-    with running_site(tmp_path_factory.mktemp("filled"), "--request-rate=1000") as it:
+    """A server with jobs, results and a trace, which counts what is left of pages."""
+    directory = tmp_path_factory.mktemp("filled")
+    with running_site(directory, "--request-rate=1000", program=("-c", COUNTING)) as it:
         yield Filled(it)
 
 
@@ -311,8 +338,10 @@ def test_the_addresses_are_those_of_all_routes() -> None:
 
 @pytest.mark.parametrize("address", [it for found in ADDRESSES.values() for it in found])
 def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, address: str) -> None:
-    """No error, no request elsewhere, no serious finding of axe, nothing that scrolls sideways."""
+    """No error, no request elsewhere, no serious finding of axe, nothing that scrolls sideways, and
+    nothing that the server keeps when the page is gone."""
     found = []
+    kept_before = kept(filled.site)
     # Each page in one theme, half of them in each: both would take minutes.
     at = [it for addresses in ADDRESSES.values() for it in addresses].index(address)
     for theme, first, second in THEMES[at % 2 : at % 2 + 1]:
@@ -327,7 +356,16 @@ def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, addres
             page.set_viewport_size({"width": second, "height": 800})
             found += [*findings(page, COLOURS), *sideways(page)]
         context.close()
+    filled.site.get(filled.path(address))
+    # What the page has begun may go on for a while.
+    until(lambda: kept(filled.site) == kept_before)
     assert found == []
+
+
+def kept(site: RunningSite) -> dict[str, int]:
+    """Return how many objects of pages the server keeps that nobody has open, by type."""
+    answer: dict[str, int] = site.get("/kept").json()
+    return answer
 
 
 Theme = Literal["light", "dark"]

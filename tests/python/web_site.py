@@ -138,13 +138,18 @@ def running_server(
 
 @contextmanager
 def running_site(
-    directory: Path, *arguments: str, port: int = 0, jobs_go_on: bool = False, **variables: str
+    directory: Path,
+    *arguments: str,
+    port: int = 0,
+    jobs_go_on: bool = False,
+    program: Sequence[str] = ("-m", "headrace"),
+    **variables: str,
 ) -> Iterator[RunningSite]:
     """Run `headrace serve` with its data and store in a directory, and end the jobs that a failed
     test left.
 
     Without a port it has one of its own, so that no other server can answer in its place. Nobody
-    logs in, unless the arguments say who does.
+    logs in, unless the arguments say who does. `program` is run by Python in place of the command.
     """
     data = directory / "serve"
     work = directory / "work"
@@ -159,7 +164,7 @@ def running_site(
         options.append("--no-login")
     options = [it for it in options if it != LOCAL_TOKEN]
     environment = os.environ | {"HEADRACE_STORE": str(directory / "store")} | variables
-    words = ["-m", "headrace", "serve", *options]
+    words = [*program, "serve", *options]
     try:
         with running_server(words, environment) as (url, process):
             yield RunningSite(url, data, process)
