@@ -1,11 +1,16 @@
-"""Measure the latency of page actions while many watch one run and many jobs wait.
+"""Measure pages that many open at once, and page actions while many watch one run.
 
-Starts `headrace serve`, submits a simulation that does not end and 20 jobs behind it, and follows
+First 50 users open each page at once. The program prints the median and the longest latency, the
+processor time of a page, and the memory of the server before 300 visits, after them, and when the
+server has forgotten the visitors. The aim is a median below 1 s on two cores.
+
+Then it submits a simulation that does not end and 20 jobs behind it, and follows
 the simulation with 50 watchers: pages of a real browser, and streams of the API. Then it does what
 users do, one action after another, and prints the median and the 90th percentile of each. The aim
 is a median below 200 ms on two cores.
 
-Not measured: the first request of each page, and the browser's own start.
+Not measured: the first request of each page, and the browser's own start. `--pages` leaves the
+second part out.
 """
 
 import argparse
@@ -22,6 +27,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import httpx
+import psutil
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 SCENARIO = """\
@@ -41,6 +47,12 @@ phases = ["write"]
 stop = { time = "10000000 s" }
 """
 """It ends when it is stopped."""
+SMALL = SCENARIO.replace("100000000", "4").replace("10000000 s", "10 s")
+USERS = 50
+VISITS = 300
+FORGOTTEN_S = 80.0
+"""Time after which the server has deleted a page that was never connected."""
+OPENED_AIM_S = 1.0
 WATCHERS = 50
 PAGES = 3
 """Watchers that are pages of a browser."""
@@ -66,6 +78,7 @@ class Server:
                 "headrace",
                 "serve",
                 "--no-login",
+                "--request-rate=10000",
                 f"--data-directory={directory}",
                 f"--port={port}",
             ],
@@ -84,18 +97,27 @@ class Server:
                     raise SystemExit("headrace serve ended") from None
                 await asyncio.sleep(0.1)
 
+    def processor_s(self) -> float:
+        """Return the processor time that it has used."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    def memory(self) -> str:
+        """Return its resident memory."""
+        return f"{psutil.Process(self._process.pid).memory_info().rss / 1e6:,.0f} MB"
+
     def end(self) -> None:
         """End it."""
         self._process.terminate()
         self._process.wait()
 
 
-async def submitted(client: httpx.AsyncClient) -> str:
+async def submitted(client: httpx.AsyncClient, scenario: str = SCENARIO) -> str:
     """Submit a job and return its identifier."""
     request = {
         "command": ["run"],
         "values": {"file": "input:a.toml"},
-        "inputs": {"a.toml": SCENARIO},
+        "inputs": {"a.toml": scenario},
     }
     answer = await client.post("/api/jobs", json=request)
     answer.raise_for_status()
@@ -118,6 +140,68 @@ async def timed(action: Action, times: int) -> list[float]:
         if number:
             found.append(time.perf_counter() - begun)
     return found
+
+
+async def stored(client: httpx.AsyncClient) -> str:
+    """Run a simulation and return its result in the store."""
+    job = await submitted(client, SMALL)
+    while (result := (await client.get(f"/api/jobs/{job}")).json()["result"]) is None:
+        await asyncio.sleep(0.1)
+    return str(result)
+
+
+async def measure_pages(server: Server) -> bool:
+    """Print the figures of pages that many open at once; return whether they meet the aim."""
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=server.url, timeout=120, limits=limits) as client:
+        await server.started(client)
+        results = [await stored(client) for _ in range(3)]
+        paths = (
+            "/",
+            "/simulate",
+            "/simulate?example=io500-whatif",
+            f"/simulate?result={results[0]}",
+            "/nets",
+            "/results",
+            f"/results/{results[0]}",
+            f"/results/compare?ids={','.join(results)}",
+            "/jobs",
+            "/monitors",
+            f"/monitors/host/{socket.gethostname()}",
+            "/measure",
+            "/measure/sharing",
+            "/profiles",
+            "/design",
+            "/design/calculators",
+            "/help",
+        )
+
+        async def seconds(path: str) -> float:
+            begun = time.perf_counter()
+            (await client.get(path)).raise_for_status()
+            return time.perf_counter() - begun
+
+        print(f"{USERS} users open a page at once, load {load()}")
+        print(f"{'page':36} {'median':>8} {'most':>8} {'processor':>10}")
+        good = True
+        for path in paths:
+            await seconds(path)
+            begun = server.processor_s()
+            latencies = await asyncio.gather(*(seconds(path) for _ in range(USERS)))
+            spent = (server.processor_s() - begun) / USERS
+            good &= median(latencies) < OPENED_AIM_S
+            print(
+                f"{path[:36]:36} {median(latencies):6.2f} s {max(latencies):6.2f} s"
+                f" {1e3 * spent:7.1f} ms"
+            )
+        await asyncio.sleep(FORGOTTEN_S)
+        print(f"memory without visitors: {server.memory()}")
+        for number in range(VISITS):
+            await seconds(paths[number % len(paths)])
+        print(f"after {VISITS} visits: {server.memory()}")
+        await asyncio.sleep(FORGOTTEN_S)
+        print(f"{FORGOTTEN_S:.0f} s later: {server.memory()}")
+        return good
 
 
 async def switched(page: Page) -> None:
@@ -186,8 +270,16 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.1f}"
 
 
-async def main(times: int) -> int:
+async def main(times: int, pages_only: bool) -> int:
     """Measure and return the exit status."""
+    with tempfile.TemporaryDirectory() as directory:
+        server = Server(Path(directory))
+        try:
+            are_good = await measure_pages(server)
+        finally:
+            server.end()
+    if pages_only:
+        return 0 if are_good else 1
     found = (shutil.which(it) for it in ("chromium", "chromium-browser", "chrome"))
     chromium = next((it for it in found if it), None)
     if chromium is None:
@@ -202,10 +294,12 @@ async def main(times: int) -> int:
                 await browser.close()
         finally:
             server.end()
-    return 0 if good else 1
+    return 0 if good and are_good else 1
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=15, help="Times of each action.")
-    sys.exit(asyncio.run(main(parser.parse_args().times)))
+    parser.add_argument("--pages", action="store_true", help="Measure no page actions.")
+    arguments = parser.parse_args()
+    sys.exit(asyncio.run(main(arguments.times, arguments.pages)))
