@@ -41,10 +41,11 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """A scenario, and its result if it has one."""
+    """A scenario."""
 
     text: str
-    document: dict[str, Any] | None = None
+    result: str = ""
+    """Identifier of the result that it comes from."""
 
 
 def open_source(source: Source) -> Opened:
@@ -84,20 +85,26 @@ def _of_job(identifier: str, name: str) -> Opened:
 
 
 def _of_store(identifier: str) -> Opened:
-    from headrace import ScenarioError
-    from headrace.simulate.saved_results import load_result
     from headrace.simulate.stored_results import stored_scenario
     from headrace.store import StoreError, StoreFailure
 
-    name = f"results:{identifier}"
     try:
-        text, _ = stored_scenario(name)
+        text, _ = stored_scenario(f"results:{identifier}")
     except (StoreError, StoreFailure, OSError) as error:
         raise WrongSource(str(error)) from None
+    return Opened(text, identifier)
+
+
+def simulated_document(identifier: str) -> dict[str, Any] | None:
+    """Return a simulated result of the store with its tables; None if it is none."""
+    from headrace import ScenarioError
+    from headrace.simulate.saved_results import load_result
+    from headrace.store import StoreError, StoreFailure
+
     try:
-        result = load_result(name)
+        result = load_result(f"results:{identifier}")
     except (StoreError, StoreFailure, ScenarioError, OSError):
         # A measurement, or a sweep: it has a scenario, but its result is shown elsewhere.
-        return Opened(text)
+        return None
     tables = {name: table.to_dict(as_series=False) for name, table in result.saved_tables.items()}
-    return Opened(text, result.document | tables)
+    return result.document | tables

@@ -106,9 +106,9 @@ def _remember_signatures() -> None:
     ask = helpers.expects_arguments
     of_method = lru_cache(1024)(lambda method: ask(MethodType(method, app)))
 
-    def expects_arguments(function: Callable[..., object]) -> bool:
-        method = getattr(function, "__func__", None)
-        return ask(function) if method is None else of_method(method)
+    def expects_arguments(func: Callable[..., object]) -> bool:
+        method = getattr(func, "__func__", None)
+        return ask(func) if method is None else of_method(method)
 
     helpers.expects_arguments = expects_arguments
 

@@ -26,7 +26,7 @@ from headrace.web.site import site
 async def build(user: User, identifier: str) -> None:
     """Draw a result."""
     try:
-        entry, tables, frames = await asyncio.to_thread(_load, identifier)
+        entry = await asyncio.to_thread(lambda: site().store().shown(identifier))
     except StoreError as error:
         raise NotThere(str(error)) from None
     except StoreFailure as error:
@@ -57,7 +57,7 @@ async def build(user: User, identifier: str) -> None:
         ui.tab("Scenario")
     with ui.tab_panels(tabs, value="Charts").classes("w-full"):
         with ui.tab_panel("Charts"):
-            show_result({**entry.document, **tables}, frames)
+            ui.timer(0.0, lambda: _charts(entry), once=True)
         with ui.tab_panel("Tables"):
             when_opened(tabs, lambda: _tables(entry), "Tables")
         with ui.tab_panel("Scenario"):
@@ -79,18 +79,24 @@ def _link(text: str, target: str, icon: str) -> None:
     ui.button(text, icon=icon, on_click=lambda: ui.navigate.to(target)).props("outline")
 
 
-def _load(identifier: str) -> tuple[ShownResult, Mapping[str, object], Mapping[str, pl.DataFrame]]:
-    """Return a result, the tables of a simulated one, and those that its view takes.
+async def _charts(entry: ShownResult) -> None:
+    try:
+        tables, frames = await asyncio.to_thread(_load, entry)
+    except (StoreError, StoreFailure) as error:
+        ui.label(str(error)).props('role="alert"')
+        return
+    show_result({**entry.document, **tables}, frames)
 
-    Raises:
-        StoreError: if there is no such result.
-        StoreFailure: if the store cannot be read.
+
+def _load(entry: ShownResult) -> tuple[Mapping[str, object], Mapping[str, pl.DataFrame]]:
+    """Return the tables of a simulated result, and those that its view takes.
+
+    Raises StoreError or StoreFailure if they cannot be read.
     """
     store = site().store()
-    entry = store.shown(identifier)
     simulated = stored_tables(store, entry.id) if entry.kind == SIMULATED else {}
     names = [name for name in KINDS[entry.kind].frames if name in entry.tables]
-    return entry, simulated, {name: store.table(entry.id, name) for name in names}
+    return simulated, {name: store.table(entry.id, name) for name in names}
 
 
 def _labels(user: User, entry: ShownResult) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from nicegui import ui
+from nicegui import run, ui
 
 from headrace.web.access.users import User
 from headrace.web.net_view import NetView
@@ -13,7 +13,7 @@ from headrace.web.pages.simulate.job_panel import JobPanel, request_of
 from headrace.web.pages.simulate.slider_panel import SliderPanel
 from headrace.web.pages.simulate.studies import Studies
 from headrace.web.scenario_draft import ScenarioDraft
-from headrace.web.scenario_sources import Opened
+from headrace.web.scenario_sources import Opened, simulated_document
 from headrace.web.site import site
 
 
@@ -89,8 +89,8 @@ class Workbench:
                 net = NetTab(self._draft)
         with self._editor.bar:
             self._panel = JobPanel(self._user, self._address, "run", result)
-        if source is not None and source.document is not None and not self._address.value("run"):
-            self._panel.show(source.document)
+        if source is not None and source.result:
+            ui.timer(0.0, partial(self._show, source.result), once=True)
         with self._editor.head:
             submit_button("Run", partial(self._run, tabs), icon="play_arrow", has_shortcut=True)
             self._editor.save_as(
@@ -108,6 +108,12 @@ class Workbench:
         tabs.on_value_change(opened)
         self._editor.on_checked(opened)
         ui.timer(0.0, self._editor.check, once=True)
+
+    async def _show(self, result: str) -> None:
+        """Show a result of the store, unless there is a newer one."""
+        document = await run.io_bound(simulated_document, result)
+        if document is not None and not self._address.value("run"):
+            self._panel.show(document)
 
     async def _run(self, tabs: ui.tabs) -> None:
         await self._editor.check()
