@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from headrace.simulate.examples import example, scenario_of_presets
+from headrace.store import StoreError, StoreFailure
 from headrace.web.design.drafts import draft_name
 
 EMPTY = """\
@@ -86,7 +87,6 @@ def _of_job(identifier: str, name: str) -> Opened:
 
 def _of_store(identifier: str) -> Opened:
     from headrace.simulate.stored_results import stored_scenario
-    from headrace.store import StoreError, StoreFailure
 
     try:
         text, _ = stored_scenario(f"results:{identifier}")
@@ -99,7 +99,6 @@ def simulated_document(identifier: str) -> dict[str, Any] | None:
     """Return a simulated result of the store with its tables; None if it is none."""
     from headrace import ScenarioError
     from headrace.simulate.saved_results import load_result
-    from headrace.store import StoreError, StoreFailure
 
     try:
         result = load_result(f"results:{identifier}")
