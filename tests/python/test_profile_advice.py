@@ -93,9 +93,9 @@ def advice_of(
     cores: int = 2,
     baseline: Mapping[str, float] | None = None,
 ) -> dict[str, Advice]:
-    advice, outcome, failed = advise(case, Context(verdict, cores, baseline or {}))
+    advice, outcome, notes = advise(case, Context(verdict, cores, baseline or {}))
     assert outcome.error is None
-    assert failed == []
+    assert notes == []
     gains = [it.predicted_gain for it in advice]
     assert gains == sorted(gains, reverse=True)
     assert all(it > LEAST_GAIN for it in gains)

@@ -26,6 +26,11 @@ processor: a timer, a lock, input. `unsure` is the verdict where the figures sup
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 
+Level: TypeAlias = Literal["program", "mount", "device", "machine"]
+"""Object of a change: the program, the file system or place of its files, the devices below, or the
+rest of the machine."""
+LEVELS: tuple[str, ...] = get_args(Level)
+
 
 BALANCE_PARTS = (
     *("user", "system", "core", "read", "write", "sync", "metadata", "process", "network"),
@@ -74,6 +79,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """The change in words, with its values."""
     source: str
     kind: Literal["software", "hardware"]
+    level: Level | None = None
+    """None in documents of earlier versions."""
     scenario: str | None = None
     """The scenario that was simulated with the change, as TOML. It names the trace beside its
     file."""
@@ -122,6 +129,8 @@ class PhasePrediction(msgspec.Struct, kw_only=True):
     """The same without the time that the tracer adds."""
     simulated_s: float | None
     """None if the phase could not be simulated."""
+    error: float | None = None
+    """Simulated time by that without the tracer, minus 1. Beyond 20 % no change is advised."""
     bottleneck: str | None = None
     gaps: str | None = None
     """What the processes do between operations: `compute` or `wait`."""

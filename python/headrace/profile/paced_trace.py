@@ -2,14 +2,16 @@
 
 A gap is the time from the end of a process's operation to the start of its next one: the process
 computed or waited. Changes of a program retain its gaps and change its operations. The gaps of
-operations that disappear are added to the next one that stays.
+operations that disappear are added to the next one that stays, or to a pause at the end.
 """
 
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
 from headrace.trace import Reader, frame, open_trace
+from headrace.trace.frames import SCHEMA
 
 MOST_RECORDS = 200_000
 """Largest number of operations of a phase that is simulated: its first ones. Each change is one
@@ -82,15 +84,50 @@ def cut(records: pl.DataFrame, from_s: float, to_s: float) -> pl.DataFrame:
 
 
 def keep(records: pl.DataFrame, mask: pl.Expr) -> pl.DataFrame:
-    """Return the records of a mask; the gaps of the others go to their process's next one."""
-    before = pl.col("gap_ns").cum_sum().over("process")
+    """Return the records of a mask; the gaps of the others go to their process's next record."""
+    return _with_all_gaps(
+        records.with_columns(_gaps=pl.col("gap_ns").cum_sum().over("process")).filter(mask), records
+    )
+
+
+def _with_all_gaps(rest: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return records with gaps that add up to those of all `records` of their process.
+
+    `_gaps` is the sum of gaps before each record. Gaps after a process's last record are those of a
+    pause without duration.
+    """
+    until = rest.group_by("process").agg(pl.col("_gaps").last())
+    ends = (
+        records.group_by("process", maintain_order=True)
+        .agg(pl.exclude("gap_ns").last(), pl.col("gap_ns").sum().alias("_sum"))
+        .join(until, "process", how="left", maintain_order="left")
+        .filter(pl.col("_sum") > pl.col("_gaps").fill_null(0))
+        .with_columns(_gaps="_sum")
+    )
+    before = pl.col("_gaps").shift(1).over("process").fill_null(0)
     return (
-        records.with_columns(_gaps=before)
-        .filter(mask)
-        .with_columns(
-            gap_ns=pl.col("_gaps") - pl.col("_gaps").shift(1).over("process").fill_null(0)
-        )
-        .drop("_gaps")
+        pl.concat([rest, messages(ends, "pause", "")], how="diagonal")
+        .with_columns(gap_ns=pl.col("_gaps") - before)
+        .select(records.columns)
+    )
+
+
+def messages(
+    records: pl.DataFrame, operation: Literal["send", "receive", "pause"], channel: pl.Expr | str
+) -> pl.DataFrame:
+    """Return messages of one unit, or pauses without duration, in place of records.
+
+    A process that receives from a channel waits until another one sends to it. A channel has at the
+    start what is received and never sent.
+    """
+    zero = {name: pl.lit(0).cast(SCHEMA[name]) for name in ("offset", "duration_ns")}
+    return records.with_columns(
+        operation=pl.lit(operation, SCHEMA["operation"]),
+        file=pl.lit(channel) if isinstance(channel, str) else channel,
+        size=pl.lit(1, SCHEMA["size"]),
+        flags=pl.lit(""),
+        other=pl.lit(""),
+        **zero,
     )
 
 
@@ -137,10 +174,8 @@ def merge(records: pl.DataFrame, size: int) -> pl.DataFrame:
     )
     columns = [*(name for name in records.columns if name != "gap_ns"), "_row", "_gaps"]
     rest = table.filter(~is_data | (pl.col("size") == 0))
-    together = pl.concat([merged.select(columns), rest.select(columns)]).sort("_row")
-    return together.with_columns(
-        gap_ns=pl.col("_gaps") - pl.col("_gaps").shift(1).over("process").fill_null(0)
-    ).select(records.columns)
+    together = pl.concat([merged.select(columns), rest.select(columns)]).sort("_row").drop("_row")
+    return _with_all_gaps(together, records)
 
 
 def write_paced(records: pl.DataFrame, path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 from msgspec import UNSET, UnsetType
 
-from headrace.profile.advice import advise
+from headrace.profile.advice import advise, error_of
 from headrace.profile.advice.change import Context
 from headrace.profile.document import Phase, PhasePrediction
 from headrace.profile.interval_means import mean_over_time
@@ -64,24 +64,32 @@ def advise_phase(
         records = cut(records, 0.0, float(records["time_ns"].sort()[MOST_RECORDS]) / 1e9)
         simulated_operations = records.height
         length_s *= simulated_operations / operations
-    case = phase_case(records, rows, application, length_s)
-    context = Context(
-        phase.verdict, application.cores, application.baseline, application.directory, number
-    )
-    advice, outcome, failed = advise(case, context, on_progress)
-    phase.advice.extend(advice)
-    phase.notes.extend(f"not simulated: {reason}" for reason in failed)
-    if outcome.error is not None:
-        phase.notes.append(f"no prediction: {outcome.error}")
+    before = application.records.filter(pl.col("time_ns") < round(phase.from_s * 1e9))
+    case = phase_case(records, rows, application, length_s, before["process"].unique())
     removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
+    removed_s += _tail_s(records, length_s) - case.tail_s
+    recorded_s = min(length_s - removed_s, length_s * _own_share(rows))
+    context = Context(
+        phase.verdict,
+        application.cores,
+        application.baseline,
+        application.directory,
+        number,
+        _state(rows, "threads"),
+        recorded_s,
+    )
+    advice, outcome, notes = advise(case, context, on_progress)
+    phase.advice.extend(advice)
+    phase.notes.extend(notes)
     return PhasePrediction(
         from_s=phase.from_s,
         to_s=phase.to_s,
         simulated_operations=simulated_operations,
         operations=operations,
         recorded_s=length_s,
-        without_tracer_s=min(length_s - removed_s, length_s * _own_share(rows)),
+        without_tracer_s=recorded_s,
         simulated_s=None if outcome.error is not None else outcome.seconds,
+        error=error_of(outcome, context),
         bottleneck=outcome.bottleneck,
         gaps=case.gaps,
         cached=case.cached,
@@ -89,13 +97,18 @@ def advise_phase(
 
 
 def phase_case(
-    records: pl.DataFrame, rows: pl.DataFrame, application: Application, length_s: float
+    records: pl.DataFrame,
+    rows: pl.DataFrame,
+    application: Application,
+    length_s: float,
+    running: pl.Series | None = None,
 ) -> Case:
     """Return the operations of a phase, with the gaps that they have without a tracer.
 
     The tracer's cost is subtracted from each gap. Gaps are then reduced to the sampled processor
     time and sleep of the program. The rest is a tracer that takes longer than measured, or a wait
-    for a core.
+    for a core. Gaps also retain system time and waits for storage as far as captured calls do not
+    explain them. They are those of other calls and of page faults, which no simulation has.
 
     Parameters
     ----------
@@ -107,30 +120,42 @@ def phase_case(
         Facts of the whole profile.
     length_s
         Time of these operations, in seconds.
+    running
+        Processes that run when the phase starts; None if all do. Another one does not compute in
+        the time before its first operation, but for the first one.
     """
     tracer_ns = round(application.tracer_s * 1e9)
-    ends = (records["time_ns"] + records["duration_ns"]).max() if not records.is_empty() else None
-    tail_s = length_s if ends is None else max(length_s - float(ends) / 1e9, 0.0)  # type: ignore[arg-type]
-    first = pl.col("gap_ns").cum_count().over("process") == 1
+    tail_s = _tail_s(records, length_s)
+    is_first = pl.col("gap_ns").cum_count().over("process") == 1
     # No call of the process comes before its first gap.
-    without = pl.when(first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
-    records = records.with_columns(gap_ns=without.clip(lower_bound=0))
-    computing_s, sleeping_s = (_mean(rows, f"tree.{it}") * length_s for it in ("user", "sleeping"))
-    gaps_s = _gaps_s(records) + tail_s
-    known_s = min(computing_s + sleeping_s, gaps_s)
+    without = pl.when(is_first).then("gap_ns").otherwise(pl.col("gap_ns") - tracer_ns)
+    is_start = pl.lit(False)
+    if running is not None:
+        is_new = ~pl.col("process").is_in(running.implode())
+        is_start = is_first & is_new & (pl.col("time_ns") > pl.col("time_ns").min())
+    records = records.with_columns(gap_ns=without.clip(lower_bound=0), _is_start=is_start)
+    user_s, system_s = (_mean(rows, f"tree.{kind}") * length_s for kind in ("user", "system"))
+    waits_s, sleeping_s = (_state(rows, kind) * length_s for kind in ("disk_wait", "sleeping"))
+    calls_s = float(records["duration_ns"].sum()) / 1e9 + application.tracer_s * records.height
+    computing_s = user_s + max(system_s - calls_s, 0.0)
+    gaps_s = _gaps_s(records.filter(~pl.col("_is_start"))) + tail_s
+    unexplained_s = max(system_s + waits_s - calls_s, 0.0)
+    known_s = min(user_s + unexplained_s + sleeping_s, gaps_s)
     computes = computing_s > 0 and computing_s >= COMPUTE_SHARE * known_s
     if computes or _is_known(rows, "tree.sleeping"):
         factor = known_s / gaps_s if gaps_s > 0 else 1.0
-        scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
+        # Processes start as much earlier as the program runs faster.
+        factors = pl.when("_is_start").then(_own_share(rows)).otherwise(factor)
+        scaled = (pl.col("gap_ns") * factors).round().cast(pl.Int64)
         records, tail_s = records.with_columns(gap_ns=scaled), tail_s * factor
-    left_s = _gaps_s(records) + tail_s
+        gaps_s *= factor
     read, asked = (_mean(rows, f"tree.read_{kind}bytes_per_s") for kind in ("", "call_"))
     return Case(
         machine=application.machine,
-        records=records,
+        records=records.drop("_is_start"),
         gaps="compute" if computes else "wait",
         tail_s=tail_s,
-        tail_computes=min(computing_s / left_s, 1.0) if left_s > 0 else 0.0,
+        computes=min(computing_s / gaps_s, 1.0) if gaps_s > 0 else 0.0,
         cached=asked > 0 and read < CACHED_SHARE * asked,
     )
 
@@ -142,12 +167,17 @@ def _own_share(rows: pl.DataFrame) -> float:
     The rest are stops by a tracer and waits for a core. A program that mostly waits for storage has
     1: the device works meanwhile.
     """
-    threads = _mean(rows, "tree.threads")
-    waits = _mean(rows, "tree.disk_wait")
+    threads, waits = _state(rows, "threads"), _state(rows, "disk_wait")
     if threads <= 0 or waits >= STORAGE_SHARE * threads:
         return 1.0
-    others = sum(_mean(rows, f"tree.{state}") for state in ("user", "system", "sleeping"))
-    return min((waits + others) / threads, 1.0)
+    processors = _mean(rows, "tree.user") + _mean(rows, "tree.system")
+    return min((waits + processors + _state(rows, "sleeping")) / threads, 1.0)
+
+
+def _tail_s(records: pl.DataFrame, length_s: float) -> float:
+    """Return the time after the last operation."""
+    ends = (records["time_ns"] + records["duration_ns"]).max()
+    return length_s if ends is None else max(length_s - float(ends) / 1e9, 0.0)  # type: ignore[arg-type]
 
 
 def _gaps_s(records: pl.DataFrame) -> float:
@@ -156,6 +186,13 @@ def _gaps_s(records: pl.DataFrame) -> float:
 
 def _is_known(rows: pl.DataFrame, column: str) -> bool:
     return column in rows.columns and rows[column].null_count() < rows.height
+
+
+def _state(rows: pl.DataFrame, state: str) -> float:
+    """Mean number of threads in a state while there are any: none are in the last sample."""
+    if "tree.threads" in rows.columns:
+        rows = rows.filter(pl.col("tree.threads") >= 1)
+    return _mean(rows, f"tree.{state}")
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:

@@ -27,8 +27,8 @@ class Case:
     """What the processes do in the gaps."""
     tail_s: float = 0.0
     """Time after the last operation."""
-    tail_computes: float = 0.0
-    """Part of the tail in which the program computes, 0 to 1."""
+    computes: float = 1.0
+    """Part of the gaps and of the tail in which the program computes, 0 to 1."""
     cached: bool = False
     """True if the files that are read are in the page cache at the start."""
     sets: Mapping[str, Any] = field(default_factory=dict)
@@ -42,9 +42,8 @@ class Case:
 
     def with_gap_factor(self, factor: float) -> "Case":
         """Return the case with all computing multiplied by a factor."""
-        tail = self.tail_s * (1 - self.tail_computes * (1 - factor))
-        if self.gaps == "wait":
-            return replace(self, tail_s=tail)
+        factor = 1 - self.computes * (1 - factor)
+        tail = self.tail_s * factor
         scaled = (pl.col("gap_ns") * factor).round().cast(pl.Int64)
         return replace(self, records=self.records.with_columns(gap_ns=scaled), tail_s=tail)
 

@@ -8,7 +8,15 @@ from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.render.blocks import Block, Note, Table, View
 from headrace.views import time_balance
-from headrace.views.profile_values import NO_VERDICT, changes, host_row, share_of, times, with_unit
+from headrace.views.profile_values import (
+    NO_VERDICT,
+    by_level,
+    changes,
+    host_row,
+    share_of,
+    times,
+    with_unit,
+)
 from headrace.views.verdict_words import verdict_words
 
 Format = Callable[[float], str]
@@ -212,22 +220,21 @@ def _figures(evidence: Evidence) -> tuple[str, str, str, str]:
 
 
 def _advice(phases: Sequence[Phase]) -> Iterator[Block]:
-    """Yield the table of changes by the time that they save, and each change in words."""
-    advised = changes(to_document(phases))
+    """Yield the table of changes by level and the time that they save, and each in words."""
+    advised = by_level(changes(to_document(phases)))
     rows = []
-    for change in advised:
+    for level, change in advised:
         phase, gain = max(change.gains, key=lambda pair: pair[1])
         saved = duration(change.saved_s)
-        rows.append((plain_line(change.name), times(gain), str(phase), saved, change.kind))
+        rows.append((level, plain_line(change.name), times(gain), str(phase), saved))
     yield Table.of_rows(
         "Advice",
-        ("change", "predicted speed", "phase", "saves", "kind"),
+        ("level", "change", "predicted speed", "phase", "saves"),
         rows,
-        1,
-        ("kind",),
+        2,
         caption="simulated, each change alone; saves: of the whole run",
     )
-    words = (f"{plain_line(change.name)}: {plain_line(change.description)}" for change in advised)
+    words = (f"{plain_line(one.name)}: {plain_line(one.description)}" for _, one in advised)
     yield Note("\n" + "\n".join(words))
 
 
@@ -256,10 +263,10 @@ def phase_view(phase: Phase) -> View:
         blocks.append(Table.of_rows("Evidence", headings, rows, 3))
     if phase.advice:
         advised = [
-            (advice.change, advice.kind, advice.description, times(advice.predicted_gain))
-            for advice in phase.advice
+            (level, one.name, plain_line(one.description), times(one.gains[0][1]))
+            for level, one in by_level(changes(to_document([phase])))
         ]
-        columns = ("change", "kind", "in words", "predicted speed of the phase")
+        columns = ("level", "change", "in words", "predicted speed of the phase")
         blocks.append(Table.of_rows("Advice", columns, advised, 3))
     else:
         blocks.append(Note(NO_ADVICE))

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from headrace.plain_text import plain_line
+from headrace.profile.document import LEVELS
 from headrace.quantities import duration, figure, number, percent, percent_text, size, whole
 
 Document = Mapping[str, Any]
@@ -63,7 +64,7 @@ class Change(NamedTuple):
     """A change with its predicted effect on the whole run."""
 
     name: str
-    kind: str
+    level: str
     description: str
     source: str
     gains: list[tuple[int, float]]
@@ -88,13 +89,20 @@ def changes(phases: Sequence[Document]) -> list[Change]:
             known = gains.get(name)
             gains[name] = Change(
                 name,
-                advice.get("kind", ""),
+                advice.get("level") or advice.get("kind", ""),
                 advice["description"] if known is None else known.description,
                 advice.get("source", "") if known is None else known.source,
                 [*(known.gains if known else []), (at, gain)],
                 saved + (known.saved_s if known else 0.0),
             )
     return sorted(gains.values(), key=lambda change: -change.saved_s)
+
+
+def by_level(advised: Sequence[Change]) -> list[tuple[str, Change]]:
+    """Return changes grouped by level, each with its level if it is the first one there."""
+    groups = dict.fromkeys([*LEVELS, *(change.level for change in advised)])
+    rows = [(level, [one for one in advised if one.level == level]) for level in groups]
+    return [("" if at else level, one) for level, ones in rows for at, one in enumerate(ones)]
 
 
 def host_row(of_host: Document) -> list[str]:

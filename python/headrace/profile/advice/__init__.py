@@ -20,6 +20,7 @@ from headrace.profile.advice.change import Change, Context
 from headrace.profile.advice.saved_scenario import FOLDER, save_scenario
 from headrace.profile.document import Advice
 from headrace.profile.prediction import Case, Outcome, simulate
+from headrace.quantities import duration, whole
 
 CHANGES: list[Change] = [
     block_io.CHANGE,
@@ -39,6 +40,10 @@ CHANGES: list[Change] = [
 
 LEAST_GAIN = 0.05
 """Smallest predicted gain that is worth an advice."""
+ERROR_LIMIT = 0.2
+"""Largest error of a simulated phase for which a change is advised. A part of the time that the
+simulation misses may be any part, and gains of the rest are then wrong by as much: with 20 % a gain
+of 1.25 may be none (declared)."""
 
 
 def advise(
@@ -47,17 +52,30 @@ def advise(
     """Simulate a phase as it is, and with each change that its verdict suggests.
 
     Returns the advice with a predicted gain above `LEAST_GAIN`, the largest first. Returns also
-    the outcome without a change, and the changes that could not be simulated, with reasons.
+    the outcome without a change, and notes: its error, and changes that could not be simulated. No
+    change is advised beyond `ERROR_LIMIT`.
     """
+    (first,) = simulate([case], on_progress)
+    if first.error is not None:
+        return [], first, [f"no prediction: {first.error}"]
+    notes = []
+    if (error := error_of(first, context)) is not None:
+        notes = [
+            f"the simulated phase takes {duration(first.seconds)}, recorded"
+            f" {duration(context.recorded_s or 0.0)} (error {whole(round(100 * error))} %,"
+            f" limit {whole(round(100 * ERROR_LIMIT))} %)"
+        ]
+        if abs(error) > ERROR_LIMIT:
+            return [], first, [f"no advice: {notes[0]}"]
     tried = [each for each in CHANGES if context.verdict in each.verdicts]
     applied = [(one, changed) for one in tried if (changed := one.apply(case, context)) is not None]
-    first, *outcomes = simulate([case, *(changed.case for _, changed in applied)], on_progress)
-    advice, failed = [], []
+    outcomes = simulate([changed.case for _, changed in applied], on_progress)
+    advice = []
     for (change, changed), outcome in zip(applied, outcomes, strict=True):
         if outcome.error is not None:
-            failed.append(f"{change.name}: {outcome.error}")
+            notes.append(f"not simulated: {change.name}: {outcome.error}")
             continue
-        if outcome.seconds <= 0 or first.error is not None:
+        if outcome.seconds <= 0:
             continue
         gain = first.seconds / outcome.seconds - 1
         if gain > LEAST_GAIN:
@@ -74,9 +92,17 @@ def advise(
                     description=changed.description,
                     source=change.source,
                     kind=change.kind,
+                    level=change.level,
                     scenario=text,
                     scenario_file=file,
                 )
             )
     advice.sort(key=lambda each: -each.predicted_gain)
-    return advice, first, failed
+    return advice, first, notes
+
+
+def error_of(outcome: Outcome, context: Context) -> float | None:
+    """Return simulated by recorded time of a phase, minus 1; None if one is unknown."""
+    if outcome.error is not None or not context.recorded_s:
+        return None
+    return outcome.seconds / context.recorded_s - 1

@@ -52,6 +52,7 @@ def _apply(case: Case, context: Context) -> Changed | None:
 CHANGE = Change(
     name="block-io",
     kind="software",
+    level="program",
     verdicts=frozenset(("cpu",)),
     apply=_apply,
     source="Hindman 2011, section 5.4.1",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from headrace.profile.document import Verdict
+from headrace.profile.document import Level, Verdict
 from headrace.profile.prediction import Case
 
 
@@ -21,6 +21,10 @@ class Context:
     """Profile directory in which the scenarios of the advice are saved; None to save none."""
     phase: int = 1
     """Number of the phase, from 1."""
+    threads: float = 1.0
+    """Mean number of the program's threads."""
+    recorded_s: float | None = None
+    """Recorded time of the case without the tracer; None if it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Change:
 
     name: str
     kind: Literal["software", "hardware"]
+    level: Level
     verdicts: frozenset[Verdict]
     apply: Callable[[Case, Context], Changed | None]
     """Returns the case with the change, or None where it does not apply."""

@@ -28,6 +28,7 @@ def _apply(case: Case, _: Context) -> Changed | None:
 CHANGE = Change(
     name="larger-requests",
     kind="software",
+    level="program",
     verdicts=frozenset(("cpu", "disk-read", "disk-write", "rewrite", "latency", "metadata")),
     apply=_apply,
     source="Hindman 2011, section 5.6",

@@ -3,6 +3,7 @@
 import polars as pl
 
 from headrace.profile.advice.change import Change, Changed, Context
+from headrace.profile.paced_trace import messages
 from headrace.profile.prediction import Case
 
 DEPTH = 4
@@ -21,19 +22,40 @@ def _apply(case: Case, _: Context) -> Changed | None:
         lane = pl.col("file").rank("dense").cast(pl.Int64) % DEPTH
     else:
         lane = pl.when(moves).then(moves.cum_sum().over("process") % DEPTH).otherwise(0)
-    table = case.records.with_row_index("_row").with_columns(
-        process=pl.col("process") + "#" + lane.cast(pl.String)
+    rows = case.records.with_row_index("_row").with_columns(
+        _program=pl.col("process"), process=pl.col("process") + "#" + lane.cast(pl.String)
     )
-    changed = table.sort("process", "_row").drop("_row")
+    # The program computes for one request at a time: who computes has its only token. A channel has
+    # at the start what is received and never sent: a last process takes the token in the end.
+    token, ended = pl.col("_program") + " computes", pl.col("_program") + " ended"
+    computing, no_gap = rows.filter(pl.col("gap_ns") > 0), pl.lit(0, pl.Int64)
+    ends = rows.group_by("process", maintain_order=True).last().with_columns(gap_ns=no_gap)
+    lanes = pl.col("size").sum().over("_program")
+    join = messages(ends, "receive", ended).with_columns(process=ended, size=lanes)
+    join = join.unique("process", maintain_order=True)
+    parts = [
+        messages(computing, "receive", token).with_columns(gap_ns=no_gap),
+        messages(computing, "send", token),
+        rows.with_columns(gap_ns=no_gap),
+        messages(ends, "send", ended),
+        join,
+        messages(join, "receive", token),
+    ]
+    changed = pl.concat(
+        (part.with_columns(_part=at) for at, part in enumerate(parts)), how="diagonal"
+    )
+    changed = changed.sort("process", "_row", "_part").select(case.records.columns)
     return Changed(
         case.with_records(changed),
-        f"keep {DEPTH} requests in flight (asynchronous I/O or {DEPTH} threads)",
+        f"keep {DEPTH} requests in flight (asynchronous I/O or {DEPTH} threads), if none needs the "
+        "answer of the one before",
     )
 
 
 CHANGE = Change(
     name="parallel-requests",
     kind="software",
+    level="program",
     verdicts=frozenset(("latency", "metadata", "disk-read")),
     apply=_apply,
     source="Hindman 2011, section 5.7",

@@ -5,6 +5,8 @@ from headrace.profile.prediction import Case
 
 FACTOR = 2.0
 """As `headrace whatif`: twice as much of a resource."""
+PARALLEL = 1.5
+"""Mean number of threads from which a program computes in several already (declared)."""
 
 
 def _faster(case: Case, _: Context) -> Changed | None:
@@ -19,11 +21,12 @@ def _faster(case: Case, _: Context) -> Changed | None:
 
 
 def _parallel(case: Case, context: Context) -> Changed | None:
-    if context.cores < 2 or case.records["process"].n_unique() > 1:
+    is_parallel = case.records["process"].n_unique() > 1 or context.threads >= PARALLEL
+    if context.cores < 2 or is_parallel:
         return None
     return Changed(
         case.with_gap_factor(1 / context.cores),
-        f"compute in {context.cores} threads, one for each core",
+        f"compute in {context.cores} threads, one for each core, if the work can be divided",
     )
 
 
@@ -40,6 +43,7 @@ def _memory(case: Case, _: Context) -> Changed | None:
 FASTER_PROCESSOR = Change(
     name="faster-processor",
     kind="hardware",
+    level="machine",
     verdicts=frozenset(("cpu",)),
     apply=_faster,
     source="Hindman 2011, section 5.1",
@@ -47,6 +51,7 @@ FASTER_PROCESSOR = Change(
 PARALLEL_COMPUTING = Change(
     name="parallel-computing",
     kind="software",
+    level="program",
     verdicts=frozenset(("cpu",)),
     apply=_parallel,
     source="Hindman 2011, section 5.1",
@@ -54,6 +59,7 @@ PARALLEL_COMPUTING = Change(
 MORE_MEMORY = Change(
     name="more-memory",
     kind="hardware",
+    level="machine",
     verdicts=frozenset(("memory", "disk-read", "disk-write", "rewrite")),
     apply=_memory,
     source="Hindman 2011, section 5.1",

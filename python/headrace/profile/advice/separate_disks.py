@@ -21,6 +21,7 @@ def _apply(case: Case, _: Context) -> Changed | None:
 CHANGE = Change(
     name="separate-disks",
     kind="hardware",
+    level="mount",
     verdicts=frozenset(("disk-read", "disk-write", "rewrite", "latency")),
     apply=_apply,
     source="Hindman 2011, section 5.4.2",

@@ -3,7 +3,14 @@
 from headrace.quantities import duration, figure, percent
 from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
 from headrace.report.profile_report.data import ProfileData
-from headrace.views.profile_values import NO_VERDICT, changes, share_of, speedup, with_unit
+from headrace.views.profile_values import (
+    NO_VERDICT,
+    by_level,
+    changes,
+    share_of,
+    speedup,
+    with_unit,
+)
 
 
 def section(data: ProfileData) -> Section:
@@ -67,21 +74,21 @@ def _advice(data: ProfileData) -> list[Block]:
     if not advised:
         return []
     rows = []
-    for advice in advised:
+    for level, advice in by_level(advised):
         gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in advice.gains)
         rows.append(
             [
+                foreign(level, 20),
                 foreign(advice.name, 60),
                 foreign(advice.description),
-                foreign(advice.kind, 20),
                 gains,
                 duration(advice.saved_s),
                 foreign(advice.source, 120),
             ]
         )
-    columns = ["Change", "Description", "Kind", "Predicted", "Saves", "Source"]
+    columns = ["Level", "Change", "Description", "Predicted", "Saves", "Source"]
     note = (
         "The simulator predicts each change alone, from the captured trace. A saving is that of"
         " the whole run if the other phases stay as they are."
     )
-    return [Table("Advice", columns, "lwlwrl", rows, note=note)]
+    return [Table("Advice", columns, "llwwrl", rows, note=note)]
