@@ -116,7 +116,6 @@ def test_a_change_saves_no_more_than_the_time_of_its_part(
         part += gaps_s(case) + case.tail_s
     # A percentile sketch has means of about a millionth.
     assert after.seconds >= before.seconds - part * 1.001 - 1e-5
-    assert after.seconds > 0 or before.seconds == 0
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)

@@ -85,29 +85,35 @@ def cut(records: pl.DataFrame, from_s: float, to_s: float) -> pl.DataFrame:
 
 def keep(records: pl.DataFrame, mask: pl.Expr) -> pl.DataFrame:
     """Return the records of a mask; the gaps of the others go to their process's next record."""
-    return _with_all_gaps(
-        records.with_columns(_gaps=pl.col("gap_ns").cum_sum().over("process")).filter(mask), records
-    )
+    return _with_all_gaps(_with_sums(records).filter(mask), records)
+
+
+def _with_sums(records: pl.DataFrame) -> pl.DataFrame:
+    """Return records with `_gaps`, the sum of their process's gaps up to each."""
+    return records.with_columns(_gaps=pl.col("gap_ns").cum_sum().over("process"))
 
 
 def _with_all_gaps(rest: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Return records with gaps that add up to those of all `records` of their process.
+    """Return records with `_gaps` with gaps that add up to those of all `records`.
 
-    `_gaps` is the sum of gaps before each record. Gaps after a process's last record are those of a
-    pause without duration.
+    Where the first or last record of a process is gone, a pause without duration has its place: in
+    its first gap a process does not compute, and nothing follows the last gaps.
     """
-    until = rest.group_by("process").agg(pl.col("_gaps").last())
-    ends = (
-        records.group_by("process", maintain_order=True)
-        .agg(pl.exclude("gap_ns").last(), pl.col("gap_ns").sum().alias("_sum"))
-        .join(until, "process", how="left", maintain_order="left")
-        .filter(pl.col("_sum") > pl.col("_gaps").fill_null(0))
-        .with_columns(_gaps="_sum")
-    )
-    before = pl.col("_gaps").shift(1).over("process").fill_null(0)
+    pauses = []
+    for first in (True, False):
+        every, left = (
+            table.group_by("process", maintain_order=True)
+            for table in (_with_sums(records), rest.select("process", _left="_gaps"))
+        )
+        ends = every.first() if first else every.last()
+        ends = ends.join(left.first() if first else left.last(), "process", how="left")
+        is_gone = pl.col("_left").is_null() | (pl.col("_left") != pl.col("_gaps"))
+        pauses.append(messages(ends.filter(is_gone), "pause", ""))
     return (
-        pl.concat([rest, messages(ends, "pause", "")], how="diagonal")
-        .with_columns(gap_ns=pl.col("_gaps") - before)
+        pl.concat([pauses[0], rest, pauses[1]], how="diagonal")
+        .with_columns(
+            gap_ns=pl.col("_gaps") - pl.col("_gaps").shift(1).over("process").fill_null(0)
+        )
         .select(records.columns)
     )
 
@@ -140,8 +146,7 @@ def merge(records: pl.DataFrame, size: int) -> pl.DataFrame:
     is_data = pl.col("operation").cast(pl.String).is_in(["read", "write"])
     stream = ["process", "file", "operation"]
     end = pl.col("offset") + pl.col("size")
-    table = records.with_row_index("_row").with_columns(
-        _gaps=pl.col("gap_ns").cum_sum().over("process"),
+    table = _with_sums(records.with_row_index("_row")).with_columns(
         # Syncs, closes and the like on the same file.
         _barrier=(~is_data).cum_sum().over("process", "file"),
     )
