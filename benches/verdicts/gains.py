@@ -8,6 +8,9 @@ For each case it profiles a program on a disk of known limits, with the trace of
 runs the program and its changed version in turn, without a trace, and prints both gains. The disks
 are those of a testbed (testbed.toml), or the disks in memory of papers/hindman-seqprocessor, which
 have a latency and serve reads and writes in turn.
+
+The exit status is 1 if a predicted gain is more than twice that of carrying the advice out, or if
+advice is given where none may be. Runs vary: gains that are not advised count as none.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import argparse
 import contextlib
 import json
 import os
+import shlex
 import signal
 import statistics
 import subprocess
@@ -29,6 +33,7 @@ from typing import Any
 from testbed import HERE, HOST, compile_programs, niceness, testbed
 
 from headrace import lab
+from headrace.profile.advice import ERROR_LIMIT, LEAST_GAIN
 
 sys.path.append(str(HERE.parents[1] / "papers" / "hindman-seqprocessor"))
 from disks import disks  # type: ignore[import-not-found]
@@ -69,7 +74,10 @@ FILE = 64 * MIB
 
 @dataclass(frozen=True)
 class Program:
-    """A command line on a disk. DIR stands for the disk's directory, OUT for that of the output."""
+    """A command line on a disk. DIR stands for the disk's directory, OUT for that of the output.
+
+    The program is one of this folder, also as BIN/PROGRAM, or a command of the system.
+    """
 
     words: tuple[str, ...]
     disk: str
@@ -88,17 +96,65 @@ class Case:
     after: Program | None = None
     input: int = 0
     """Size of the file DIR/input, in bytes."""
+    files: int = 0
+    """Number of files DIR/small/NUMBER.txt of 16 KiB. DIR/joined has their content."""
 
 
-def case(name: str, changes: str, disk: str, before: str, after: str, input: int = 0) -> Case:
+def case(
+    name: str, changes: str, disk: str, before: str, after: str, input: int = 0, files: int = 0
+) -> Case:
     """Return a case of two command lines on one disk."""
     return Case(
         name,
         tuple(changes.split()),
-        Program(tuple(before.split()), disk),
-        Program(tuple(after.split()), disk) if after else None,
+        Program(tuple(shlex.split(before)), disk),
+        Program(tuple(shlex.split(after)), disk) if after else None,
         input,
+        files,
     )
+
+
+SQLITE = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("create table entries (number integer, text text)")
+for number in range(0, int(sys.argv[2]), int(sys.argv[3])):
+    database.execute("begin")
+    for one in range(number, number + int(sys.argv[3])):
+        database.execute("insert into entries values (?, ?)", (one, "x" * 200))
+    database.execute("commit")
+"""
+"""Inserts rows, of which a transaction has a number."""
+LOG = """
+import os, sys
+with open(sys.argv[1], "wb", buffering=0) as log:
+    for number in range(1, int(sys.argv[2]) + 1):
+        log.write(b"entry " * 50)
+        if number % int(sys.argv[3]) == 0:
+            os.fdatasync(log)
+"""
+"""Writes lines, of which some are synced."""
+READERS = """
+import os, random, sys
+from concurrent.futures import ThreadPoolExecutor
+file = os.open(sys.argv[1], os.O_RDONLY)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)
+places = random.Random(1).sample(range(os.path.getsize(sys.argv[1]) >> 12), int(sys.argv[2]))
+with ThreadPoolExecutor(int(sys.argv[3])) as threads:
+    for _ in threads.map(lambda place: os.pread(file, 4096, place << 12), places):
+        pass
+"""
+"""Reads blocks at random places in threads."""
+
+
+def script(text: str, *words: object) -> str:
+    """Return the command line of a Python program."""
+    return shlex.join([sys.executable, "-c", text, *map(str, words)])
+
+
+def shell(text: str) -> str:
+    """Return the command line of a shell command."""
+    return shlex.join(["sh", "-c", text])
 
 
 WRITE = f"append DIR/output {160 * MIB} {MIB} 0"
@@ -209,6 +265,107 @@ CASES = (
         "copy DIR/input DIR/output blocks",
         input=192 * MIB,
     ),
+    case(
+        "larger-requests, dd direct",
+        "larger-requests",
+        LATENT,
+        "dd if=/dev/zero of=DIR/output bs=16k count=2048 oflag=direct",
+        "dd if=/dev/zero of=DIR/output bs=1M count=32 oflag=direct",
+    ),
+    case(
+        "larger-requests, dd dsync",
+        "larger-requests",
+        "400 operations/s",
+        "dd if=/dev/zero of=DIR/output bs=16k count=1024 oflag=dsync",
+        "dd if=/dev/zero of=DIR/output bs=1M count=16 oflag=dsync",
+    ),
+    case(
+        "larger-requests, dd copy",
+        "larger-requests",
+        "40 MB/s",
+        "dd if=DIR/input of=DIR/output bs=4k conv=fsync",
+        "dd if=DIR/input of=DIR/output bs=1M conv=fsync",
+        input=96 * MIB,
+    ),
+    case(
+        "larger-requests, dd of memory",
+        "larger-requests",
+        "120 MB/s",
+        "dd if=/dev/zero of=DIR/output bs=512 count=100k conv=fsync",
+        "dd if=/dev/zero of=DIR/output bs=1M count=50 conv=fsync",
+    ),
+    case(
+        "fewer-syncs, SQLite",
+        "fewer-syncs",
+        LATENT,
+        script(SQLITE, "DIR/output", 400, 1),
+        script(SQLITE, "DIR/output", 400, 10),
+    ),
+    case(
+        "fewer-syncs, log of Python",
+        "fewer-syncs",
+        "400 operations/s",
+        script(LOG, "DIR/output", 1000, 1),
+        script(LOG, "DIR/output", 1000, 10),
+    ),
+    case(
+        "fewer-files, cat",
+        "fewer-files",
+        LATENT,
+        shell("cat DIR/small/*.txt >/dev/null"),
+        shell("cat DIR/joined >/dev/null"),
+        files=1000,
+    ),
+    case(
+        "fewer-files, tar",
+        "fewer-files",
+        LATENT,
+        "tar cf DIR/output -C DIR/small .",
+        "tar cf DIR/output -C DIR/ joined",
+        files=1000,
+    ),
+    case(
+        "parallel-requests, Python",
+        "parallel-requests",
+        LATENT,
+        script(READERS, "DIR/input", 1500, 1),
+        script(READERS, "DIR/input", 1500, 4),
+        input=128 * MIB,
+    ),
+    case(
+        "parallel-requests, grep",
+        "parallel-requests",
+        LATENT,
+        shell("grep -c x DIR/small/*.txt >/dev/null; true"),
+        shell("ls DIR/small/*.txt | xargs -P 4 -n 50 grep -c x >/dev/null; true"),
+        files=1000,
+    ),
+    case(
+        "parallel-computing, gzip",
+        "parallel-computing",
+        "120 MB/s",
+        shell("gzip -c DIR/input >DIR/output"),
+        shell(
+            "head -c 48M DIR/input | gzip -c >DIR/output &"
+            " tail -c 48M DIR/input | gzip -c >DIR/output2; wait"
+        ),
+        input=96 * MIB,
+    ),
+    case(
+        "parallel-computing, spin",
+        "parallel-computing",
+        "40 MB/s",
+        shell("BIN/compute_steps 800000000 >DIR/output"),
+        shell("BIN/compute_steps 400000000 >DIR/output & BIN/compute_steps 400000000; wait"),
+    ),
+    case(
+        "parallel-computing, sort",
+        "parallel-computing",
+        "120 MB/s",
+        "sort --parallel=1 -S 400M DIR/input -o DIR/output",
+        "sort --parallel=2 -S 400M DIR/input -o DIR/output",
+        input=64 * MIB,
+    ),
     case("sleeper", "", "40 MB/s", "sleeper 4", ""),
     case("lock-waiter", "", "40 MB/s", "lock_waiter 4", ""),
 )
@@ -236,6 +393,31 @@ class Result:
     before_s: list[float] = field(default_factory=list)
     after_s: list[float] = field(default_factory=list)
     profile: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def case(self) -> Case:
+        """Its case."""
+        return next(one for one in CASES if one.name == self.name)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the simulation missed a phase, for which no advice is given therefore."""
+        phases = (self.profile["prediction"] or {}).get("phases", [])  # type: ignore[attr-defined]
+        return any(abs(one["error"] or 0.0) > ERROR_LIMIT for one in phases)
+
+    @property
+    def exaggerated(self) -> list[str]:
+        """Advice with a gain of more than twice the real one, or that may not be given."""
+        if not self.case.changes:
+            return list(self.advice)
+        given = [name for name in self.case.changes if name in self.advice]
+        return [one for one in given if self.advice[one] > max(2 * self.real, LEAST_GAIN)]
+
+    @property
+    def ratios(self) -> list[float]:
+        """Predicted gains by the real one, of advice that is given and gains anything."""
+        given = [self.advice[name] for name in self.case.changes if name in self.advice]
+        return [gain / self.real for gain in given] if self.real > LEAST_GAIN else []
 
     @property
     def real(self) -> float:
@@ -288,10 +470,19 @@ def main() -> int:
     errors = [it.error(gain) for it in results if it.after_s for gain in compared(it)]
     if errors:
         print(f"median of |error|: {statistics.median(map(abs, errors)):.1%} of {len(errors)}")
+    ratios = [ratio for one in results for ratio in one.ratios]
+    if ratios:
+        worst = max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
+        print(f"predicted / real gain: median {statistics.median(ratios):.2f}, worst {worst:.2f}")
+    print("advice withheld:", ", ".join(one.name for one in results if one.withheld) or "none")
+    exaggerated = [
+        f"{one.name} ({', '.join(one.exaggerated)})" for one in results if one.exaggerated
+    ]
+    print("more than twice the real gain:", ", ".join(exaggerated) or "none")
     print(f"load average: {min(load):.1f} to {max(load):.1f}, {os.cpu_count()} cores")
     if given.json:
         given.json.write_text(json.dumps([vars(it) for it in results], indent=1))
-    return 0
+    return 1 if exaggerated else 0
 
 
 @contextlib.contextmanager
@@ -342,22 +533,31 @@ def measure_baseline(disk: Disk, quick: bool) -> None:
 
 
 PREPARE = """
-import os, sys
-directory, size = sys.argv[1], int(sys.argv[2])
+import os, random, sys
+directory, size, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 os.makedirs(f"{directory}/files", exist_ok=True)
-for name in ["output", *(f"files/{it}" for it in os.listdir(f"{directory}/files"))]:
+written = ["output", "output2", "output-journal"]
+for name in written + [f"files/{it}" for it in os.listdir(f"{directory}/files")]:
     if os.path.exists(f"{directory}/{name}"):
         os.remove(f"{directory}/{name}")
 path = f"{directory}/input"
 if size and not (os.path.exists(path) and os.path.getsize(path) == size):
     with open(path, "wb") as file:
         for _ in range(size >> 20):
-            file.write(b"ACGTTGCA" * (1 << 17))
-if size:
-    file = os.open(path, os.O_RDWR)
-    os.fsync(file)
-    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            file.write(random.Random(1).randbytes(1 << 20))
+small = [f"{directory}/small/{number}.txt" for number in range(files)]
+if files and not os.path.exists(f"{directory}/joined"):
+    os.makedirs(f"{directory}/small", exist_ok=True)
+    for name in small:
+        with open(name, "wb") as file:
+            file.write(b"ACGTTGCA" * (1 << 11))
+    with open(f"{directory}/joined", "wb") as file:
+        file.write(b"ACGTTGCA" * (1 << 11) * files)
 os.sync()
+for name in [*small, *([f"{directory}/joined"] if files else []), *([path] if size else [])]:
+    file = os.open(name, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
 """
 """Makes the input, removes it from the page cache, and removes the output."""
 TIMED = """
@@ -368,11 +568,11 @@ print(time.monotonic() - start)
 """
 
 
-def prepare(program: Program, disks: dict[str, Disk], size: int) -> None:
+def prepare(program: Program, case: Case, disks: dict[str, Disk]) -> None:
     """Prepare the files of a program."""
     for name in {program.disk, program.output or program.disk}:
-        made = size if name == program.disk else 0
-        command = [sys.executable, "-c", PREPARE, disks[name].directory, str(made)]
+        sizes = (case.input, case.files) if name == program.disk else (0, 0)
+        command = [sys.executable, "-c", PREPARE, disks[name].directory, *map(str, sizes)]
         subprocess.run(disks[name].command(command), check=True)
 
 
@@ -381,18 +581,21 @@ def command_line(program: Program, disks: dict[str, Disk], folder: Path) -> list
     places = {
         "DIR": disks[program.disk].directory,
         "OUT": disks[program.output or program.disk].directory,
+        "BIN": str(folder),
     }
-    words = [str(folder / program.words[0])]
-    for it in program.words[1:]:
-        first, slash, rest = it.partition("/")
-        words.append(places.get(first, first) + slash + rest)
-    return words
+    words = []
+    for word in program.words:
+        for name, directory in places.items():
+            word = word.replace(f"{name}/", f"{directory}/")
+        words.append(word)
+    own = folder / words[0]
+    return [str(own) if own.is_file() else words[0], *words[1:]]
 
 
 def run_case(case: Case, disks: dict[str, Disk], folder: Path, rounds: int) -> Result:
     """Profile a program, then run it and its changed version in turn."""
     disk = disks[case.before.disk]
-    prepare(case.before, disks, case.input)
+    prepare(case.before, case, disks)
     directory = folder / f"{case.name.replace(', ', '-')}.profile"
     options = [
         "--interval",
@@ -423,7 +626,7 @@ def run_case(case: Case, disks: dict[str, Disk], folder: Path, rounds: int) -> R
 
 def timed(program: Program, case: Case, disks: dict[str, Disk], folder: Path) -> float:
     """Return the run time of a program."""
-    prepare(program, disks, case.input)
+    prepare(program, case, disks)
     command = [sys.executable, "-c", TIMED, *command_line(program, disks, folder)]
     disk = disks[program.disk]
     return float(subprocess.run(disk.command(command), check=True, stdout=subprocess.PIPE).stdout)
@@ -445,13 +648,12 @@ def run_gains(profile: dict[str, Any]) -> dict[str, float]:
 
 def compared(result: Result) -> list[float]:
     """Return the predicted gains of the advice that was carried out; 0 without advice."""
-    changes = next(it.changes for it in CASES if it.name == result.name)
-    return [result.advice.get(name, 0.0) for name in changes]
+    return [result.advice.get(name, 0.0) for name in result.case.changes]
 
 
 def rows(result: Result) -> str:
     """Return a result as Markdown rows."""
-    changes = next(it.changes for it in CASES if it.name == result.name)
+    changes = result.case.changes
     verdicts = ", ".join(dict.fromkeys(result.verdicts))
     simulated = "-" if result.simulated is None else f"{result.simulated:+.0%}"
     first = f"| {result.name} | {result.disk} | {verdicts} | "
@@ -460,7 +662,7 @@ def rows(result: Result) -> str:
     lines = []
     for name in changes:
         gain = result.advice.get(name)
-        shown = "none" if gain is None else f"{gain:+.0%}"
+        shown = ("withheld" if result.withheld else "none") if gain is None else f"{gain:+.0%}"
         advice = f"{name} {'' if gain is None else 'given'}".strip()
         lines.append(
             first + f"{advice} | {shown} | {result.real:+.0%} | {simulated} |"
