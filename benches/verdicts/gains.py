@@ -355,8 +355,10 @@ CASES = (
         "parallel-computing, spin",
         "parallel-computing",
         "40 MB/s",
-        shell("BIN/compute_steps 800000000 >DIR/output"),
-        shell("BIN/compute_steps 400000000 >DIR/output & BIN/compute_steps 400000000; wait"),
+        shell("BIN/compute_steps 500000000 >DIR/output"),
+        shell(
+            "BIN/compute_steps 250000000 >DIR/output & BIN/compute_steps 250000000 >DIR/output2; wait"
+        ),
     ),
     case(
         "parallel-computing, sort",

@@ -13,6 +13,6 @@ def test_the_documentation_lists_the_changes() -> None:
         r"^\| `([a-z-]+)` \| (\w+) \| ([a-z, -]+) \| .* \| (.*) \|$", DOCS.read_text(), re.MULTILINE
     )
     documented = {
-        name: (kind, set(verdicts.split(", ")), source) for name, kind, verdicts, source in rows
+        name: (level, set(verdicts.split(", ")), source) for name, level, verdicts, source in rows
     }
-    assert documented == {it.name: (it.kind, set(it.verdicts), it.source) for it in CHANGES}
+    assert documented == {it.name: (it.level, set(it.verdicts), it.source) for it in CHANGES}

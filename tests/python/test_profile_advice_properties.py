@@ -161,3 +161,7 @@ def test_no_gain_is_stated_for_a_phase_that_the_model_misses(case: Case, factor:
     if abs(factor - 1) > 0.2:
         assert advice == []
     assert all(0 < one.predicted_gain < math.inf for one in advice)
+    # Time that the simulation does not explain stays.
+    longest_s = outcome.seconds / min(factor, 1.0)
+    for one in advice:
+        assert longest_s / (1 + one.predicted_gain) >= longest_s - outcome.seconds - 1e-9

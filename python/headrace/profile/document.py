@@ -80,7 +80,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     kind: Literal["software", "hardware"]
     level: Level | None = None
-    """None in documents of earlier versions."""
+    """Object of the change; None in documents of earlier versions."""
     scenario: str | None = None
     """The scenario that was simulated with the change, as TOML. It names the trace beside its
     file."""

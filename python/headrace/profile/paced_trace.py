@@ -96,8 +96,8 @@ def _with_sums(records: pl.DataFrame) -> pl.DataFrame:
 def _with_all_gaps(rest: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return records with `_gaps` with gaps that add up to those of all `records`.
 
-    Where the first or last record of a process is gone, a pause without duration has its place: in
-    its first gap a process does not compute, and nothing follows the last gaps.
+    Where the first or last record of a process is gone, a pause without duration has its place. A
+    process does not compute in its first gap, and nothing follows the last one.
     """
     pauses = []
     for first in (True, False):

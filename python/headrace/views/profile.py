@@ -8,15 +8,7 @@ from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
 from headrace.render.blocks import Block, Note, Table, View
 from headrace.views import time_balance
-from headrace.views.profile_values import (
-    NO_VERDICT,
-    by_level,
-    changes,
-    host_row,
-    share_of,
-    times,
-    with_unit,
-)
+from headrace.views.profile_values import NO_VERDICT, by_level, host_row, share_of, times, with_unit
 from headrace.views.verdict_words import verdict_words
 
 Format = Callable[[float], str]
@@ -221,7 +213,7 @@ def _figures(evidence: Evidence) -> tuple[str, str, str, str]:
 
 def _advice(phases: Sequence[Phase]) -> Iterator[Block]:
     """Yield the table of changes by level and the time that they save, and each in words."""
-    advised = by_level(changes(to_document(phases)))
+    advised = by_level(to_document(phases))
     rows = []
     for level, change in advised:
         phase, gain = max(change.gains, key=lambda pair: pair[1])
@@ -264,7 +256,7 @@ def phase_view(phase: Phase) -> View:
     if phase.advice:
         advised = [
             (level, one.name, plain_line(one.description), times(one.gains[0][1]))
-            for level, one in by_level(changes(to_document([phase])))
+            for level, one in by_level(to_document([phase]))
         ]
         columns = ("level", "change", "in words", "predicted speed of the phase")
         blocks.append(Table.of_rows("Advice", columns, advised, 3))

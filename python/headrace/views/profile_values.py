@@ -98,8 +98,9 @@ def changes(phases: Sequence[Document]) -> list[Change]:
     return sorted(gains.values(), key=lambda change: -change.saved_s)
 
 
-def by_level(advised: Sequence[Change]) -> list[tuple[str, Change]]:
-    """Return changes grouped by level, each with its level if it is the first one there."""
+def by_level(phases: Sequence[Document]) -> list[tuple[str, Change]]:
+    """Return the advised changes grouped by level, which the first one of a group has."""
+    advised = changes(phases)
     groups = dict.fromkeys([*LEVELS, *(change.level for change in advised)])
     rows = [(level, [one for one in advised if one.level == level]) for level in groups]
     return [("" if at else level, one) for level, ones in rows for at, one in enumerate(ones)]

@@ -67,6 +67,8 @@ def advise(
         ]
         if abs(error) > ERROR_LIMIT:
             return [], first, [f"no advice: {notes[0]}"]
+    # It may be in any part, so it stays.
+    unexplained_s = max((context.recorded_s or 0.0) - first.seconds, 0.0)
     tried = [each for each in CHANGES if context.verdict in each.verdicts]
     applied = [(one, changed) for one in tried if (changed := one.apply(case, context)) is not None]
     outcomes = simulate([changed.case for _, changed in applied], on_progress)
@@ -77,7 +79,7 @@ def advise(
             continue
         if outcome.seconds <= 0:
             continue
-        gain = first.seconds / outcome.seconds - 1
+        gain = (first.seconds + unexplained_s) / (outcome.seconds + unexplained_s) - 1
         if gain > LEAST_GAIN:
             text, file = outcome.scenario, None
             if context.directory is not None and text is not None:

@@ -3,14 +3,7 @@
 from headrace.quantities import duration, figure, percent
 from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
 from headrace.report.profile_report.data import ProfileData
-from headrace.views.profile_values import (
-    NO_VERDICT,
-    by_level,
-    changes,
-    share_of,
-    speedup,
-    with_unit,
-)
+from headrace.views.profile_values import NO_VERDICT, by_level, share_of, speedup, with_unit
 
 
 def section(data: ProfileData) -> Section:
@@ -70,11 +63,11 @@ def _evidence(data: ProfileData) -> Table:
 
 
 def _advice(data: ProfileData) -> list[Block]:
-    advised = changes(data.phases)
+    advised = by_level(data.phases)
     if not advised:
         return []
     rows = []
-    for level, advice in by_level(advised):
+    for level, advice in advised:
         gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in advice.gains)
         rows.append(
             [
