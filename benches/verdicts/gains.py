@@ -357,7 +357,8 @@ CASES = (
         "40 MB/s",
         shell("BIN/compute_steps 500000000 >DIR/output"),
         shell(
-            "BIN/compute_steps 250000000 >DIR/output & BIN/compute_steps 250000000 >DIR/output2; wait"
+            "BIN/compute_steps 250000000 >DIR/output &"
+            " BIN/compute_steps 250000000 >DIR/output2; wait"
         ),
     ),
     case(
