@@ -39,9 +39,10 @@ def predict(experiment: Experiment) -> list[Prediction]:
     records = cut(read_paced(experiment.trace), 0.0, profile.duration_s)
     figures = {name: it.value for name, it in baseline.figures.items()}
     cores = int(baseline.environment["processors"])
-    cost = tracer_cost(METHODS["strace"].wrap) or 0.0
+    cost = tracer_cost(METHODS["strace"].wrap)
+    tracer_s = 0.0 if cost is None else max(cost.gap_s.value, 0.0)
     rates = experiment.traced.rates
-    application = Application(records, rates, baseline.machine(), cores, figures, cost)
+    application = Application(records, rates, baseline.machine(), cores, figures, tracer_s)
     case = phase_case(records, rates, application, profile.duration_s)
     cases, words = [case], [""]
     for change, verdict in STEPS:

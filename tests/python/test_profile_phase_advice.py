@@ -1,5 +1,7 @@
 """Cases of phases: what of a captured trace and of the samples reaches the simulation."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -123,6 +125,67 @@ def test_the_recorded_time_leaves_out_stops_and_waits_for_a_core(tmp_path: Path)
     assert computes == pytest.approx(0.5)
     # The device works while the program waits for a core.
     assert without_tracer_s(threads=2, system=0.2, disk_wait=1.2, running=0.6) == 1.0
+
+
+def spinning(system: float, seconds: float = 4.4) -> tuple[Phase, Application]:
+    """A program that reads a library, computes and writes a word, in a loop of uncaptured calls."""
+    rows = [
+        (0, "a", "read", "/lib/libc.so", 0, 832, 10_000, "", ""),
+        (round(seconds * 1e9) - 10**6, "a", "write", "out", 0, 5, 30_000, "", ""),
+    ]
+    records = with_gaps(pl.DataFrame(rows, schema=dict(SCHEMA), orient="row", strict=False))
+    threads = {"tree.threads": [1.0, 0.0], "tree.user": 0.04, "tree.system": system}
+    rates = pl.DataFrame({"from_s": [0.0, 4.0], "to_s": [4.0, seconds], **threads})
+    rates = rates.with_columns(pl.lit(0.0).alias("tree.sleeping"))
+    return Phase(from_s=0.0, to_s=seconds, verdict="cpu"), Application(
+        records, rates, MACHINE, 2, {}, 0.0
+    )
+
+
+def test_uncaptured_system_time_is_computing_of_both_times() -> None:
+    phase, application = spinning(0.3)
+    prediction = advise_phase(phase, application)
+    assert prediction.without_tracer_s == pytest.approx(0.34 * 4.4, rel=0.01)
+    assert prediction.error == pytest.approx(0.0, abs=0.01)
+    gains = {one.change: one.predicted_gain for one in phase.advice}
+    assert gains == pytest.approx({"parallel-computing": 1.0, "faster-processor": 1.0}, rel=0.01)
+    assert phase.notes == [
+        "the simulated phase takes 1.5 s, recorded 1.5 s (error 0 %, limit 20 %)"
+    ]
+
+
+def test_a_phase_that_the_simulation_misses_gets_no_advice() -> None:
+    phase, application = spinning(0.3)
+    # The tracer takes the system time: nothing is known of two thirds of the time.
+    slow = replace(application, machine=MACHINE.replace("1 ms", "1 s"))
+    cold = application.records.with_columns(flags=pl.lit("direct"), size=pl.lit(4096, pl.UInt64))
+    prediction = advise_phase(phase, replace(slow, records=cold))
+    assert prediction.error is not None and prediction.error > 0.2
+    assert phase.advice == []
+    (note,) = phase.notes
+    assert re.fullmatch(
+        r"no advice: the simulated phase takes 3\.5 s, recorded 1\.5 s \(error 13\d %, limit 20 %\)",
+        note,
+    )
+
+
+def test_system_time_of_stops_by_the_tracer_does_not_count() -> None:
+    phase, application = spinning(0.3)
+    stopped = replace(application, tracer_system_s=0.3 * 4.4 / 2)
+    prediction = advise_phase(phase, stopped)
+    assert prediction.without_tracer_s == pytest.approx(0.04 * 4.4, rel=0.01)
+    assert prediction.error == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_process_that_starts_later_computes_only_then() -> None:
+    rows = [(0, "sh", "open", "/bin/true", 0, 0, 1000, "", "")]
+    rows += [(n * 10**7, f"{n}", "open", "f", 0, 0, 1000, "", "") for n in range(1, 100)]
+    records = with_gaps(pl.DataFrame(rows, schema=dict(SCHEMA), orient="row", strict=False))
+    named = {"tree.threads": [2.0], "tree.user": [1.0], "tree.sleeping": [1.0]}
+    rates = pl.DataFrame({"from_s": [0.0], "to_s": [1.0], **named})
+    phase = Phase(from_s=0.0, to_s=1.0, verdict="cpu")
+    prediction = advise_phase(phase, Application(records, rates, MACHINE, 2, {}, 0.0))
+    assert prediction.error == pytest.approx(0.0, abs=0.02)
 
 
 def test_a_writer_that_reads_a_library_gets_no_threads() -> None:

@@ -43,7 +43,7 @@ WRITES = "import os\nfor n in range(9): open(f'{n}', 'wb').write(bytes(5000))\no
 
 def overhead(gap_us: float = 0, duration_us: float = 0, process_us: float = 0) -> TracerOverhead:
     none = Estimate(0.0)
-    call = CallOverhead(Estimate(gap_us / 1e6), Estimate(duration_us / 1e6), none, 0.0)
+    call = CallOverhead(Estimate(gap_us / 1e6), Estimate(duration_us / 1e6), none, none, 0.0)
     return TracerOverhead(call, Estimate(process_us / 1e6), ProcessorCosts(1e-6, 1e-3), 0.0)
 
 

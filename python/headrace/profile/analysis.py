@@ -250,9 +250,12 @@ def _add_advice(
             return
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture.method].wrap)
+    tracer_s, system_s = (
+        (0.0, 0.0) if cost is None else (max(it.value, 0.0) for it in (cost.gap_s, cost.system_s))
+    )
     figures = {} if baseline is None else {n: one.value for n, one in baseline.figures.items()}
     application = Application(
-        records, rates, machine, cores_of(rates), figures, cost or 0.0, directory
+        records, rates, machine, cores_of(rates), figures, tracer_s, directory, system_s
     )
     remove_scenarios(directory)
     phases = []
@@ -265,7 +268,7 @@ def _add_advice(
     profile.prediction = msgspec.to_builtins(
         Prediction(
             machine=model,
-            tracer_s_per_call=cost,
+            tracer_s_per_call=None if cost is None else tracer_s,
             phases=phases,
             recorded_s=recorded,
             simulated_s=sum(simulated) if known else None,

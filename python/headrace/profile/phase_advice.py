@@ -38,6 +38,8 @@ class Application:
     """Time that the tracer adds to each gap."""
     directory: Path | None = None
     """Profile directory in which scenarios are saved; None to save none."""
+    tracer_system_s: float = 0.0
+    """System time that the tracer adds to each call: the kernel stops the program for it."""
 
 
 def advise_phase(
@@ -68,7 +70,9 @@ def advise_phase(
     case = phase_case(records, rows, application, length_s, before["process"].unique())
     removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
     removed_s += _tail_s(records, length_s) - case.tail_s
-    recorded_s = min(length_s - removed_s, length_s * _own_share(rows))
+    stops = application.tracer_system_s * records.height / length_s if length_s > 0 else 0.0
+    own_share = _own_share(rows, stops)
+    recorded_s = min(length_s - removed_s, length_s * own_share)
     context = Context(
         phase.verdict,
         application.cores,
@@ -135,6 +139,7 @@ def phase_case(
         is_start = is_first & is_new & (pl.col("time_ns") > pl.col("time_ns").min())
     records = records.with_columns(gap_ns=without.clip(lower_bound=0), _is_start=is_start)
     user_s, system_s = (_mean(rows, f"tree.{kind}") * length_s for kind in ("user", "system"))
+    system_s -= application.tracer_system_s * records.height
     waits_s, sleeping_s = (_state(rows, kind) * length_s for kind in ("disk_wait", "sleeping"))
     calls_s = float(records["duration_ns"].sum()) / 1e9 + application.tracer_s * records.height
     computing_s = user_s + max(system_s - calls_s, 0.0)
@@ -160,17 +165,17 @@ def phase_case(
     )
 
 
-def _own_share(rows: pl.DataFrame) -> float:
+def _own_share(rows: pl.DataFrame, stops: float = 0.0) -> float:
     """Return the share of time in which the program's threads computed, waited for storage or
     slept.
 
     The rest are stops by a tracer and waits for a core. A program that mostly waits for storage has
-    1: the device works meanwhile.
+    1: the device works meanwhile. `stops` is the system time of stops, relative to the time.
     """
     threads, waits = _state(rows, "threads"), _state(rows, "disk_wait")
     if threads <= 0 or waits >= STORAGE_SHARE * threads:
         return 1.0
-    processors = _mean(rows, "tree.user") + _mean(rows, "tree.system")
+    processors = _mean(rows, "tree.user") + max(_mean(rows, "tree.system") - stops, 0.0)
     return min((waits + processors + _state(rows, "sleeping")) / threads, 1.0)
 
 

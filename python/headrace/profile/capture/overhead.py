@@ -55,13 +55,14 @@ def loop(count, open_, read, write, stat, close, name, data):
 calls = (os.open, os.read, os.write, os.stat, os.close)
 name, count, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 loop(20, *calls, name, bytes(size // 2))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+before = resource.getrusage(resource.RUSAGE_SELF)
 seconds = loop(count, *calls, name, bytes(size))
-user = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
-print(seconds, loop(count, *5 * ["".format], name, bytes(size)), round(1e9 * user))
+after = resource.getrusage(resource.RUSAGE_SELF)
+times = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+print(seconds, loop(count, *5 * ["".format], name, bytes(size)), *(round(1e9 * it) for it in times))
 """
 """Prints the nanoseconds of a loop of calls, those of the same loop with functions that make none,
-and the user time of the first."""
+and the user and system time of the first."""
 
 PROCESS_LOOP = """
 import os, resource, sys, time
@@ -125,6 +126,8 @@ class CallOverhead:
     """Added to the recorded duration of a call."""
     user_s: Estimate
     """Added to the user time of the program: it finds its caches cold after each stop."""
+    system_s: Estimate
+    """Added to the system time of the program: the kernel stops it for the tracer."""
     speed_spread: float
     """Relative standard deviation of the uncaptured loop's time over the repetitions."""
 
@@ -200,6 +203,7 @@ class OverheadMeasurement:
         self._gaps: list[float] = []
         self._durations: list[float] = []
         self._users: list[float] = []
+        self._systems: list[float] = []
         self._plain: list[float] = []
         self._processes: list[tuple[float, float]] = []
         self._faults: list[float] = []
@@ -219,14 +223,15 @@ class OverheadMeasurement:
             file.write_bytes(bytes(4096))
             command = [*_python(CALL_LOOP), str(file), str(ROUNDS), str(SIZE)]
             for _ in range(repetitions):
-                plain, own, user = _output(command)
-                captured_user = _output(self._wrap(command, trace))[2]
+                plain, own, user, system = _output(command)
+                captured_user, captured_system = _output(self._wrap(command, trace))[2:]
                 calls = _loop_calls(read_paced(trace))
                 # The first gap began before the loop.
                 in_gaps = int(calls["gap_ns"][1:].sum()) / (calls.height - 1)
                 in_calls = int(calls["duration_ns"].sum()) / calls.height
                 self._plain.append(plain)
                 self._users.append((captured_user - user) / CALLS / 1e9)
+                self._systems.append((captured_system - system) / CALLS / 1e9)
                 self._gaps.append((in_gaps - own / CALLS) / 1e9)
                 self._durations.append((in_calls - (plain - own) / CALLS) / 1e9)
 
@@ -257,8 +262,8 @@ class OverheadMeasurement:
     def call_overhead(self) -> CallOverhead:
         """Return the time per call, after two or more runs of the loop of calls."""
         spread = statistics.stdev(self._plain) / statistics.fmean(self._plain)
-        gap, duration, user = map(estimate, (self._gaps, self._durations, self._users))
-        return CallOverhead(gap, duration, user, spread)
+        added = (self._gaps, self._durations, self._users, self._systems)
+        return CallOverhead(*map(estimate, added), speed_spread=spread)
 
     def overhead(self) -> TracerOverhead:
         """Return the time per call and process, after two or more runs of both loops."""
@@ -268,8 +273,8 @@ class OverheadMeasurement:
         return TracerOverhead(call, estimate(added), own, statistics.median(self._launches))
 
 
-def tracer_cost(wrap: Wrap) -> float | None:
-    """Return the seconds that a capture method adds to the gap between two calls.
+def tracer_cost(wrap: Wrap) -> CallOverhead | None:
+    """Return the time that a capture method adds to a call, after a few runs of the loop.
 
     None if it cannot be measured. `wrap` returns the command that captures a command in a file.
     """
@@ -278,7 +283,7 @@ def tracer_cost(wrap: Wrap) -> float | None:
         measurement.measure_calls(FEW)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return max(measurement.call_overhead().gap_s.value, 0.0)
+    return measurement.call_overhead()
 
 
 def _python(script: str) -> list[str]:
