@@ -424,7 +424,9 @@ class Result:
 
     @property
     def real(self) -> float:
-        """Real gain."""
+        """Real gain; 0 if nothing is carried out."""
+        if not self.after_s:
+            return 0.0
         return statistics.median(self.before_s) / statistics.median(self.after_s) - 1
 
     def error(self, predicted: float) -> float:
@@ -469,6 +471,8 @@ def main() -> int:
                     results.append(run_case(it, available, folder, given.rounds))
                     load.append(os.getloadavg()[0])
                     print(rows(results[-1]), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([vars(it) for it in results], indent=1))
     print(table(results))
     errors = [it.error(gain) for it in results if it.after_s for gain in compared(it)]
     if errors:
@@ -483,8 +487,6 @@ def main() -> int:
     ]
     print("more than twice the real gain:", ", ".join(exaggerated) or "none")
     print(f"load average: {min(load):.1f} to {max(load):.1f}, {os.cpu_count()} cores")
-    if given.json:
-        given.json.write_text(json.dumps([vars(it) for it in results], indent=1))
     return 1 if exaggerated else 0
 
 

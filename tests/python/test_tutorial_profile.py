@@ -85,8 +85,8 @@ def test_the_named_files_are_there(profiled: Path) -> None:
 
 def test_the_advice_of_the_page_is_what_a_simulation_advises(profiled: Path) -> None:
     rows = re.findall(r"^\| `([a-z-]+)` \| (\w+) \| .* \|$", PAGE, re.MULTILINE)
-    kinds = {it.name: it.kind for it in CHANGES}
-    assert rows and all(kinds[name] == kind for name, kind in rows)
+    levels = {it.name: it.level for it in CHANGES}
+    assert rows and all(levels[name] == level for name, level in rows)
     assert "limited by the processor (`cpu`)" in PAGE
     # The same computing before each call, and calls that take no time of their own.
     paced = copied(profiled).with_columns(

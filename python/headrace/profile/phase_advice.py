@@ -20,6 +20,9 @@ devices."""
 COMPUTE_SHARE = 0.5
 """Processes are taken to compute in their gaps if they use a processor for at least this part of
 the time in which they compute or sleep."""
+LONG_CALL_S = 1e-3
+"""A call waits for storage beyond this time, in seconds: a stop by a tracer and the processor time
+of a call take less (declared). Few samples tell the share of waits badly."""
 STORAGE_SHARE = 0.5
 """Least share of its threads' time in which a program waits for storage mostly."""
 
@@ -71,7 +74,9 @@ def advise_phase(
     removed_s = (_gaps_s(records) - _gaps_s(case.records)) / max(records["process"].n_unique(), 1)
     removed_s += _tail_s(records, length_s) - case.tail_s
     stops = application.tracer_system_s * records.height / length_s if length_s > 0 else 0.0
-    own_share = _own_share(rows, stops)
+    long_s = (records["duration_ns"] - round(LONG_CALL_S * 1e9)).clip(lower_bound=0).sum() / 1e9
+    long_s -= _mean(rows, "tree.busiest_thread_delay") * length_s
+    own_share = _own_share(rows, stops, long_s / length_s if length_s > 0 else 0.0)
     recorded_s = min(length_s - removed_s, length_s * own_share)
     context = Context(
         phase.verdict,
@@ -165,14 +170,15 @@ def phase_case(
     )
 
 
-def _own_share(rows: pl.DataFrame, stops: float = 0.0) -> float:
+def _own_share(rows: pl.DataFrame, stops: float = 0.0, waits: float = 0.0) -> float:
     """Return the share of time in which the program's threads computed, waited for storage or
     slept.
 
     The rest are stops by a tracer and waits for a core. A program that mostly waits for storage has
-    1: the device works meanwhile. `stops` is the system time of stops, relative to the time.
+    1: the device works meanwhile. `stops` is the system time of stops, and `waits` the time of long
+    calls, relative to the time.
     """
-    threads, waits = _state(rows, "threads"), _state(rows, "disk_wait")
+    threads, waits = _state(rows, "threads"), max(_state(rows, "disk_wait"), waits)
     if threads <= 0 or waits >= STORAGE_SHARE * threads:
         return 1.0
     processors = _mean(rows, "tree.user") + max(_mean(rows, "tree.system") - stops, 0.0)

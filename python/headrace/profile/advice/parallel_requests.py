@@ -17,11 +17,12 @@ def _apply(case: Case, _: Context) -> Changed | None:
         return None
     if case.records["process"].n_unique() >= DEPTH:
         return None
-    # Whole files stay with one process, unless there are few of them.
+    # Whole files stay with one process, unless there are few of them or one has many requests.
+    spread, lane = moves, pl.lit(0)
     if case.records["file"].n_unique() >= 10 * DEPTH:
+        spread = moves & (moves.sum().over("file") >= 10 * DEPTH)
         lane = pl.col("file").rank("dense").cast(pl.Int64) % DEPTH
-    else:
-        lane = pl.when(moves).then(moves.cum_sum().over("process") % DEPTH).otherwise(0)
+    lane = pl.when(spread).then(moves.cum_sum().over("process") % DEPTH).otherwise(lane)
     rows = case.records.with_row_index("_row").with_columns(
         _program=pl.col("process"), process=pl.col("process") + "#" + lane.cast(pl.String)
     )

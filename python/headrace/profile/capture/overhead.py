@@ -262,8 +262,10 @@ class OverheadMeasurement:
     def call_overhead(self) -> CallOverhead:
         """Return the time per call, after two or more runs of the loop of calls."""
         spread = statistics.stdev(self._plain) / statistics.fmean(self._plain)
-        added = (self._gaps, self._durations, self._users, self._systems)
-        return CallOverhead(*map(estimate, added), speed_spread=spread)
+        gap, duration, user, system = map(
+            estimate, (self._gaps, self._durations, self._users, self._systems)
+        )
+        return CallOverhead(gap, duration, user, system, spread)
 
     def overhead(self) -> TracerOverhead:
         """Return the time per call and process, after two or more runs of both loops."""
