@@ -20,6 +20,8 @@ devices."""
 COMPUTE_SHARE = 0.5
 """Processes are taken to compute in their gaps if they use a processor for at least this part of
 the time in which they compute or sleep."""
+DEVICE_LIMITS = ("disk-read", "disk-write", "rewrite")
+"""Verdicts of phases in which a device is busy: it works while a tracer stops the program."""
 LONG_CALL_S = 1e-3
 """A call waits for storage beyond this time, in seconds: a stop by a tracer and the processor time
 of a call take less (declared). Few samples tell the share of waits badly."""
@@ -78,6 +80,8 @@ def advise_phase(
     long_s -= _mean(rows, "tree.busiest_thread_delay") * length_s
     own_share = _own_share(rows, stops, long_s / length_s if length_s > 0 else 0.0)
     recorded_s = min(length_s - removed_s, length_s * own_share)
+    if phase.verdict in DEVICE_LIMITS:
+        recorded_s = length_s
     context = Context(
         phase.verdict,
         application.cores,
