@@ -59,16 +59,17 @@ def advise(
     if first.error is not None:
         return [], first, [f"no prediction: {first.error}"]
     notes = []
+    recorded_s = recorded_time(first, context)
     if (error := error_of(first, context)) is not None:
         notes = [
             f"the simulated phase takes {duration(first.seconds)}, recorded"
-            f" {duration(context.recorded_s or 0.0)} (error {whole(round(100 * error))} %,"
+            f" {duration(recorded_s)} (error {whole(round(100 * error))} %,"
             f" limit {whole(round(100 * ERROR_LIMIT))} %)"
         ]
         if abs(error) > ERROR_LIMIT:
             return [], first, [f"no advice: {notes[0]}"]
     # It may be in any part, so it stays.
-    unexplained_s = max((context.recorded_s or 0.0) - first.seconds, 0.0)
+    unexplained_s = max(recorded_s - first.seconds, 0.0)
     tried = [each for each in CHANGES if context.verdict in each.verdicts]
     applied = [(one, changed) for one in tried if (changed := one.apply(case, context)) is not None]
     outcomes = simulate([changed.case for _, changed in applied], on_progress)
@@ -107,4 +108,10 @@ def error_of(outcome: Outcome, context: Context) -> float | None:
     """Return simulated by recorded time of a phase, minus 1; None if one is unknown."""
     if outcome.error is not None or not context.recorded_s:
         return None
-    return outcome.seconds / context.recorded_s - 1
+    return outcome.seconds / recorded_time(outcome, context) - 1
+
+
+def recorded_time(outcome: Outcome, context: Context) -> float:
+    """Return the time without the tracer that is next to the simulated one, as far as known."""
+    longest_s = context.recorded_s or 0.0
+    return min(max(outcome.seconds, min(context.least_recorded_s, longest_s)), longest_s)

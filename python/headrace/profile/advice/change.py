@@ -1,5 +1,6 @@
 """A change of a program or a machine, whose gain is simulated."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ class Context:
     """Mean number of the program's threads."""
     recorded_s: float | None = None
     """Recorded time of the case without the tracer; None if it is unknown."""
+    least_recorded_s: float = math.inf
+    """The same if stops by the tracer take more system time than measured."""
 
 
 @dataclass(frozen=True)
