@@ -254,9 +254,8 @@ def _add_advice(
         (0.0, 0.0) if cost is None else (max(it.value, 0.0) for it in (cost.gap_s, cost.system_s))
     )
     figures = {} if baseline is None else {n: one.value for n, one in baseline.figures.items()}
-    application = Application(
-        records, rates, machine, cores_of(rates), figures, tracer_s, directory, system_s
-    )
+    known = (figures, tracer_s, directory, system_s, model != "baseline")
+    application = Application(records, rates, machine, cores_of(rates), *known)
     remove_scenarios(directory)
     phases = []
     for number, phase in enumerate(profile.phases):
@@ -264,15 +263,15 @@ def _add_advice(
         phases.append(advise_phase(phase, application, number=number + 1))
     recorded = sum(each.without_tracer_s for each in phases)
     simulated = [each.simulated_s for each in phases if each.simulated_s is not None]
-    known = len(simulated) == len(phases) and recorded > 0
+    complete = len(simulated) == len(phases) and recorded > 0
     profile.prediction = msgspec.to_builtins(
         Prediction(
             machine=model,
             tracer_s_per_call=None if cost is None else tracer_s,
             phases=phases,
             recorded_s=recorded,
-            simulated_s=sum(simulated) if known else None,
-            error=sum(simulated) / recorded - 1 if known else None,
+            simulated_s=sum(simulated) if complete else None,
+            error=sum(simulated) / recorded - 1 if complete else None,
         )
     )
 

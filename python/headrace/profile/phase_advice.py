@@ -48,6 +48,8 @@ class Application:
     """Profile directory in which scenarios are saved; None to save none."""
     tracer_system_s: float = 0.0
     """System time that the tracer adds to each call: the kernel stops the program for it."""
+    is_elsewhere: bool = False
+    """True if the machine need not be that of the recording."""
 
 
 def advise_phase(
@@ -97,6 +99,7 @@ def advise_phase(
         _state(rows, "threads"),
         recorded_s,
         least_s,
+        application.is_elsewhere,
     )
     advice, outcome, notes = advise(case, context, on_progress)
     phase.advice.extend(advice)

@@ -61,12 +61,15 @@ def advise(
     notes = []
     recorded_s = recorded_time(first, context)
     if (error := error_of(first, context)) is not None:
+        limit = f"limit {whole(round(100 * ERROR_LIMIT))} %"
         notes = [
             f"the simulated phase takes {duration(first.seconds)}, recorded"
             f" {duration(recorded_s)} (error {whole(round(100 * error))} %,"
-            f" limit {whole(round(100 * ERROR_LIMIT))} %)"
+            f" {'no limit for another machine' if context.is_elsewhere else limit})"
         ]
-        if abs(error) > ERROR_LIMIT:
+        if context.is_elsewhere:
+            recorded_s = 0.0
+        elif abs(error) > ERROR_LIMIT:
             return [], first, [f"no advice: {notes[0]}"]
     # It may be in any part, so it stays.
     unexplained_s = max(recorded_s - first.seconds, 0.0)

@@ -28,6 +28,8 @@ class Context:
     """Recorded time of the case without the tracer; None if it is unknown."""
     least_recorded_s: float = math.inf
     """The same if stops by the tracer take more system time than measured."""
+    is_elsewhere: bool = False
+    """True if the simulated machine need not be that of the recording."""
 
 
 @dataclass(frozen=True)
