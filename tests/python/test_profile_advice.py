@@ -155,6 +155,8 @@ def test_fewer_syncs_save_their_flushes() -> None:
     # A sync for ten writes: a tenth of the flushes, and nothing else takes time.
     assert found["fewer-syncs"].predicted_gain == pytest.approx(9.0, rel=0.05)
     assert "up to 9" in found["fewer-syncs"].description
+    # Each write waits for the sync before it.
+    assert "parallel-requests" not in found
 
 
 def test_parallel_requests_overlap_latencies() -> None:

@@ -18,11 +18,14 @@ def _apply(case: Case, _: Context) -> Changed | None:
     if case.records["process"].n_unique() >= DEPTH:
         return None
     # Whole files stay with one process, unless there are few of them or one has many requests.
+    # Writes of a log or database wait for the sync before.
+    is_ordered = (operation == "sync").sum().over("file") > 1
     spread, lane = moves, pl.lit(0)
     if case.records["file"].n_unique() >= 10 * DEPTH:
         spread = moves & (moves.sum().over("file") >= 10 * DEPTH)
         lane = pl.col("file").rank("dense").cast(pl.Int64) % DEPTH
-    lane = pl.when(spread).then(moves.cum_sum().over("process") % DEPTH).otherwise(lane)
+    by_request = moves.cum_sum().over("process") % DEPTH
+    lane = pl.when(is_ordered).then(0).when(spread).then(by_request).otherwise(lane)
     rows = case.records.with_row_index("_row").with_columns(
         _program=pl.col("process"), process=pl.col("process") + "#" + lane.cast(pl.String)
     )
