@@ -126,7 +126,8 @@ class PhasePrediction(msgspec.Struct, kw_only=True):
     recorded_s: float
     """Time of the simulated operations."""
     without_tracer_s: float
-    """The same without the time that the tracer adds."""
+    """The same without the time that the tracer adds; of an uncertain one, the value next to
+    `simulated_s`."""
     simulated_s: float | None
     """None if the phase could not be simulated."""
     error: float | None = None
