@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from programs import Program, filled, load_programs
+from program_table import Program, filled, load_programs
 from testbed import HERE, HOST, NAME, compile_programs, testbed
 
 from headrace import lab

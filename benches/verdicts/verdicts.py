@@ -27,7 +27,7 @@ from itertools import groupby
 from pathlib import Path
 from unittest import mock
 
-from programs import HALVES
+from program_table import HALVES
 from record_programs import BASELINE, DISKS, EXPECTED, Condition, record_all
 from testbed import niceness
 

@@ -16,7 +16,7 @@ from headrace.profile.traced_calls import TracedCalls
 PAGE = 4096.0
 FAULT_S = 2.5e-6
 """Processor time of a minor page fault that clears a page, in seconds: measured in a virtual
-machine on x86 (benches/verdicts, page-faults). It only separates page faults from other system time."""
+machine on x86 (benches/verdicts, page-faults). It only separates them from other system time."""
 COMMIT_S = 5.0
 """Time after which a journal is written at the latest, in seconds: the default of ext3 and ext4
 (ext4(5), commit=)."""
@@ -346,8 +346,8 @@ def _available(samples: PhaseSamples) -> float | None:
 
 
 def _metadata_time(samples: PhaseSamples) -> float | None:
-    """Return the share of own time in operations on names: their waits, and the system time of the
-    calls in proportion to their durations, which both are within the calls."""
+    """Return the share of own time in operations on names: their waits and their system time, which
+    is in proportion to their durations. Both are within the calls."""
     calls, balance = samples.calls, samples.balance
     if calls is None or balance is None:
         return None
