@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from headrace.web.jobs import runner
 from web_scenarios import SHORT, UNENDING
 from web_site import RunningSite, opened, running_site, until, visit
 
@@ -79,6 +81,19 @@ def test_a_killed_server_loses_neither_jobs_nor_samples(tmp_path: Path, browser:
         assert job["starts"] == 1 and len(job["document"]["steps"]) == 2
         with opened(browser, second.url + "/jobs") as page:
             expect(page.get_by_text("The job broken is damaged")).to_be_visible()
+        until(lambda: any(runner.__file__ in one.cmdline() for one in helpers(second)))
+        left = helpers(second)
+        second.process.kill()
+        until(lambda: not any(one.is_running() for one in left))
+
+
+def helpers(site: RunningSite) -> list[psutil.Process]:
+    """Return the processes that a server has started which still run."""
+    return [
+        one
+        for one in psutil.Process(site.process.pid).children()
+        if runner.process_start(one.pid) is not None
+    ]
 
 
 def test_without_the_extra_the_command_says_what_to_install() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 import typer
 
@@ -152,6 +153,62 @@ def test_an_end_is_seen_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with a_queue(tmp_path) as queue:
         job = queue.submit(simulation(SHORT), "ann")
         until(lambda: job.state.ended and job.result)
+
+
+def spare() -> int:
+    """Return the process that waits for the next job."""
+    until(waiting_runners)
+    return waiting_runners()[0]
+
+
+def waiting_runners() -> list[int]:
+    children = [one for one in psutil.Process().children() if runner.process_start(one.pid)]
+    return [one.pid for one in children if runner.__file__ in one.cmdline()]
+
+
+def runner_of(queue: JobQueue, job: Job) -> int:
+    """Return the process that ran a job."""
+    names = json.loads((queue.directory(job.id).path / "process.json").read_text())
+    return int(names["runner"]["pid"])
+
+
+def test_a_process_that_waited_runs_one_job_only(tmp_path: Path) -> None:
+    with a_queue(tmp_path) as queue:
+        for _ in range(2):
+            process, job = spare(), queue.submit(simulation(SHORT), "ann")
+            while not job.state.ended:
+                time.sleep(0.05)
+            assert job.state is JobState.DONE and runner_of(queue, job) == process
+            while runner.process_start(process):
+                time.sleep(0.05)
+
+
+def test_a_job_runs_though_the_process_that_waited_is_dead(tmp_path: Path) -> None:
+    with a_queue(tmp_path) as queue:
+        process = spare()
+        os.kill(process, signal.SIGKILL)
+        job = queue.submit(simulation(SHORT), "ann")
+        until(lambda: job.state.ended)
+        assert job.state is JobState.DONE and runner_of(queue, job) != process
+
+
+def test_no_process_waits_after_the_end_of_the_queue(tmp_path: Path) -> None:
+    with a_queue(tmp_path):
+        process = spare()
+    assert runner.process_start(process) is None
+
+
+def test_a_process_that_waits_has_one_thread() -> None:
+    """One with several can neither be forked safely nor be confined."""
+    code = f"""
+import importlib, os
+for module in {runner.IMPORTS}:
+    importlib.import_module(module)
+print(len(os.listdir("/proc/self/task")))
+"""
+    environment = os.environ | runner.VARIABLES
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert ended.stdout == b"1\n", ended.stderr
 
 
 def test_all_commands_take_their_required_parameters(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ POLL_S = 0.1
 BEGIN_S = 10.0
 """Seconds in which a runner begins. A job whose runner does not is started again."""
 MOST_STARTS = 3
+SHORT_S = 2.0
+"""Time from the start of a job after which the next runner is started beside it."""
 LONGEST_TITLE = 200
 
 
@@ -395,14 +397,12 @@ class JobQueue:
         job.starts += 1
         try:
             directory.save(job)
-            waiting, self._next_runner = self._next_runner, None
-            if waiting is None or waiting.poll() is not None:
-                waiting = _new_runner()
-            assert waiting.stdin is not None
-            with waiting.stdin as name:
-                name.write(os.fsencode(directory.path))
+            process, self._next_runner = self._next_runner, None
+            if process is None or not _gets(process, directory):
+                process = _new_runner()
+                _gets(process, directory)
             with suppress(OSError):
-                self._runners.append(os.pidfd_open(waiting.pid))
+                self._runners.append(os.pidfd_open(process.pid))
                 os.eventfd_write(self._wake, 1)
         except OSError as error:
             job.state, job.ended = JobState.FAILED, time.time()
@@ -410,13 +410,28 @@ class JobQueue:
             self._save(job)
 
     def _prepare_runner(self) -> None:
-        """Start the next runner, unless that would disturb a measurement."""
-        measures = any(job.measures and not job.state.ended for job in self._jobs.values())
-        if self._next_runner is None and not measures:
+        """Start the next runner, unless that would disturb a measurement or a short job."""
+        disturbs = any(
+            job.measures or time.time() - (job.started or 0) < SHORT_S
+            for job in self._jobs.values()
+            if not job.state.ended
+        )
+        if self._next_runner is None and not disturbs:
             try:
                 self._next_runner = _new_runner()
             except OSError as error:
                 log.warning("cannot start a process for the next job: %s", error)
+
+
+def _gets(process: "subprocess.Popen[bytes]", directory: JobDirectory) -> bool:
+    """Name the directory of its job to a runner. Return false if the runner has ended."""
+    assert process.stdin is not None
+    try:
+        with process.stdin as name:
+            name.write(os.fsencode(directory.path))
+    except BrokenPipeError:
+        return False
+    return process.poll() is None
 
 
 def _new_runner() -> "subprocess.Popen[bytes]":
@@ -426,6 +441,7 @@ def _new_runner() -> "subprocess.Popen[bytes]":
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=os.environ | runner.VARIABLES,
         start_new_session=True,
     )
 

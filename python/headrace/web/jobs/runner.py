@@ -7,17 +7,20 @@ directory, and forks the command. It holds a lock on the directory as long as it
 command is never started twice.
 """
 
+import atexit
 import fcntl
 import gc
 import importlib
 import json
 import os
+import platform
 import resource
 import select
 import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,10 +36,12 @@ CONFINED = "headrace.confined"
 """Module whose `main` is called in the forked process. Other commands are executed."""
 IMPORTS = (
     *(CONFINED, "headrace.cli.app", "headrace.cli.run_scenario", "headrace.simulate.runs"),
-    *("headrace.simulate.stored_results", "headrace.store.catalogue", "typer._adapters"),
+    *("headrace.simulate.stored_results", "headrace.store.catalogue", "typer._adapters", "numpy"),
 )
 """Modules to import before there is a job. None may start a thread, as polars does: a process with
 threads can neither be forked safely nor be confined."""
+VARIABLES = {"OPENBLAS_NUM_THREADS": "1"}
+"""Environment variables of runners: with them, numpy starts no thread."""
 LOOK_S = 0.05
 """Seconds between two looks at the time limit and at a request to cancel."""
 
@@ -170,8 +175,15 @@ def _run_command(order: dict[str, Any], directory: Path) -> NoReturn:
     if CONFINED not in command[:4]:
         os.execvp(command[0], command)
     sys.argv = command[command.index(CONFINED) :]
-    importlib.import_module(CONFINED).main()
-    sys.exit()
+    try:
+        importlib.import_module(CONFINED).main()
+    except SystemExit as ended:
+        # The system frees the memory faster than Python does.
+        atexit._run_exitfuncs()
+        with suppress(OSError):
+            sys.stderr.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 1)
+    os._exit(0)
 
 
 def _redirect(directory: Path) -> None:
@@ -196,6 +208,8 @@ def _wait_for_job() -> int:
     """Import, and run the command of the directory that standard input names. End without one."""
     for module in IMPORTS:
         importlib.import_module(module)
+    # Python starts `uname` at the first call, and saves what it prints.
+    platform.platform()
     # The command shares the memory of what is imported.
     gc.collect()
     gc.freeze()
