@@ -71,6 +71,12 @@ def test_a_command_imports_only_what_it_uses(
     assert not found & {*unwanted, *NEVER}
 
 
+def test_the_server_starts_without_the_search() -> None:
+    code = "import sys, headrace.web.server; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(ended.stdout.split()) & {"alembic", "lifelines", "optuna", "scipy"}
+
+
 @pytest.mark.parametrize("module", ["headrace.design.spares", "headrace.design.reliability.laws"])
 def test_a_module_is_imported_alone(module: str) -> None:
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)

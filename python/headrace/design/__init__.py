@@ -1,29 +1,27 @@
 """Design a storage system: capacity, reliability, facility, cost, performance, and the search."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from headrace.late_imports import late_names
 
 if TYPE_CHECKING:
     from headrace.design.catalogue_file import load_catalogue
     from headrace.design.recommendation import recommend
     from headrace.design.search import solve
     from headrace.design.worksheet_file import load_worksheet
+else:
+    # The search takes long to import.
+    __getattr__ = late_names(
+        __name__,
+        {
+            "catalogue_file": ("load_catalogue",),
+            "recommendation": ("recommend",),
+            "search": ("solve",),
+            "worksheet_file": ("load_worksheet",),
+        },
+    )
 
 __all__ = ["load_catalogue", "load_worksheet", "recommend", "solve"]
-
-MODULES = {
-    "load_catalogue": "catalogue_file",
-    "load_worksheet": "worksheet_file",
-    "recommend": "recommendation",
-    "solve": "search",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # The command line imports a part of the package only: the search takes long to import.
-    if name in MODULES:
-        return getattr(import_module(f"headrace.design.{MODULES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -9,11 +9,12 @@ from functools import partial
 
 import optuna
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+from optuna.samplers import BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import Goals
-from headrace.optimisation.samplers import FULL, SAMPLERS
+from headrace.optimisation.samplers import Sampler
 from headrace.optimisation.space import Space
 from headrace.sweeps.designs import Point
 
@@ -24,28 +25,31 @@ PROPOSALS = 50
 """Proposals of known points in a row, after which random points follow; after as many known ones
 of those, a search ends."""
 
+POPULATION = (8, 50)
+"""Smallest and largest population of NSGA-II."""
+
 
 class Study:
     """Proposes points in batches. Equal seeds and outcomes give equal proposals."""
 
     def __init__(
-        self, space: Space, goals: Goals, sampler: str, seed: int, most_trials: int
+        self, space: Space, goals: Goals, sampler: Sampler, seed: int, most_trials: int
     ) -> None:
         """Begin a study.
 
         Args:
             space: The search space.
             goals: Objectives and constraints.
-            sampler: A name of `SAMPLERS`.
+            sampler: How points are chosen.
             seed: Seed of the sampler.
             most_trials: Trials, as far as the sampler depends on them.
         """
         self._space, self._goals = space, goals
         self._random = random.Random(seed)
-        self._every = space.every() if sampler == FULL else None
+        self._every = space.every() if sampler is Sampler.FULL else None
         with _quiet():
             self._study = optuna.create_study(
-                sampler=SAMPLERS[sampler](seed, most_trials),
+                sampler=_create(sampler, seed, most_trials),
                 directions=[
                     "maximize" if goal.is_maximised else "minimize" for goal in goals.objectives
                 ],
@@ -134,3 +138,18 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         optuna.logging.set_verbosity(before)
+
+
+def _create(sampler: Sampler, seed: int, trials: int) -> BaseSampler:
+    match sampler:
+        case Sampler.TPE:
+            startup = min(10, max(trials // 3, 2))
+            return TPESampler(seed=seed, multivariate=True, n_startup_trials=startup)
+        case Sampler.NSGA2:
+            least, most = POPULATION
+            return NSGAIISampler(seed=seed, population_size=min(max(trials // 10, least), most))
+        case Sampler.SOBOL:
+            return QMCSampler(seed=seed, scramble=True, warn_independent_sampling=False)
+        case Sampler.FULL | Sampler.RANDOM:
+            # Every point of a full search is given.
+            return RandomSampler(seed=seed)

@@ -478,7 +478,7 @@ class Store:
         return f"<Store at {self.location}>"
 
 
-def open_store(where: str | PathLike[str] | None = None) -> Store:
+def open(where: str | PathLike[str] | None = None) -> Store:
     """Open a store of results.
 
     Parameters:

@@ -8,8 +8,8 @@ import msgspec
 from nicegui import ui
 
 from headrace.alternatives.table import GROUPS
-from headrace.optimisation import SAMPLERS
 from headrace.optimisation.goals import COST, EXAMPLES, WrongGoal, goals
+from headrace.optimisation.samplers import SAMPLERS
 from headrace.sweeps import DESIGNS, FIGURES, METHODS
 from headrace.sweeps.axis import WrongAxis, parse
 from headrace.web.access.users import User
@@ -35,7 +35,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "minimise": GOAL_FIGURES,
     "design": tuple(DESIGNS),
     "sensitivity": tuple(METHODS),
-    "sampler": tuple(SAMPLERS),
+    "sampler": SAMPLERS,
     "cost": tuple(GROUPS),
 }
 """Values of parameters that the command itself checks."""
