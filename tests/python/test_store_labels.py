@@ -67,3 +67,27 @@ def test_the_command(headrace: Command, place: object, result: hr.Result) -> Non
     assert done.stdout == f"{identifier}: b=2, note=a note\n"
     refused = headrace("results", "label", "last")
     assert refused.returncode == 2 and "nothing to change" in refused.stderr
+
+
+def test_results_are_sorted_by_values_of_each(store: Store) -> None:
+    ids = []
+    for number, figures in enumerate(
+        (
+            {"throughput": {"read": 1e6, "write": 8e6}, "latency": {"read": {"p99": 0.2}}},
+            {"throughput": {"all": 5e6, "read": 5e6}, "latency": {"all": {"p99": 0.3}}},
+            {},
+        )
+    ):
+        scenario = {"name": "bca"[number], "toml": f"count = {number}"}
+        ids.append(store.add({"scenario": scenario, "version": "1", **figures}))
+
+    def order(sort: str) -> list[int]:
+        return [ids.index(entry.id) for entry in store.listed(make_filter(sort=sort)).entries]
+
+    assert order("") == [2, 1, 0] and order("started") == [0, 1, 2]
+    assert order("name") == [2, 0, 1] and order("-name") == [1, 0, 2]
+    assert order("throughput") == [1, 0, 2] and order("-throughput") == [0, 1, 2]
+    assert order("p99") == [0, 1, 2] and order("-p99") == [1, 0, 2]
+    assert order("host") == [2, 1, 0]
+    with pytest.raises(StoreError, match="expected one of name, started"):
+        make_filter(sort="size")

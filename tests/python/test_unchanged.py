@@ -117,7 +117,7 @@ CHANGES = {
     "results/stored/100.txt": ("views/simulated.py", '"busy %"', '"used %"'),
     "results/stored/csv.txt": ("store/csv_table.py", '"figure"', '"named"'),
     "pages/results stored.txt": ("web/pages/results/one.py", "Change and run again", "Change"),
-    "pages/results.txt": ("web/pages/results/listing.py", "Newer", "Next"),
+    "pages/results.txt": ("web/pages/results/listing.py", "Previous", "Before"),
 }
 """A face, and a change that it shows: a file, a text of it and another one."""
 

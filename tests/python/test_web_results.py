@@ -169,7 +169,7 @@ def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: 
         )
     with running_site(tmp_path) as site, opened(browser, site.url + "/results") as page:
         expect(page.get_by_text("60 results, page 1 of 2")).to_be_visible()
-        page.get_by_role("button", name="Older").click()
+        page.get_by_role("button", name="Next", exact=True).click()
         expect(page.get_by_text("60 results, page 2 of 2")).to_be_visible()
         page.wait_for_url("**/results?page=2")
         page.get_by_label("Label").fill("rack=1")
@@ -183,7 +183,20 @@ def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: 
         page.reload()
         connected(page)
         expect(page.get_by_role("row").last.get_by_role("cell").nth(5)).to_have_text("59")
+        # Of all pages, and the largest first at the second click.
+        page.get_by_label("Label").fill("")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/results?sort=throughput")
+        expect(page.get_by_role("row").nth(1).get_by_role("cell").nth(5)).to_have_text("1")
+        page.get_by_role("columnheader", name="MB/s").click()
+        page.wait_for_url("**/results?sort=-throughput")
+        expect(page.get_by_role("row").nth(1).get_by_role("cell").nth(5)).to_have_text("60")
+        page.get_by_role("button", name="Next", exact=True).click()
+        expect(page.get_by_role("row").nth(1).get_by_role("cell").nth(5)).to_have_text("10")
         for address, text in (
+            ("sort=-throughput", "60 results, page 1 of 2"),
+            ("sort=throughput", "60 results, page 1 of 2"),
+            ("label=rack%3D1&sort=throughput", "20 results, page 1 of 1"),
             ("label=rack%3D1", "20 results, page 1 of 1"),
             ("page=2", "60 results, page 2 of 2"),
             ("", "60 results, page 1 of 2"),

@@ -7,7 +7,7 @@ from enum import StrEnum
 from headrace.kinds import STORED, current_kind
 from headrace.quantities import parse_time
 from headrace.store.errors import StoreError
-from headrace.store.queries import Filter
+from headrace.store.queries import SORT_KEYS, Filter
 from headrace.store.record import CALLS
 
 LARGEST = 2**63 - 1
@@ -33,6 +33,7 @@ def make_filter(
     file_system: str | None = None,
     device: str | None = None,
     search: str | None = None,
+    sort: str = "",
 ) -> Filter:
     """Build a filter of results. Raises StoreError if a value is invalid."""
     kind = None if kind is None else current_kind(kind)
@@ -43,9 +44,12 @@ def make_filter(
     for number, value in (("--limit", limit), ("skip", skip)):
         if value is not None and not 0 <= value <= LARGEST:
             raise StoreError(f"{number} {value}: expected 0 to {LARGEST}")
+    if sort and sort.removeprefix("-") not in SORT_KEYS:
+        raise StoreError(f"sort {sort}: expected one of {', '.join(SORT_KEYS)}")
     if isinstance(since, str):
         since = _moment(since)
-    return Filter(kind, name, labels, since, limit, calls, skip, host, file_system, device, search)
+    place = (host, file_system, device)
+    return Filter(kind, name, labels, since, limit, calls, skip, *place, search, sort)
 
 
 def compared(

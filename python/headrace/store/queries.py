@@ -1,7 +1,7 @@
 """Queries of the catalogue."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
@@ -53,13 +53,38 @@ class Filter(NamedTuple):
     limit: int | None = None
     calls: str | None = None
     skip: int = 0
-    """Number of newest results to skip."""
+    """Number of results to skip."""
     host: str | None = None
     file_system: str | None = None
     device: str | None = None
     """A part of the name, the model or the kind."""
     search: str | None = None
     """A part of the name, of a label, or of where the result was made."""
+    sort: str = ""
+    """A key of `SORT_KEYS`, after "-" for the opposite order; the newest are first without it."""
+
+
+def _figure(name: str, of_single: Callable[..., sa.ColumnElement[Any]]) -> sa.ScalarSelect[Any]:
+    """Return a figure of all operations, or one of the single operations if there is none."""
+    figure = schema.figures.c
+    of_all = sa.func.max(sa.case((figure.operation == "all", figure.value)))
+    single = sa.case((~figure.operation.contains(" "), figure.value))
+    query = sa.select(sa.func.coalesce(of_all, of_single(single)))
+    return query.where(figure.run_id == runs.c.id, figure.figure == name).scalar_subquery()
+
+
+SORT_KEYS: Mapping[str, sa.ColumnElement[Any]] = {
+    "name": runs.c.name,
+    "started": runs.c.started,
+    "kind": runs.c.kind,
+    "throughput": _figure("throughput_bytes_per_s", sa.func.sum),
+    "rate": _figure("operations_per_s", sa.func.sum),
+    "p99": _figure("latency_p99_s", sa.func.max),
+    "host": sa.select(schema.environments.c.host)
+    .where(schema.environments.c.run_id == runs.c.id)
+    .scalar_subquery(),
+}
+"""Values that results are sorted by. Results without the value are last."""
 
 
 class DamagedRow(StoreFailure):
@@ -100,8 +125,13 @@ def found(connection: sa.Connection, text: str) -> str:
 
 
 def identifiers(connection: sa.Connection, chosen: Filter) -> Sequence[str]:
-    """Return the identifiers of the matching results, newest first."""
-    query = _chosen(sa.select(runs.c.id), chosen).order_by(*NEWEST_FIRST)
+    """Return the identifiers of the matching results, in their order."""
+    query = _chosen(sa.select(runs.c.id), chosen)
+    if chosen.sort:
+        key = SORT_KEYS[chosen.sort.removeprefix("-")]
+        order = key.desc() if chosen.sort.startswith("-") else key.asc()
+        query = query.order_by(order.nulls_last())
+    query = query.order_by(*NEWEST_FIRST)
     query = query.limit(chosen.limit).offset(chosen.skip or None)
     return connection.execute(query).scalars().all()
 

@@ -12,6 +12,7 @@ from headrace.environment import local_time
 from headrace.kinds import STORED
 from headrace.store import StoreError, StoreFailure, make_filter
 from headrace.store.listing import Listed, ResultEntry
+from headrace.store.queries import SORT_KEYS
 from headrace.views.stored_results import changed
 from headrace.web.access.users import User
 from headrace.web.page import follow_history, on_typed, push_address
@@ -39,9 +40,6 @@ BODY_SELECTION = """
 <q-checkbox v-model="props.selected" dense
   :aria-label="'Select ' + props.row.name + ', ' + props.row.started" />
 """
-BY_NUMBER = """
-(one, other) => Number(one.replaceAll(",", "")) - Number(other.replaceAll(",", ""))
-""".strip()
 COLUMNS = (
     ("name", "Name", "left"),
     ("started", "Started", "left"),
@@ -65,10 +63,8 @@ async def build(
     page: int = 1,
     sort: str = "",
 ) -> None:
-    """Draw the list; its filters, page and order are in the address.
-
-    `sort` is a column by which a page is sorted, with "-" before it from the largest down.
-    """
+    """Draw the list; its filters, page and order (`headrace.store.queries.Filter.sort`) are in the
+    address."""
     follow_history()
     with ui.row().classes("w-full items-end"):
         text = ui.input("Search", value=search).props("clearable").classes("grow")
@@ -96,7 +92,7 @@ async def build(
         message.text = ""
         try:
             values = {key: field.value for key, field in fields.items()}
-            listed = await asyncio.to_thread(_listed, values, place["page"])
+            listed = await asyncio.to_thread(_listed, values, place["page"], order["sort"])
         except (StoreError, StoreFailure, ValueError) as error:
             message.text = str(error)
             return
@@ -123,10 +119,13 @@ async def build(
         remember()
         await show()
 
-    def sorted_by(event: ValueChangeEventArguments[Any]) -> None:
+    async def sorted_by(event: ValueChangeEventArguments[Any]) -> None:
         column = event.value.get("sortBy") or ""
-        order["sort"] = f"-{column}" if column and event.value.get("descending") else column
-        remember()
+        sort = f"-{column}" if column and event.value.get("descending") else column
+        # The table also reports other changes than those of the order.
+        if sort != order["sort"]:
+            order["sort"] = sort
+            await filtered()
 
     def remember() -> None:
         values = {key: field.value for key, field in fields.items()}
@@ -134,8 +133,8 @@ async def build(
         push_address("/results", {**values, "page": number, "sort": order["sort"]})
 
     with ui.row().classes("items-center q-mt-md"):
-        earlier = ui.button("Newer", on_click=lambda: turn(-1)).props("outline")
-        later = ui.button("Older", on_click=lambda: turn(1)).props("outline")
+        earlier = ui.button("Previous", on_click=lambda: turn(-1)).props("outline")
+        later = ui.button("Next", on_click=lambda: turn(1)).props("outline")
         _actions(table, named)
     for element in (text, labelled, after):
         on_typed(element, "change", filtered)
@@ -155,8 +154,7 @@ def _table(sort: str) -> ui.table:
                 "label": title,
                 "field": key,
                 "align": align,
-                "sortable": True,
-                **({":sort": BY_NUMBER} if align == "right" else {}),
+                "sortable": key in SORT_KEYS,
                 **({"classes": "whitespace-normal min-w-48"} if key == "changed" else {}),
             }
             for key, title, align in COLUMNS
@@ -170,13 +168,15 @@ def _table(sort: str) -> ui.table:
         selection="multiple",
     )
     table.props('flat bordered dense hide-pagination aria-label="Results"').classes("w-full")
+    # The store has sorted the rows.
+    table.props[":sort-method"] = "(rows) => rows"
     table.add_slot("body-cell-name", NAME_CELL)
     table.add_slot("header-selection", HEADER_SELECTION)
     table.add_slot("body-selection", BODY_SELECTION)
     return table
 
 
-def _listed(values: Mapping[str, str | None], page: int) -> Listed:
+def _listed(values: Mapping[str, str | None], page: int, sort: str) -> Listed:
     """Return a page of the results that match the filters. Raises ValueError for a wrong label."""
     label, search = values.get("label") or "", values.get("search")
     key, equals, value = label.partition("=")
@@ -190,6 +190,7 @@ def _listed(values: Mapping[str, str | None], page: int) -> Listed:
         PAGE_SIZE,
         skip=(page - 1) * PAGE_SIZE,
         search=search or None,
+        sort=sort,
     )
     return site().store().listed(chosen)
 
