@@ -442,7 +442,7 @@ def test_the_python_api_solves(files: tuple[Path, Path]) -> None:
     assert "design" in dir(hr)
     assert "solve" in dir(hr.design)
     with pytest.raises(AttributeError, match="nothing"):
-        _ = hr.design.nothing
+        _ = hr.design.nothing  # type: ignore[attr-defined]
 
 
 def test_damaged_simulations_are_reported_before_the_search(tmp_path: Path) -> None:
