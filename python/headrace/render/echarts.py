@@ -22,15 +22,28 @@ LETTERS_ABREAST = 90
 """Letters of names that stand beside each other below a chart."""
 MOST_NAMES = 40
 """More names are not all shown."""
-LETTER = 7
-"""Width of a letter in pixels."""
+LETTER, NARROW_PLOT = 7, 300
+"""Width of a letter, and of a chart on telephones, in pixels."""
 GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
-NARROW = {"query": {"maxWidth": 480}, "option": {"xAxis": {"axisLabel": {"interval": "auto"}}}}
+SMALL_TITLE = {"textStyle": {"fontSize": 12}}
+NARROW = {
+    "query": {"maxWidth": 480},
+    "option": {"title": SMALL_TITLE, "xAxis": {"axisLabel": {"interval": "auto"}}},
+}
 """Changes on telephones."""
+UPRIGHT = {
+    "query": {"maxWidth": 480},
+    "option": {"title": SMALL_TITLE, "xAxis": {"axisLabel": {"interval": "auto", "rotate": 90}}},
+}
+"""Likewise, with names that are slanted on other screens."""
+NARROW_NAMES = {"width": 110, "fontSize": 10, "lineHeight": 11}
 NARROW_BARS = {
     "query": {"maxWidth": 480},
-    "option": {"yAxis": {"axisLabel": {"width": 110, "fontSize": 10, "lineHeight": 11}}},
+    "option": {"title": SMALL_TITLE, "yAxis": {"axisLabel": NARROW_NAMES}},
 }
+SAVING = {"saveAsImage": {"title": "Save as PNG"}}
+GREY = "#767676"
+"""A grey that stands out from white and from black."""
 REFERENCE = {"color": "#999999", "showSymbol": False, "lineStyle": {"width": 1}}
 RANGE_END = [14, 2]
 """Width and height of the mark at the end of a bar's range, in pixels."""
@@ -118,7 +131,7 @@ class Plot(msgspec.Struct, frozen=True):
         if x_range is not None:
             options["xAxis"] |= {"min": self._at(x_range[0]), "max": self._at(x_range[1])}
         if spans and options["series"]:
-            options["series"][0]["markArea"] = self._marks(spans)
+            options["series"][0]["markArea"] = self._marks(spans, x_range)
         if marks and options["series"]:
             options["series"][0]["markLine"] = _vertical_lines(marks)
         return options
@@ -129,8 +142,7 @@ class Plot(msgspec.Struct, frozen=True):
         titles = f"{self.title} {self.x} {self.y}".lower()
         several = len(series) > 1 or any(name.lower() not in titles for name in names)
         legend = {"top": 28, "left": 0, "type": "scroll", "data": names}
-        letters = LETTER * _longest_number(series, self.y_kind, self.y_max)
-        x, y = self._x_axis(series), self._y_axis(series, letters)
+        x, y = self._x_axis(series), self._y_axis(series)
         if self.horizontal:
             label = {
                 "width": 190,
@@ -141,6 +153,7 @@ class Plot(msgspec.Struct, frozen=True):
             }
             x |= {"inverse": True, "name": "", "axisLabel": label}
             y |= {"nameGap": 28}
+        narrow = UPRIGHT if self.slanted(series) else NARROW
         return {
             "title": {"text": self.title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
@@ -153,18 +166,20 @@ class Plot(msgspec.Struct, frozen=True):
             "tooltip": {"trigger": "axis", "confine": True},
             "legend": legend if several else {"show": False},
             "grid": {
-                "left": 8 if self.horizontal else max(30, self.slanted(series) - letters),
+                "left": 8,
                 "right": 24,
-                "bottom": 36,
+                "bottom": 8,
                 "top": 66 if several else 46,
-                "containLabel": True,
+                # With the names of axes.
+                "outerBoundsMode": "same",
+                "outerBoundsContain": "all",
             },
-            "toolbox": {"feature": {"saveAsImage": {"title": "Save as PNG"}}, "right": 8},
+            "toolbox": {"feature": SAVING, "right": 8, "iconStyle": {"borderColor": GREY}},
             "xAxis": y if self.horizontal else x,
             "yAxis": x if self.horizontal else y,
             "series": [one for at, curve in enumerate(series) for one in self._drawn(at, curve)],
             "animation": False,
-            "media": [NARROW_BARS if self.horizontal else NARROW],
+            "media": [NARROW_BARS if self.horizontal else narrow],
             **self.more,
         }
 
@@ -188,13 +203,12 @@ class Plot(msgspec.Struct, frozen=True):
             return 0
         return _slant(_names(series))
 
-    def _y_axis(self, series: Sequence[Series], letters: int) -> dict[str, Any]:
+    def _y_axis(self, series: Sequence[Series]) -> dict[str, Any]:
         return {
             "type": self.y_kind,
             "name": self.y,
             "nameLocation": "middle",
-            # Outside the labels, whose width the container includes.
-            "nameGap": 20 + letters,
+            "nameGap": 12,
             "axisLabel": {"hideOverlap": True},
             "splitLine": GRID_LINE,
             "nameTextStyle": {"overflow": "truncate"},
@@ -231,6 +245,7 @@ class Plot(msgspec.Struct, frozen=True):
             "data": data,
             "symbol": MARKS[at % len(MARKS)],
             "symbolSize": 7,
+            "itemStyle": {"opacity": 1},
             "showSymbol": has_marks,
             # Without marks, lines differ by their style.
             "lineStyle": {"type": LINES[(at // len(COLOURS) if has_marks else at) % len(LINES)]},
@@ -246,13 +261,23 @@ class Plot(msgspec.Struct, frozen=True):
         """Return whether a value of the x axis is a moment."""
         return self.x_kind == "time" and isinstance(x, int | float)
 
-    def _marks(self, spans: Sequence[Span]) -> dict[str, Any]:
+    def _marks(self, spans: Sequence[Span], x_range: tuple[float, float] | None) -> dict[str, Any]:
+        begin, end = x_range or (spans[0].begin, max(span.end for span in spans))
+        letters = NARROW_PLOT / (LETTER * max(end - begin, 1e-9))
         return {
             "silent": True,
             "itemStyle": {"color": "rgba(230, 159, 0, 0.18)"},
-            "label": {"position": "insideTop", "overflow": "truncate", "width": 160},
+            "label": {"position": "insideTop", "color": GREY},
             "data": [
-                [{"name": span.name, "xAxis": self._at(span.begin)}, {"xAxis": self._at(span.end)}]
+                [
+                    {
+                        "name": span.name,
+                        "xAxis": self._at(span.begin),
+                        # Names of narrow parts would cover each other.
+                        "label": {"show": (span.end - span.begin) * letters > len(span.name)},
+                    },
+                    {"xAxis": self._at(span.end)},
+                ]
                 for span in spans
             ],
         }
@@ -273,17 +298,6 @@ def _vertical_lines(values: Mapping[str, float]) -> dict[str, Any]:
             for value, several in names.items()
         ],
     }
-
-
-def _longest_number(series: Sequence[Series], kind: str, most: float | None) -> int:
-    """Return the letters of the longest label of an axis of numbers, about."""
-    values = [abs(y) for curve in series for y in curve.y if y]
-    largest = max([*values, most or 0.0, 1.0])
-    # An axis ends above the largest value.
-    whole = len(f"{10 ** math.ceil(math.log10(largest)) if kind == 'log' else 1.2 * largest:,.0f}")
-    least = min(values, default=1.0) if kind == "log" else largest
-    fraction = 1 - math.floor(math.log10(least)) if least < 10 else 0
-    return max(whole, 2 + fraction)
 
 
 def _names(series: Sequence[Series]) -> list[str]:

@@ -76,7 +76,7 @@ class DirectoryField:
                 ui.button("Use this directory", on_click=lambda: self._choose(chosen))
 
     def _entry(self, name: str, icon: str, go: Callable[[], object]) -> None:
-        ui.button(name, icon=icon, on_click=go).props("flat no-caps align=left").classes("w-full")
+        ui.button(name, icon=icon, on_click=go).props("flat align=left").classes("w-full")
 
     def _choose(self, path: str) -> None:
         self.input.value = path

@@ -52,8 +52,8 @@ class DraftList:
         with ui.dialog() as dialog, ui.card():
             entry = ui.input("New name", value=name).props("outlined autofocus")
             with ui.row():
-                ui.button("Rename", on_click=lambda: dialog.submit(entry.value)).props("no-caps")
-                ui.button("Cancel", on_click=dialog.close).props("no-caps flat")
+                ui.button("Rename", on_click=lambda: dialog.submit(entry.value))
+                ui.button("Cancel", on_click=dialog.close).props("flat")
         new = await dialog
         if new and new != name:
             await self._change(lambda: self._drafts.rename(self._user.name, name, new.strip()))
@@ -69,8 +69,8 @@ class DraftList:
         with ui.dialog() as dialog, ui.card():
             ui.label(f"Delete {name} from the {self._kind}?")
             with ui.row():
-                ui.button("Delete it", on_click=lambda: dialog.submit(True)).props("no-caps")
-                ui.button("Keep it", on_click=dialog.close).props("no-caps flat")
+                ui.button("Delete it", on_click=lambda: dialog.submit(True))
+                ui.button("Keep it", on_click=dialog.close).props("flat")
         if await dialog:
             await self._change(lambda: self._drafts.remove(self._user.name, name))
 

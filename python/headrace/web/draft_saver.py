@@ -77,7 +77,7 @@ class DraftSaver:
         with ui.row().classes("items-center"):
             self._state = ui.label("").props('data-testid="draft"')
             self._discard = ui.button("Discard changes", icon="undo", on_click=self._restore_opened)
-            self._discard.props("flat dense no-caps")
+            self._discard.props("flat dense")
         self._show("")
         editor.element.on("update:value", js_handler="() => window.headraceText?.typed()")
         ui.timer(0.0, self._restore_typed, once=True)

@@ -6,6 +6,7 @@ from functools import partial
 from nicegui import ui
 
 from headrace.web.design.figures import FigureBook, FigureView
+from headrace.web.layout import heading
 
 STYLE = """
 .hr-arithmetic { font-family: monospace; overflow-wrap: anywhere; white-space: pre-wrap; }
@@ -30,8 +31,8 @@ class FigureDialog:
             self._place = ui.element("div").classes("w-full")
             with ui.row().classes("justify-end w-full"):
                 self._back = ui.button("Back", icon="arrow_back", on_click=self._go_back)
-                self._back.props("no-caps flat")
-                ui.button("Close", on_click=self._dialog.close).props("no-caps flat")
+                self._back.props("flat")
+                ui.button("Close", on_click=self._dialog.close).props("flat")
         self._dialog.props('aria-label="Arithmetic of a figure"')
 
     def open(self, key: str) -> None:
@@ -44,7 +45,7 @@ class FigureDialog:
         """Draw the value of a figure; a click on it shows its arithmetic."""
         view = self._book.view(key)
         button = ui.button(view.text, on_click=partial(self.open, key))
-        button.props("flat dense no-caps align=right")
+        button.props("flat dense align=right")
         button.props["aria-label"] = f"{view.title}: {view.text}: show the arithmetic"
         return button
 
@@ -61,8 +62,7 @@ class FigureDialog:
         self._back.set_visibility(len(self._path) > 1)
         self._place.clear()
         with self._place:
-            with ui.element("h2").classes("text-lg q-my-none"):
-                ui.label(view.title)
+            heading(view.title)
             ui.label(view.text).classes("text-h5").props('data-testid="figure-value"')
             ui.label(f"= {view.formula}").classes("hr-arithmetic")
             if view.numbers:
@@ -89,7 +89,7 @@ class FigureDialog:
                                 follow = ui.button(
                                     it.text, on_click=partial(self._follow, it.figure)
                                 )
-                                follow.props("flat dense no-caps")
+                                follow.props("flat dense")
                                 follow.props["aria-label"] = f"{it.name}: {it.text}: its arithmetic"
                         cell(it.source)
 

@@ -29,7 +29,7 @@ def file_button(
     on_text: Callable[[str, str], Awaitable[Any] | Any],
     *,
     largest: int,
-    props: str = "no-caps outline",
+    props: str = "outline",
     accept: str = ".toml",
 ) -> None:
     """Draw the button.

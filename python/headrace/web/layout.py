@@ -25,9 +25,12 @@ body { font-size: 15px; }
 .hr-main { overflow-wrap: anywhere; overflow-x: auto; min-width: 0; }
 .hr-main table { overflow-wrap: normal; }
 .hr-main pre, .hr-main .nicegui-markdown { max-width: 100%; overflow-x: auto; }
+.q-btn, .q-tab { text-transform: none; }
+.q-tab-panels { background: transparent; }
 .hr-main h1, .hr-main h2 { font-weight: 600; line-height: 1.3; margin: 0; }
 .hr-main h1 { font-size: 1.6rem; margin-bottom: 12px; }
 .hr-main h2 { font-size: 1.2rem; margin: 20px 0 8px; }
+.hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
 .hr-main a:not(.hr-card) { color: #1f5f8b; text-decoration: underline; }
 .body--dark .hr-main a:not(.hr-card) { color: #7cc0ee; }
 .hr-nav a { color: inherit; text-decoration: none; display: block; border-radius: 4px; }

@@ -8,7 +8,7 @@ import polars as pl
 
 from headrace.profile import recording
 from headrace.profile.document import FILE, Phase
-from headrace.render.echarts import Series
+from headrace.render.echarts import CELL_TEXT, Series
 from headrace.report.profile_report import ProfileData
 from headrace.views.profile_values import NO_VERDICT
 from headrace.views.verdict_words import verdict_words
@@ -75,10 +75,7 @@ def phase_areas(phases: Sequence[Phase]) -> dict[str, Any]:
             "show": True,
             "position": "insideTop",
             "fontSize": 11,
-            "color": "#000000",
-            "backgroundColor": "rgba(255, 255, 255, 0.8)",
-            "padding": [1, 4],
-            "textBorderWidth": 0,
+            **CELL_TEXT,
         },
         "data": [
             [

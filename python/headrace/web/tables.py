@@ -4,6 +4,9 @@ from collections.abc import Collection, Sequence
 
 from nicegui import ui
 
+LONGEST_FIGURE = 10
+"""Letters of a figure with its unit."""
+
 
 def show_table(
     title: str,
@@ -40,8 +43,13 @@ def show_table(
     ).classes("w-full")
     # A tuple: NiceGUI watches each row of a list.
     table.props["rows"] = tuple(
-        {"row": at, **{str(number): cell for number, cell in enumerate(row)}}
+        {"row": at, **{str(number): _unbroken(cell) for number, cell in enumerate(row)}}
         for at, row in enumerate(rows)
     )
     table.props(f'dense flat bordered wrap-cells aria-label="{title.replace(chr(34), chr(39))}"')
     return table
+
+
+def _unbroken(text: str) -> str:
+    """Return a text that stays in one line if it is as short as a figure with its unit."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}") if len(text) <= LONGEST_FIGURE else text

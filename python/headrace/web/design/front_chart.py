@@ -126,8 +126,6 @@ def _tip(point: FrontPoint) -> str:
 def _name_points(chart: Chart, bands: list[list[FrontPoint]]) -> None:
     options: dict[str, Any] = chart.echart.options
     options["tooltip"] = {"trigger": "item", "confine": True, "formatter": "{b}"}
-    options["legend"] = {"top": 24, "left": 0, "type": "scroll"}
-    options["grid"]["top"] = 60
     for axis in ("xAxis", "yAxis"):
         options[axis]["scale"] = True
         options[axis]["axisLabel"] = {"hideOverlap": True}

@@ -17,6 +17,8 @@ WITHOUT = (
 
 def build(user: User, search: str = "") -> None:
     """Draw the search and the list of all pages."""
+    field = ui.input("Search the documentation", value=search).classes("w-full")
+    field.props('clearable debounce=300 type="search"')
     box = ui.element("div").classes("w-full")
 
     def show(words: str) -> None:
@@ -25,9 +27,6 @@ def build(user: User, search: str = "") -> None:
         with box:
             _hits(words) if words.strip() else _contents()
 
-    field = ui.input("Search the documentation", value=search).classes("w-full")
-    field.props('clearable debounce=300 type="search"')
-    field.move(target_index=0)
     field.on_value_change(lambda: show(field.value or ""))
     with box:
         _hits(search) if search.strip() else _contents()

@@ -77,7 +77,7 @@ class Nets:
             }
             submit_button("Run", self._run, icon="play_arrow", has_shortcut=True)
             submit_button("Play", self._play, icon="directions_run")
-        self._state = ui.label("").props('role="status" data-testid="state"')
+        self._state = ui.label("").props('role="status" data-testid="state"').classes("q-my-sm")
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
         with ui.element("div").classes("hr-nets"):

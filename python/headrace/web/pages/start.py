@@ -7,6 +7,7 @@ from nicegui import run, ui
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobState
+from headrace.web.layout import heading
 from headrace.web.page import Page
 from headrace.web.pages.jobs.words import ICONS, span
 from headrace.web.site import site
@@ -127,8 +128,7 @@ def _newest() -> "list[ResultEntry] | str":
 
 
 def _heading(text: str) -> None:
-    with ui.element("h2").classes("text-lg q-mt-lg q-mb-sm"):
-        ui.label(text)
+    heading(text)
 
 
 PAGE = Page("/", "Start", "home", build)

@@ -6,7 +6,7 @@ from html import escape
 from nicegui import ui
 
 STYLE = """
-.hr-figures { display: grid; gap: 12px; width: 100%; margin: 0 0 16px;
+.hr-figures { display: grid; gap: 12px; width: 100%; margin: 8px 0 16px;
   grid-template-columns: repeat(auto-fill, minmax(min(150px, 45%), 1fr)); }
 .hr-figures > div { border: 1px solid rgba(128, 128, 128, 0.4); border-radius: 6px;
   padding: 8px 12px; }

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from headrace.quantities import rate_text, size
 from headrace.render.echarts import number_text
-from headrace.web.layout import when_opened
+from headrace.web.layout import heading, when_opened
 
 MOST_ROWS = 200
 """Rows of a table."""
@@ -52,8 +52,7 @@ def field_table(title: str, rows: Sequence[Mapping[str, str]]) -> None:
     ]
     shown = [{str(at): row.get(key, "") for at, key in enumerate(keys)} for row in rows[:MOST_ROWS]]
     with ui.element("section").classes("w-full q-mb-md"):
-        with ui.element("h3").classes("text-subtitle1"):
-            ui.label(title)
+        heading(title, 3)
         table = ui.table(rows=[], columns=columns).classes("w-full")
         # A tuple: NiceGUI watches each row of a list.
         table.props["rows"] = tuple(shown)

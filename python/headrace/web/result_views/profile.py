@@ -7,9 +7,10 @@ from nicegui import ui
 
 from headrace import kinds
 from headrace.profile.document import Phase, Profile
-from headrace.views.profile import heading, phase_name, phase_view, verdicts
+from headrace.views import profile as view
+from headrace.views.profile import phase_name, phase_view, verdicts
 from headrace.views.verdict_words import verdict_words
-from headrace.web.layout import when_opened
+from headrace.web.layout import heading, when_opened
 from headrace.web.profile_charts import ProfileCharts, Samples
 from headrace.web.result_views import show_blocks
 from headrace.web.result_views.origin import show_origin
@@ -25,7 +26,7 @@ def show(document: Document, samples: Samples | None = None) -> None:
         samples: Its samples, for charts over time.
     """
     profile: Profile = kinds.read("profile", document)
-    head = heading(profile)
+    head = view.heading(profile)
     ui.label(head.name + head.text).classes("text-lg whitespace-pre-line")
     phases = profile.phases
     chosen: ui.column | None = None
@@ -53,7 +54,7 @@ def show(document: Document, samples: Samples | None = None) -> None:
 
 def _button(number: int, phase: Phase, choose: Callable[[int], None]) -> None:
     words = verdict_words(phase.verdict)
-    button = ui.button(on_click=lambda: choose(number)).props("outline no-caps")
+    button = ui.button(on_click=lambda: choose(number)).props("outline")
     with button:
         ui.icon("square").style(f"color: {words.colour}").props('aria-hidden="true"')
         ui.label(phase_name(number, phase)).classes("q-ml-sm")
@@ -61,6 +62,5 @@ def _button(number: int, phase: Phase, choose: Callable[[int], None]) -> None:
 
 def show_phase(number: int, phase: Phase) -> None:
     """Show the evidence of a phase, and advice with its predicted gain."""
-    with ui.element("h3").classes("text-lg"):
-        ui.label(phase_name(number, phase))
+    heading(phase_name(number, phase), 3)
     show_blocks(phase_view(phase))

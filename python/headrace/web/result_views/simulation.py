@@ -12,7 +12,7 @@ from headrace.simulate.report import Report
 from headrace.views.simulated import main_figures, tables
 from headrace.views.simulation_charts import charts, server_map, utilisation
 from headrace.web.charts import Chart, show_chart
-from headrace.web.layout import when_opened
+from headrace.web.layout import heading, when_opened
 from headrace.web.result_views import show_blocks
 from headrace.web.result_views.figure_cards import show_figures
 from headrace.web.result_views.origin import note
@@ -59,5 +59,4 @@ def show_utilisation(document: Document, base: Document | None = None) -> Chart:
 
 
 def _heading(text: str) -> None:
-    with ui.element("h3").classes("text-lg q-mt-md q-mb-sm"):
-        ui.label(text)
+    heading(text, 3)

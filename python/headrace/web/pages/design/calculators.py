@@ -20,11 +20,11 @@ from headrace.web.site import site
 def build(user: User, calculator: str = "capacity") -> None:
     """Draw the calculators; `calculator` is the one that is open."""
     ui.link("Worksheets", "/design")
-    with ui.tabs().props("align=left outside-arrows mobile-arrows no-caps") as tabs:
+    with ui.tabs().props("align=left outside-arrows mobile-arrows") as tabs:
         for name in CALCULATIONS:
             ui.tab(name, label=record(name).form.title)
     opened = calculator if calculator in CALCULATIONS else "capacity"
-    with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full bg-transparent"):
+    with ui.tab_panels(tabs, value=opened, animated=False).classes("w-full"):
         for name in CALCULATIONS:
             with ui.tab_panel(name).classes("q-px-none"):
                 draw = partial(CalculatorPanel, record(name), site().forms["design", name])
@@ -47,7 +47,7 @@ class CalculatorPanel:
         with ui.expansion("More parameters").classes("w-full") as box:
             self._groups.append(command_fields(form, more, values=shown.example, within=box))
         compute = submit_button("Compute", self._compute, icon="calculate")
-        compute.props("no-caps").classes("q-my-md")
+        compute.classes("q-my-md")
         self._error = ui.label("").props('role="alert"').classes("whitespace-pre-line")
         self._error.set_visibility(False)
         self._place = ui.element("div").classes("w-full").props('aria-live="polite"')

@@ -40,12 +40,10 @@ class WorksheetStart:
         ui.link("Calculators of capacity, reliability, power and cost", "/design/calculators")
         heading("Start a worksheet")
         with ui.row().classes("items-center"):
-            ui.button("Empty worksheet", icon="note_add", on_click=self._start_empty).props(
-                "no-caps"
-            )
+            ui.button("Empty worksheet", icon="note_add", on_click=self._start_empty)
             for name in forms.examples():
                 button = ui.button(f"Example {name}", on_click=partial(self._start, name))
-                button.props("no-caps outline").tooltip(EXAMPLES.get(name, ""))
+                button.props("outline").tooltip(EXAMPLES.get(name, ""))
             file_button("Upload TOML", self._uploaded, largest=LARGEST_TEXT)
         heading("Your worksheets")
         self.drafts = DraftList(user, "worksheets", address)

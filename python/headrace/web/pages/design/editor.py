@@ -43,7 +43,6 @@ STYLE = """
   .hr-worksheet { grid-template-columns: minmax(0, 1fr); }
   .hr-sheet-text { position: static; }
 }
-.hr-main h3 { font-size: 1.05rem; font-weight: 600; line-height: 1.3; margin: 12px 0 4px; }
 .hr-sheet-text .hr-toml .nicegui-codemirror { height: calc(100vh - 220px); }
 .body--dark .text-negative { --q-negative: #ff9d94; }
 .body--dark .q-btn--flat, .body--dark .q-btn--outline { --q-primary: #7cc0ee; }
@@ -71,7 +70,7 @@ class Editor:
         self._state = ui.label("").props('role="status" data-testid="state"')
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
-        self._reload = ui.button("Load it again", on_click=ui.navigate.reload).props("no-caps flat")
+        self._reload = ui.button("Load it again", on_click=ui.navigate.reload).props("flat")
         self._reload.set_visibility(False)
         self._contradictions = ui.element("div").classes("w-full").props('role="alert"')
         self._unknown = ui.expansion("").classes("w-full")
@@ -79,7 +78,7 @@ class Editor:
 
     def tabs(self) -> ui.tabs:
         """Draw the tabs: the sections, and what follows from them."""
-        with ui.tabs().props("align=left outside-arrows mobile-arrows no-caps") as tabs:
+        with ui.tabs().props("align=left outside-arrows mobile-arrows") as tabs:
             for section in sections():
                 self._tabs[section.name] = ui.tab(section.title)
             for title in ("Flow diagram", "Advice", "Solve"):
@@ -95,7 +94,7 @@ class Editor:
                 if number + 1 < len(sections()):
                     after = sections()[number + 1].title
                     ui.button(f"Next: {after}", on_click=partial(self._bar.set_value, after)).props(
-                        "no-caps outline icon-right=arrow_forward"
+                        "outline icon-right=arrow_forward"
                     ).classes("q-mt-md")
 
     def _draw(self, section: SheetSection) -> None:
@@ -264,9 +263,7 @@ class Editor:
         page = page_of(field)
         if page is not None:
             title = next(section.title for section in sections() if section.name == page)
-            ui.button(title, on_click=partial(self._bar.set_value, title)).props(
-                "flat dense no-caps"
-            )
+            ui.button(title, on_click=partial(self._bar.set_value, title)).props("flat dense")
 
 
 def _checked(text: str, owner: str, catalogue: str, uploads: Path) -> CheckedSheet:

@@ -11,6 +11,7 @@ from headrace.toml_positions import FieldPath
 from headrace.web.design.fields import Group, SheetField, SheetSection, shown
 from headrace.web.design.sheet import REFERENCES
 from headrace.web.field_control import field_control
+from headrace.web.layout import heading
 
 if TYPE_CHECKING:
     from headrace.web.pages.design.editor import Editor
@@ -77,8 +78,7 @@ class SectionForm:
                 self._group(group)
 
     def _group(self, group: Group) -> None:
-        with ui.element("h3").classes("text-lg q-mt-md q-mb-sm"):
-            ui.label(group.title)
+        heading(group.title, 3)
         said = " ".join(text for text in (group.question, group.without) if text)
         if said:
             ui.label(said).classes("q-mb-sm")
@@ -93,7 +93,7 @@ class SectionForm:
             f"Add {group.article} {group.noun}",
             icon="add",
             on_click=partial(self._editor.add, group.path),
-        ).props("no-caps outline")
+        ).props("outline")
 
     def _entry(self, group: Group, path: FieldPath, number: int) -> None:
         noun = f"{group.noun} {number + 1}"

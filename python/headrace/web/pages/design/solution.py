@@ -36,7 +36,7 @@ class SolutionPage:
             self._state = ui.label("").props('role="status" data-testid="job-state"')
             ui.link("Job with log and files", f"/jobs/{job.id}")
             self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel)
-            self._cancel.props("no-caps outline dense")
+            self._cancel.props("outline dense")
         self._bar = ui.linear_progress(show_value=False).props(
             'instant-feedback aria-label="Progress"'
         )

@@ -38,13 +38,11 @@ class SolvePanel:
                 on_change=self._chosen,
             ).props("outlined dense stack-label")
             self._catalogue.classes("min-w-[240px]")
-            file_button(
-                "Upload a catalogue", self._uploaded, largest=LARGEST_TEXT, props="no-caps flat"
-            )
+            file_button("Upload a catalogue", self._uploaded, largest=LARGEST_TEXT, props="flat")
         form = site().forms["design", "solve"]
         self._fields = command_fields(form, only=("budget", "seed", "everything"))
         search = submit_button("Search", self._start, icon="search")
-        search.props("no-caps").classes("q-mt-md")
+        search.classes("q-mt-md")
         earlier = jobs_of(site().jobs, user.name, editor.name)
         if earlier:
             heading("Searches of this worksheet", 3)

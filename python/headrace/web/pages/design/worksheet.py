@@ -31,9 +31,7 @@ async def build(user: User, name: str) -> None:
 
 
 def _panels(user: User, editor: Editor, tabs: ui.tabs) -> None:
-    with ui.tab_panels(tabs, value=sections()[0].title, animated=False).classes(
-        "w-full bg-transparent"
-    ):
+    with ui.tab_panels(tabs, value=sections()[0].title, animated=False).classes("w-full"):
         editor.panels()
         with ui.tab_panel("Flow diagram").classes("q-px-none"):
             flow = FlowDiagram(user, editor)

@@ -6,6 +6,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.command_form import command_fields
 from headrace.web.jobs import RefusedRequest
+from headrace.web.layout import heading
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.site import site
 
@@ -17,8 +18,7 @@ def change(user: User, identifier: str) -> None:
     if job is None or form is None:
         raise NotThere(f"There is no job {identifier}. It may have been removed.")
     request = job.request
-    with ui.element("h2").classes("text-xl q-my-none"):
-        ui.label(job.title)
+    heading(job.title)
     ui.label(form.summary)
     title = ui.input("Title", value=request.title).classes("w-full q-my-md")
     title.props("outlined dense stack-label")
@@ -42,4 +42,4 @@ def change(user: User, identifier: str) -> None:
         except RefusedRequest as error:
             fields.show_error(error)
 
-    submit_button("Run", submit, icon="play_arrow").props("no-caps").classes("q-mt-md")
+    submit_button("Run", submit, icon="play_arrow").classes("q-mt-md")

@@ -41,7 +41,7 @@ TITLE_CELL = """
 <div class="text-negative" style="overflow-wrap: anywhere">{{ props.row.message }}</div></q-td>
 """
 ACTIONS_CELL = """
-<q-td :props="props"><q-btn v-if="props.row.cancel" outline no-caps dense label="Cancel"
+<q-td :props="props"><q-btn v-if="props.row.cancel" outline dense label="Cancel"
 :aria-label="'Cancel ' + props.row.title"
 @click="() => $parent.$emit('cancel', props.row.id)" /></q-td>
 """
@@ -52,7 +52,7 @@ def listing(user: User) -> None:
     for it in site().jobs.damaged:
         ui.label(f"The job {it.name} is damaged and was skipped: {it.reason}").classes("text-body2")
     with ui.row().classes("items-center q-mb-sm"):
-        state = ui.toggle(list(STATES), value="All").props('no-caps aria-label="State"')
+        state = ui.toggle(list(STATES), value="All").props('aria-label="State"')
         mine = ui.switch("Only my jobs")
     table = ui.table(rows=[], columns=COLUMNS, row_key="id").classes("w-full")
     table.props('flat bordered aria-label="Jobs"')
@@ -84,7 +84,7 @@ def listing(user: User) -> None:
             ui.notify(str(error), type="negative")
         refresh()
 
-    more = ui.button("More", on_click=show_more).props("flat no-caps")
+    more = ui.button("More", on_click=show_more).props("flat")
     table.on("cancel", lambda event: cancel(str(event.args)))
     state.on_value_change(refresh)
     mine.on_value_change(refresh)

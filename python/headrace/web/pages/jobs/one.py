@@ -12,6 +12,7 @@ from headrace.web.jobs import Job, JobState, RefusedRequest
 from headrace.web.jobs.commands import PLAYBACK
 from headrace.web.jobs.directory import JobDirectory
 from headrace.web.jobs.watch import JobView
+from headrace.web.layout import heading
 from headrace.web.live_figures import live_figures
 from headrace.web.net_view import show_playback
 from headrace.web.page import NotThere, submit_and_follow, submit_button
@@ -45,8 +46,7 @@ class JobPage:
     def __init__(self, job: Job, user: User) -> None:
         self._job, self._user = job, user
         ui.add_css(STYLE)
-        with ui.element("h2").classes("text-xl q-my-none"):
-            ui.label(job.title)
+        heading(job.title)
         with ui.row().classes("items-center"):
             self._icon = ui.icon(ICONS[job.state], size="sm").props('aria-hidden="true"')
             self._state = ui.label().props('role="status"').classes("text-subtitle1")
@@ -136,15 +136,15 @@ class JobPage:
     def _buttons(self) -> None:
         with ui.row().classes("items-center q-my-sm"):
             self._cancel = ui.button("Cancel", icon="cancel", on_click=self._do_cancel, color=None)
-            self._cancel.props("no-caps outline")
+            self._cancel.props("outline")
             again = submit_button("Run again", self._run_again, icon="replay", color=None)
-            again.props("no-caps outline")
+            again.props("outline")
             ui.link("Change and run again", f"/jobs/{self._job.id}/change")
             self._link = ui.link("Its result in the store", "/results")
             self._link.set_visibility(False)
             self._monitors = ui.link("Monitors at its time", f"/monitors/job/{self._job.id}")
             self._remove = ui.button("Remove", icon="delete", on_click=self._do_remove, color=None)
-            self._remove.props("no-caps flat")
+            self._remove.props("flat")
 
     def _do_cancel(self) -> None:
         try:
@@ -158,8 +158,8 @@ class JobPage:
         with ui.dialog() as dialog, ui.card():
             ui.label("Remove this job with its files? Its result stays in the store.")
             with ui.row():
-                ui.button("Remove it", on_click=lambda: dialog.submit(True)).props("no-caps")
-                ui.button("Keep it", on_click=dialog.close).props("no-caps flat")
+                ui.button("Remove it", on_click=lambda: dialog.submit(True))
+                ui.button("Keep it", on_click=dialog.close).props("flat")
         if not await dialog:
             return
         try:
@@ -225,8 +225,7 @@ def _request(job: Job) -> None:
 
 
 def _heading(text: str) -> None:
-    with ui.element("h3").classes("text-lg q-mt-md q-mb-sm"):
-        ui.label(text)
+    heading(text, 3)
 
 
 def _plain(value: object) -> str:

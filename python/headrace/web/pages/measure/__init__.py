@@ -4,6 +4,7 @@ from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.benchmarks import BENCHMARKS, Benchmark
+from headrace.web.layout import heading
 from headrace.web.page import Page
 from headrace.web.pages.measure import form
 
@@ -21,8 +22,7 @@ def build(user: User) -> None:
     for benchmark in BENCHMARKS:
         groups.setdefault(benchmark.group, []).append(benchmark)
     for group, benchmarks in groups.items():
-        with ui.element("h2").classes("text-xl q-mt-md q-mb-sm"):
-            ui.label(group)
+        heading(group)
         with (
             ui.element("ul")
             .classes("w-full grid gap-3")

@@ -11,6 +11,7 @@ from headrace.web.command_form import CommandFields, command_fields
 from headrace.web.directory_field import DirectoryField
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.job import FormPart
+from headrace.web.layout import heading
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.measure.mix_editor import MixEditor
 from headrace.web.pages.measure.protocol_mix import ProtocolMix
@@ -27,8 +28,7 @@ def build(user: User, name: str) -> None:
     form = None if chosen is None else site().forms.get(chosen.command)
     if chosen is None or form is None:
         raise NotThere(f"There is no benchmark {name}.")
-    with ui.element("h2").classes("text-xl"):
-        ui.label(chosen.title)
+    heading(chosen.title)
     ui.label(chosen.question)
     ui.label(f"headrace {' '.join(chosen.command)}").classes("text-sm font-mono q-mb-sm")
     own = {chosen.directory, chosen.scenario, "workload" if chosen.composer else None}

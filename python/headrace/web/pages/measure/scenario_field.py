@@ -26,7 +26,7 @@ class ScenarioField:
         self._preset.props("outlined dense stack-label")
         # A value that is set later is sent once more behind the page, over what a user has typed.
         self._text = ui.textarea("Scenario (TOML)", value=_scenario_of("ior-easy"))
-        self._text.classes("w-full font-mono")
+        self._text.classes("w-full q-my-md").props("input-class=font-mono")
         self._text.props("outlined autogrow stack-label").props["hint"] = (
             "The system of the scenario is ignored: the same text can be simulated."
         )

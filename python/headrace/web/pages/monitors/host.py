@@ -62,8 +62,7 @@ class HostPage:
         self._states_before: Any = None
         ui.add_css(STYLE)
         ui.link("All hosts", "/monitors")
-        with ui.element("h2").classes("text-xl q-my-none"):
-            ui.label(name)
+        heading(name)
         self._facts = ui.label().classes("text-caption")
         self._states = ui.element("ul").classes("q-my-sm").style("list-style: none; padding: 0")
         self._controls()
@@ -82,13 +81,13 @@ class HostPage:
             if self._window is None:
                 ranges = {key: entry.label for key, entry in RANGES.items()}
                 toggle = ui.toggle(ranges, value=self._range, on_change=self._choose("_range"))
-                toggle.props('no-caps aria-label="Time"')
+                toggle.props('aria-label="Time"')
                 live = ui.switch("Live", value=True)
                 live.on_value_change(self._choose("_is_live"))
             statistics = ui.toggle(
                 list(STATISTICS), value=self._statistic, on_change=self._choose("_statistic")
             )
-            statistics.props('no-caps aria-label="Values of each interval"')
+            statistics.props('aria-label="Values of each interval"')
 
     def _choose(self, attribute: str) -> Callable[[Any], Awaitable[None]]:
         async def chosen(event: Any) -> None:

@@ -68,7 +68,7 @@ class HostCard:
             removable = is_allowed(user, Action.REMOVE, Kind.AGENT)
             if removable and host.url is not None and not host.from_options:
                 button = ui.button("Remove", icon="delete", on_click=lambda: _remove(host.name))
-                button.props(f'flat dense no-caps aria-label="Remove {host.name}"')
+                button.props(f'flat dense aria-label="Remove {host.name}"')
 
     def show(self, host: HostStatus) -> None:
         """Show the host as it is now."""
@@ -96,8 +96,8 @@ async def _remove(name: str) -> None:
     with ui.dialog() as dialog, ui.card():
         ui.label(f"Stop asking {name} and remove its history?")
         with ui.row():
-            ui.button("Remove it", on_click=lambda: dialog.submit(True)).props("no-caps")
-            ui.button("Keep it", on_click=dialog.close).props("no-caps flat")
+            ui.button("Remove it", on_click=lambda: dialog.submit(True))
+            ui.button("Keep it", on_click=dialog.close).props("flat")
     if not await dialog:
         return
     try:
@@ -134,5 +134,5 @@ def _adding(user: User, refresh: object) -> None:
             for field in (url, name, token):
                 field.set_value("")
 
-        ui.button("Add", icon="add", on_click=add).props("no-caps")
+        ui.button("Add", icon="add", on_click=add)
     message = ui.label().props('role="alert"').classes("text-negative")

@@ -27,7 +27,7 @@ def rules(user: User) -> None:
         " one after the other. It ceases to hold in the same way."
     )
     heading("Rules in use")
-    table = ui.element("div").classes("hr-tables")
+    table = ui.element("div").classes("w-full")
 
     def show() -> None:
         table.clear()
@@ -42,7 +42,7 @@ def rules(user: User) -> None:
         " example:"
     )
     _toml(EXAMPLE)
-    area = ui.textarea("Own rules", value=site().monitors.own_rules()).classes("w-full")
+    area = ui.textarea("Own rules", value=site().monitors.own_rules()).classes("w-full q-my-sm")
     area.props('outlined autogrow input-class="font-mono" spellcheck=false')
     message = ui.label().props('role="alert"').classes("text-negative whitespace-pre-line")
     done = ui.label().props('role="status"')
@@ -59,7 +59,7 @@ def rules(user: User) -> None:
         show()
 
     if is_allowed(user, Action.CHANGE, Kind.RULES):
-        ui.button("Check and save", icon="save", on_click=save).props("no-caps")
+        ui.button("Check and save", icon="save", on_click=save)
     else:
         area.props("readonly")
         ui.label("Only operators change rules.")

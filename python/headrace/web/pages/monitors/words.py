@@ -3,6 +3,7 @@
 from nicegui import ui
 
 from headrace.monitors.service import HostStatus
+from headrace.quantities import size
 from headrace.web.times import local_time
 
 ICONS = {
@@ -35,7 +36,7 @@ def facts_text(host: HostStatus) -> str:
     if facts.get("processors"):
         parts.append(f"{facts['processors']} processors")
     if isinstance(memory := facts.get("memory_bytes"), int | float):
-        parts.append(f"{memory / 2**30:.3g} GiB memory")
+        parts.append(f"{size(memory)} of memory")
     if facts.get("version"):
         parts.append(f"Headrace {facts['version']}")
     if facts.get("interval_s"):

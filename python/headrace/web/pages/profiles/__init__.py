@@ -5,6 +5,7 @@ from nicegui import run, ui
 from headrace.quantities import duration
 from headrace.views.profile_values import NO_VERDICT
 from headrace.web.access.users import User
+from headrace.web.layout import heading
 from headrace.web.page import Page
 from headrace.web.pages.profiles import profile
 from headrace.web.pages.profiles.record import draw_record
@@ -20,8 +21,7 @@ async def build(user: User) -> None:
         " names what limits it in each phase."
     )
     draw_record(user)
-    with ui.element("h2").classes("text-xl q-mt-lg"):
-        ui.label("Profiles")
+    heading("Profiles")
     profiles = await run.io_bound(list_profiles, site())
     if not profiles:
         ui.label("No profile has been recorded yet.")

@@ -7,6 +7,7 @@ from nicegui import run, ui
 from headrace.web.access.users import User
 from headrace.web.jobs import Job, JobRequest, RefusedRequest
 from headrace.web.jobs.watch import JobView
+from headrace.web.layout import heading
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
@@ -22,8 +23,7 @@ async def build(user: User, identifier: str) -> None:
     job = site().jobs.job(identifier)
     if job is None or job.request.command != COMMAND:
         raise NotThere(f"There is no profile {identifier}.")
-    with ui.element("h2").classes("text-xl"):
-        ui.label(job.title)
+    heading(job.title)
     ui.link("Job with its log", f"/jobs/{identifier}")
     place = ui.column().classes("w-full")
     if not job.state.ended:
@@ -90,16 +90,14 @@ def _take_trace(job: Job, trace: Path, user: User) -> None:
             return
         ui.navigate.to(f"/traces/{name}")
 
-    with ui.element("h2").classes("text-xl"):
-        ui.label("Captured trace")
+    heading("Captured trace")
     ui.label("Characterise the captured calls, convert them, or replay them in a simulated system.")
     ui.button("Open as a trace", icon="timeline", on_click=take).props("outline")
 
 
 def _report(identifier: str) -> None:
     address = f"/api/profiles/{identifier}/report"
-    with ui.element("h2").classes("text-xl"):
-        ui.label("Report")
+    heading("Report")
     with ui.row():
         ui.link("Open the report", address, new_tab=True)
         ui.link("Download the report", f"{address}?download=true")

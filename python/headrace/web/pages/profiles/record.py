@@ -22,7 +22,7 @@ COMMON = ("interval", "name")
 def draw_record(user: User) -> None:
     """Draw the three ways to record."""
     form = site().forms[COMMAND]
-    with ui.tabs().props("align=left") as tabs:
+    with ui.tabs().props("align=left outside-arrows mobile-arrows") as tabs:
         program = ui.tab("Program", icon="terminal")
         process = ui.tab("Running process", icon="memory")
         host = ui.tab("Whole host", icon="dns")

@@ -28,7 +28,7 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
             {"": "", **{str(way): str(way) for way in By}},
             label="by",
             value=by if by in list(By) else "",
-        )
+        ).classes("min-w-24")
 
         def go() -> None:
             values = {"ids": chosen.value, "name": scenario.value, "by": key.value, "step": step}
@@ -53,7 +53,7 @@ async def build(user: User, ids: str = "", by: str = "", name: str = "", step: s
         ui.label(str(error)).props('role="alert"').classes("text-negative")
         return
     # It escapes all texts of results.
-    ui.html(kinds.html("comparison", compared), sanitize=False).classes("hr-tables")
+    ui.html(kinds.html("comparison", compared), sanitize=False).classes("hr-tables q-mt-md")
     _charts(compared)
 
 

@@ -155,7 +155,10 @@ def _table(sort: str) -> ui.table:
                 "field": key,
                 "align": align,
                 "sortable": key in SORT_KEYS,
-                **({"classes": "whitespace-normal min-w-48"} if key == "changed" else {}),
+                "classes": {
+                    "changed": "whitespace-normal [&:not(:empty)]:min-w-48",
+                    "labels": "whitespace-normal",
+                }.get(key, ""),
             }
             for key, title, align in COLUMNS
         ],

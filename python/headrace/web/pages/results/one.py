@@ -38,7 +38,7 @@ async def build(user: User, identifier: str) -> None:
     ui.label(f"{entry.id}: {origin}{seed}")
     for line in (*changed_since(entry), *described(entry.environment)):
         ui.label(line)
-    with ui.row():
+    with ui.row().classes("q-mt-sm"):
         if entry.kind == "simulated":
             _link("Change and run again", f"/simulate?result={entry.id}", "tune")
         _link("History of this scenario", f"/results/history?result={entry.id}", "timeline")
@@ -51,7 +51,7 @@ async def build(user: User, identifier: str) -> None:
                 "outline"
             )
     _labels(user, entry)
-    with ui.tabs().props('align="left"') as tabs:
+    with ui.tabs().props("align=left outside-arrows mobile-arrows") as tabs:
         ui.tab("Charts")
         ui.tab("Tables")
         ui.tab("Scenario")

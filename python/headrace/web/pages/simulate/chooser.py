@@ -8,6 +8,7 @@ from headrace import _core
 from headrace.simulate.examples import examples
 from headrace.web.access.users import User
 from headrace.web.draft_list import DraftList
+from headrace.web.layout import heading
 
 CARDS = """
 .hr-cards { display: grid; gap: 12px; width: 100%; padding: 0; margin: 0; list-style: none;
@@ -21,16 +22,14 @@ async def build(user: User) -> None:
     ui.label(
         "A scenario describes a storage system, the work that it is given, and how to run it."
     ).classes("q-mb-md")
-    with ui.element("h2").classes("text-xl q-mb-sm"):
-        ui.label("Open an example")
+    heading("Open an example")
     samples = await run.io_bound(examples)
     with ui.element("ul").classes("hr-cards"):
         for it in samples or ():
             with ui.element("li"), ui.card().props("flat bordered").classes("h-full w-full"):
                 ui.link(it.title, f"/simulate?{urlencode({'example': it.name})}").classes("text-lg")
-                ui.label(it.description)
-    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
-        ui.label("Or begin with presets")
+                ui.label(it.description).classes("first-letter:uppercase")
+    heading("Or begin with presets")
     with ui.row().classes("w-full items-center"):
         chosen = {
             name: ui.select(
@@ -51,12 +50,10 @@ async def build(user: User) -> None:
                 f"/simulate?{urlencode({name: value.value for name, value in chosen.items()})}"
             ),
         )
-    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
-        ui.label("Or bring your own")
+    heading("Or bring your own")
     with ui.row():
         ui.link("Write, paste or upload a scenario", "/simulate?own=true")
         ui.link("Use the scenario of a result", "/results")
-    with ui.element("h2").classes("text-xl q-mt-lg q-mb-sm"):
-        ui.label("Or continue a draft")
+    heading("Or continue a draft")
     drafts = DraftList(user, "scenarios", lambda name: f"/simulate?{urlencode({'draft': name})}")
     await drafts.refresh()

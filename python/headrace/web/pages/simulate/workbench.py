@@ -78,7 +78,7 @@ class Workbench:
             if self._address.value("study") and not self._address.value("run")
             else "Result"
         )
-        with ui.tab_panels(tabs, value=shown, animated=False).classes("w-full bg-transparent"):
+        with ui.tab_panels(tabs, value=shown, animated=False).classes("w-full"):
             with ui.tab_panel("Result").classes("q-px-none"):
                 result = ui.element("div").classes("w-full")
             with ui.tab_panel("Sliders").classes("q-px-none"):

@@ -5,6 +5,7 @@ from nicegui import run, ui
 from headrace.quantities import size
 from headrace.views.profile_values import timestamp
 from headrace.web.access.users import User
+from headrace.web.layout import heading
 from headrace.web.page import Page
 from headrace.web.pages.traces import trace
 from headrace.web.site import site
@@ -17,8 +18,7 @@ async def build(user: User) -> None:
         "A trace lists the calls of programs: of strace, Darshan, blktrace, fio and other formats."
     )
     upload_field(user, lambda file: ui.navigate.to(f"/traces/{file.name}"), label="Upload a trace")
-    with ui.element("h2").classes("text-xl q-mt-lg"):
-        ui.label("Uploaded files")
+    heading("Uploaded files")
     files = await run.io_bound(site().uploads.files, user.name)
     if not files:
         ui.label("You have uploaded no file yet.")

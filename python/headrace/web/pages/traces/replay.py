@@ -4,6 +4,7 @@ from nicegui import ui
 
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
+from headrace.web.layout import heading
 from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.traces import complete_systems, replay_scenario
 
@@ -17,15 +18,14 @@ SCENARIO = "scenario.toml"
 
 def draw_replay(user: User, name: str) -> None:
     """Draw the form that simulates a trace."""
-    with ui.element("h2").classes("text-xl q-mt-md"):
-        ui.label("Simulate this trace")
+    heading("Simulate this trace")
     systems = {key: f"{key}: {text}" for key, (text, _) in complete_systems().items()}
     system = ui.select(systems, label="System", value="ext4", on_change=lambda: fill())
     replay = ui.select(REPLAYS, label="Times", value="closed", on_change=lambda: fill())
     for box in (system, replay):
-        box.classes("w-full").props("outlined dense stack-label")
-    text = ui.textarea("Scenario (TOML)").classes("w-full font-mono")
-    text.props("outlined autogrow stack-label")
+        box.classes("w-full q-mb-md").props("outlined dense stack-label")
+    text = ui.textarea("Scenario (TOML)").classes("w-full q-mb-md")
+    text.props("outlined autogrow stack-label input-class=font-mono")
     error = ui.label().classes("text-negative").props('role="alert"')
 
     def fill() -> None:

@@ -7,6 +7,7 @@ from nicegui import ui
 from headrace.web.access.users import User
 from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.jobs.directory import NAME
+from headrace.web.layout import heading
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.pages.traces.replay import draw_replay
 from headrace.web.site import site
@@ -20,8 +21,7 @@ def build(user: User, name: str) -> None:
     path = site().paths.uploads(user.name) / name
     if not NAME.fullmatch(name) or not path.is_file():
         raise NotThere(f"There is no trace {name}.")
-    with ui.element("h2").classes("text-xl"):
-        ui.label(name)
+    heading(name)
     error = ui.label().classes("text-negative").props('role="alert"')
     value = f"upload:{name}"
 
@@ -44,7 +44,7 @@ def build(user: User, name: str) -> None:
             lambda: start(("trace", "findings"), "Costly requests", trace=value),
             icon="report",
         )
-    with ui.row().classes("gap-3 items-end"):
+    with ui.row().classes("gap-3 items-end q-mt-md"):
         target = ui.select(list(TARGETS), label="Convert to", value=TARGETS[0]).classes("w-48")
         target.props("outlined dense stack-label")
         submit_button(
