@@ -26,16 +26,12 @@ LETTER, NARROW_PLOT = 7, 300
 """Width of a letter, and of a chart on telephones, in pixels."""
 GRID_LINE = {"lineStyle": {"color": "rgba(128, 128, 128, 0.3)"}}
 SMALL_TITLE = {"textStyle": {"fontSize": 12}}
-NARROW = {
-    "query": {"maxWidth": 480},
-    "option": {"title": SMALL_TITLE, "xAxis": {"axisLabel": {"interval": "auto"}}},
-}
-"""Changes on telephones."""
-UPRIGHT = {
-    "query": {"maxWidth": 480},
-    "option": {"title": SMALL_TITLE, "xAxis": {"axisLabel": {"interval": "auto", "rotate": 90}}},
-}
-"""Likewise, with names that are slanted on other screens."""
+AUTO = {"interval": "auto"}
+NARROW, UPRIGHT = (
+    {"query": {"maxWidth": 480}, "option": {"title": SMALL_TITLE, "xAxis": {"axisLabel": label}}}
+    for label in (AUTO, AUTO | {"rotate": 90})
+)
+"""Changes on telephones: of charts, and of those with slanted names."""
 NARROW_NAMES = {"width": 110, "fontSize": 10, "lineHeight": 11}
 NARROW_BARS = {
     "query": {"maxWidth": 480},
@@ -138,8 +134,8 @@ class Plot(msgspec.Struct, frozen=True):
 
     def _options(self, series: Sequence[Series]) -> dict[str, Any]:
         names = [one.name for one in series]
-        # The title or the axis may name a single line.
-        titles = f"{self.title} {self.x} {self.y}".lower()
+        # The title or the axis may name a single line, or it stands for all groups.
+        titles = f"{self.title} {self.x} {self.y} all".lower()
         several = len(series) > 1 or any(name.lower() not in titles for name in names)
         legend = {"top": 28, "left": 0, "type": "scroll", "data": names}
         x, y = self._x_axis(series), self._y_axis(series)
@@ -153,7 +149,6 @@ class Plot(msgspec.Struct, frozen=True):
             }
             x |= {"inverse": True, "name": "", "axisLabel": label}
             y |= {"nameGap": 28}
-        narrow = UPRIGHT if self.slanted(series) else NARROW
         return {
             "title": {"text": self.title, "left": 0, "textStyle": {"fontSize": 14}},
             "color": list(COLOURS),
@@ -179,7 +174,9 @@ class Plot(msgspec.Struct, frozen=True):
             "yAxis": x if self.horizontal else y,
             "series": [one for at, curve in enumerate(series) for one in self._drawn(at, curve)],
             "animation": False,
-            "media": [NARROW_BARS if self.horizontal else narrow],
+            "media": [
+                NARROW_BARS if self.horizontal else UPRIGHT if self.slanted(series) else NARROW
+            ],
             **self.more,
         }
 

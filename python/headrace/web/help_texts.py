@@ -73,7 +73,9 @@ def _read(root: Path) -> Iterator[HelpPage]:
         text = file.read_text(encoding="utf-8")
         title, _, rest = text.partition("\n")
         section = SECTIONS.get(path.partition("/")[0], "General")
-        yield HelpPage(path, title.removeprefix("# ").strip(), section, rest.strip())
+        yield HelpPage(
+            path, title.removeprefix("# ").strip().replace("`", ""), section, rest.strip()
+        )
 
 
 def search(words: str, most: int = 20) -> list[Hit]:

@@ -150,6 +150,8 @@ def _numeric(progress: Sequence[Progress]) -> list[str]:
 def _scaled(name: str) -> tuple[str, float]:
     if name in RATES:
         return f"{name} (MB/s)", 1e-6
+    if name == "operations":
+        return "operations/s", 1.0
     return (f"{name} (ms)", 1e3) if name.startswith(SECONDS) else (name, 1.0)
 
 
