@@ -53,7 +53,7 @@ def main() -> None:
 def _save(page: Page, top: str, name: str) -> None:
     """Scroll to a text and save what is visible."""
     found = page.get_by_text(re.compile(f"^{top}$")).first
-    found.evaluate("it => it.scrollIntoView({block: 'start'})")
+    found.evaluate("it => { it.scrollIntoView({block: 'start'}); scrollBy(0, -16); }")
     picture = page.screenshot(path=IMAGES / name)
     if len(picture) > LARGEST:
         raise SystemExit(f"{name}: {len(picture):,} bytes, expected at most {LARGEST:,}")

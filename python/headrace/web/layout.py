@@ -18,7 +18,6 @@ SCROLL_AREAS_URL = f"/scripts/{__version__}/scroll_areas.js"
 CURRENT = ' aria-current="page"'
 STYLE = """
 body { font-size: 15px; }
-html { scroll-padding-top: 76px; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 9999; background: white; color: black; padding: 8px; }
 :focus-visible { outline: 3px solid #d98e04; outline-offset: 2px; }
