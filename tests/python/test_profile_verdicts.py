@@ -223,7 +223,7 @@ def test_a_whole_machine_has_its_limit(
         (
             {"tree.user": 1.8, "tree.busiest_thread": 0.3, "cpu.1.user": 0.9},
             "cpu",
-            "cpu-never-waits",
+            "cpu-all-cores",
         ),
         # Threads that wait for each other now and then.
         (
@@ -245,7 +245,7 @@ def test_a_whole_machine_has_its_limit(
         (
             SMALL_READS | {"paging.refault_bytes_per_s": 18 * MB, "pressure.memory": 0.01},
             "memory",
-            "memory-refaults",
+            "memory-refaults-of-a-group",
         ),
         # Another program re-reads evicted pages on a machine with free memory.
         (
@@ -294,8 +294,8 @@ def test_a_whole_machine_has_its_limit(
                 "tree.running": [1.0, 1.0, 0.0] * 6 + [1.0, 1.0],
                 "tree.disk_wait": [0.0, 0.0, 1.0] * 6 + [0.0, 0.0],
             },
-            "cpu",
-            "cpu-largest-share",
+            "latency",
+            "latency-random-read",
         ),
         # Another program lacks memory.
         (SPIN | {"paging.refault_bytes_per_s": 18 * MB}, "cpu", "cpu-never-waits"),
@@ -463,9 +463,10 @@ def test_a_trace_shows_metadata_operations() -> None:
             "duration_ns": [800_000_000] * 20,
         }
     )
-    [phase] = judge(frame((20, SPIN)), SLOW, trace=trace)
+    busy = SPIN | {"tree.user": 0.2, "tree.system": 0.8, "tree.busiest_thread": 0.9}
+    [phase] = judge(frame((20, busy)), SLOW, trace=trace)
     assert phase.verdict == "metadata"
-    [other] = judge(frame((20, SPIN)), SLOW, trace=trace.with_columns(operation=pl.lit("read")))
+    [other] = judge(frame((20, busy)), SLOW, trace=trace.with_columns(operation=pl.lit("read")))
     assert other.verdict == "cpu"
 
 
@@ -511,7 +512,7 @@ def test_the_sample_after_the_end_of_a_program_does_not_count() -> None:
     ended["tree.user"] = 0.0
     samples = PhaseSamples(pl.DataFrame([row, row | ended]))
     assert FIGURES["balance.sleep"].value(samples) == 0.0
-    assert FIGURES["balance.processor"].value(samples) == pytest.approx(1.0)
+    assert FIGURES["balance.computing"].value(samples) == pytest.approx(1.0)
 
 
 def test_unknown_counters_never_stop_a_verdict() -> None:

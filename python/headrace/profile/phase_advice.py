@@ -92,7 +92,7 @@ def advise_phase(
         least_s = recorded_s = length_s
     context = Context(
         phase.verdict,
-        application.cores,
+        _free_cores(rows, application.cores),
         application.baseline,
         application.directory,
         number,
@@ -218,6 +218,16 @@ def _state(rows: pl.DataFrame, state: str) -> float:
     if "tree.threads" in rows.columns:
         rows = rows.filter(pl.col("tree.threads") >= 1)
     return _mean(rows, f"tree.{state}")
+
+
+def _free_cores(rows: pl.DataFrame, cores: int) -> int:
+    """Return the cores that the program uses or could use: those that others use do not help it.
+    All where the idle time is unknown."""
+    idle = [mean_over_time(rows, f"cpu.{state}") for state in ("idle", "iowait")]
+    if idle[0] is None:
+        return cores
+    used = _mean(rows, "tree.user") + _mean(rows, "tree.system")
+    return max(min(round(used + cores * sum(share or 0.0 for share in idle)), cores), 1)
 
 
 def _mean(rows: pl.DataFrame, column: str) -> float:

@@ -231,7 +231,8 @@ def _add_calls(
 ) -> float:
     """Add the time inside traced calls on files that is no processor time. Returns it.
 
-    Half of the tracer's stops are inside calls. They take no longer than a quick call does.
+    Looks decide how much it is, if there are enough of them, and the calls its kinds. Half of the
+    tracer's stops are inside calls. They take no longer than a quick call does.
     """
     total = max(sum(calls.counts.values()), 1)
     each = min(parts["tracer"] / 2 / total, calls.quick_s)
@@ -243,14 +244,15 @@ def _add_calls(
         # A read of a FIFO is in the trace like that of a file.
         weights["read"] = weights["write"] = 0.0
     within, overhead = sum(weights.values()), each * total
-    blocked = min(max(calls.union_s - overhead - parts["system"], 0.0), rest)
     count = sum(looks.values())
     if count >= FEWEST_LOOKS:
         # A call of a cached file takes the tracer's time, as a read of a FIFO takes its writer's.
-        on_storage = sum(looks.get(kind, 0.0) for kind in (*ON_STORAGE, "disk", "asleep"))
-        blocked = min(blocked, rest * (on_storage + 1) / (count + 1))
+        on_storage = sum(looks.get(kind, 0.0) for kind in ON_STORAGE[:-1])
+        blocked = rest * on_storage / count
+    else:
+        blocked = min(max(calls.union_s - overhead - parts["system"], 0.0), rest)
     faults = rest * looks.pop("fault", 0.0) / count if count else 0.0
-    for kind in (*ON_STORAGE, "disk"):
+    for kind in ON_STORAGE if count >= FEWEST_LOOKS else (*ON_STORAGE, "disk"):
         looks.pop(kind, None)
     faults = min(faults, rest - blocked)
     parts["read"] += faults
@@ -272,7 +274,7 @@ def _add_looks(
     if rest <= 0:
         return {}
     requests_s = phase.own_requests() * LONGEST_REQUEST_S
-    plausible = 0.0 if with_calls else min(requests_s / rest, 1.0)
+    plausible = min(requests_s / rest, 1.0)
     direction = phase.direction()
     run_s = parts["user"] + parts["system"]
     creates = phase.seconds("tree.short_lived") >= CREATING * run_s > 0
@@ -297,9 +299,9 @@ def _add_looks(
             weights["sleep"] += count
             sleeps[kind] = count
     stopped = min(stop_s / rest, 1.0)
-    prior = {direction: plausible, "tracer": stopped}
+    prior = {direction: 0.0 if with_calls else plausible, "tracer": stopped}
     prior["unknown"] = max(1.0 - sum(prior.values()), 0.0)
-    scale = sum(prior.values())
+    scale = sum(prior.values()) or 1.0
     for part, weight in prior.items():
         weights[part] += weight / scale
     total = sum(weights.values())

@@ -148,7 +148,8 @@ class ThreadStates:
         """Return the kind of call in which a thread waits; "" if it is unknown."""
         words = _text(f"{path}/syscall").split()
         if not words or not words[0].isdigit():
-            return "fault" if words[:1] == [b"running"] else ""
+            # -1: it waits outside a call (proc(5)).
+            return "fault" if words[:1] in ([b"running"], [b"-1"]) else ""
         kind = self._kinds.get(int(words[0]), "")
         if kind in OF_FILES and len(words) > 1:
             return _of_descriptor(kind, f"{path}/fd/{int(words[1], 16)}")
@@ -172,9 +173,9 @@ def most_active(states: list[tuple[str, str]]) -> dict[str, float]:
         kinds = [kind if kind in (*ON_STORAGE, *ASLEEP) else "disk" for kind in kinds]
         storage = [kind for kind in kinds if kind in ON_STORAGE] or kinds
         return _weights(storage)
-    if letters & {"t", "T"}:
+    if "t" in letters:
         return {"traced": 1.0}
-    asleep = [kind or "asleep" for state, kind in states if state in ("S", "I")]
+    asleep = [kind or "asleep" for state, kind in states if state in ("S", "I", "T")]
     asleep = ["asleep" if kind == "fault" else kind for kind in asleep]
     return _weights([kind for kind in asleep if kind != "child"] or asleep)
 
