@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from headrace.profile.counters.limits import GroupLimits
 from headrace.profile.counters.source import Watched
@@ -24,10 +25,14 @@ from headrace.profile.counters.thread_states import (
     call_kinds,
     most_active,
 )
-from headrace.profile.document import BALANCE_PARTS
+from headrace.profile.document import BALANCE_PARTS, Phase, TimeBalance
 from headrace.profile.figures import busiest_disk
 from headrace.profile.time_balance import OWN_PARTS, own_share, time_balance
 from headrace.profile.traced_calls import traced_calls
+from headrace.report.profile_report.charts import OF_SAMPLES
+from headrace.report.profile_report.data import ProfileData
+from headrace.report.profile_report.sections.summary import verdict
+from headrace.views.time_balance import PARTS
 
 MB = 1e6
 SHARES = st.floats(0, 3)
@@ -270,3 +275,15 @@ def _removed(group: Path) -> dict[str, float] | None:
     except OSError:
         return None
     return {}
+
+
+def test_the_report_begins_with_the_balance() -> None:
+    balance = TimeBalance(seconds={"system": 1.0, "sync": 7.0, "sleep": 2.0})
+    phase = Phase(from_s=0.0, to_s=10.0, verdict="latency", balance=balance, confidence=0.9)
+    data = ProfileData({"name": "db", "verdict": "latency", "phases": [to_builtins(phase)]})
+    lead = verdict(data)
+    assert "70.0 % waiting for syncs, 20.0 % waiting for a lock" in lead
+    (chart,) = OF_SAMPLES[0](data)
+    assert chart.name == "time-balance"
+    labels = chart.figure.axes[0].get_legend_handles_labels()[1]
+    assert labels == [PARTS[part].words for part in ("system", "sync", "sleep")]

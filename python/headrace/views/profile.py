@@ -112,7 +112,7 @@ def verdicts(profile: Profile) -> View:
     if profile.host_verdicts:
         blocks.append(_hosts(profile))
     blocks.append(_phases(profile))
-    if (balance := time_balance.table(phases)) is not None:
+    if (balance := time_balance.table([phase.balance for phase in phases])) is not None:
         blocks.append(balance)
     if any(phase.evidence for phase in phases):
         blocks.append(_evidence(phases))
@@ -138,7 +138,7 @@ def heading(profile: Profile) -> Note:
             limit += f" on {plain_line(profile.host)}"
     else:
         limit = f"{words.limit} ({NO_VERDICT})" if profile.phases else "no verdict"
-    parts = time_balance.main_parts(profile.phases)
+    parts = time_balance.main_parts([phase.balance for phase in profile.phases])
     run = f"{_time(profile)}: {parts}" if parts else _time(profile)
     return Note(run, f"{plain_line(profile.name)}: {limit}\n")
 
@@ -243,7 +243,7 @@ def phase_view(phase: Phase) -> View:
     if phase.confidence is not None:
         limit += f" Confidence: {percent(phase.confidence)} %."
     blocks: list[Block] = [Note(limit)]
-    if (balance := time_balance.table([phase])) is not None:
+    if (balance := time_balance.table([phase.balance])) is not None:
         blocks.append(balance)
     if phase.evidence:
         rows = [

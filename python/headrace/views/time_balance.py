@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headrace.profile.document import BALANCE_PARTS, Phase
+from headrace.profile.document import BALANCE_PARTS, TimeBalance
 from headrace.quantities import duration, percent
 from headrace.render.blocks import Table
 
@@ -35,17 +35,21 @@ PARTS = {
 """By part, as in `headrace.profile.document.BALANCE_PARTS`."""
 
 
-def totals(phases: Sequence[Phase]) -> dict[str, float]:
+Balances = Sequence[TimeBalance | None]
+"""Balances of phases; None of a phase without one."""
+
+
+def totals(balances: Balances) -> dict[str, float]:
     """Return the seconds of all phases by part; empty without a balance."""
-    known = [phase.balance.seconds for phase in phases if phase.balance is not None]
+    known = [balance.seconds for balance in balances if balance is not None]
     if not known:
         return {}
     return {part: sum(seconds.get(part, 0.0) for seconds in known) for part in BALANCE_PARTS}
 
 
-def table(phases: Sequence[Phase]) -> Table | None:
+def table(balances: Balances) -> Table | None:
     """Return the balance of phases as a table; None without one."""
-    seconds = totals(phases)
+    seconds = totals(balances)
     total = sum(seconds.values())
     if total <= 0:
         return None
@@ -57,9 +61,9 @@ def table(phases: Sequence[Phase]) -> Table | None:
     return Table.of_rows("Time balance", ("the program's time", "time", "share %"), rows, 1)
 
 
-def main_parts(phases: Sequence[Phase]) -> str:
+def main_parts(balances: Balances) -> str:
     """Return the two largest parts in words, such as "71 % waiting for syncs"."""
-    seconds = totals(phases)
+    seconds = totals(balances)
     total = sum(seconds.values())
     largest = sorted(seconds, key=lambda part: -seconds[part])[:2]
     shares = [

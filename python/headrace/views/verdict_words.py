@@ -80,7 +80,7 @@ VERDICTS = {
         "#BBBBBB",
     ),
     "unsure": VerdictWords(
-        "a limit that the figures do not decide",
+        "an uncertain resource",
         "No use of time is clearly the largest, or too much of the time is not known.",
         None,
         "#DDDDDD",

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
+from headrace.profile.document import TimeBalance
 from headrace.profile.interval_means import lengths, weighted_mean
 from headrace.profile.worksheet import MachineFacts, facts_of
 
@@ -36,6 +38,12 @@ class ProfileData:
     def phases(self) -> Sequence[Document]:
         """Phases in order."""
         return list(self.profile.get("phases") or [])
+
+    @cached_property
+    def balances(self) -> list[TimeBalance | None]:
+        """Time balances of the phases."""
+        documents = (phase.get("balance") for phase in self.phases)
+        return [one and msgspec.convert(one, TimeBalance) for one in documents]
 
     @cached_property
     def facts(self) -> MachineFacts:

@@ -14,6 +14,7 @@ from headrace.report.profile_report.charts import (
     processes,
     remote,
     requests,
+    time_balance,
     write_back,
 )
 from headrace.report.profile_report.data import ProfileData
@@ -22,6 +23,7 @@ Charts = Callable[[ProfileData], Iterator[Chart]]
 """Yields the charts of one kind; nothing without data for them."""
 
 OF_SAMPLES: tuple[Charts, ...] = (
+    time_balance.charts,
     io_profile.charts,
     processes.charts,
     cores.charts,

@@ -1,13 +1,24 @@
-"""The verdict in one sentence, and the best change."""
+"""The verdict in one sentence, the time balance, and the best changes."""
 
 from collections.abc import Sequence
 
 from headrace.quantities import duration, percent
-from headrace.report.document.content import Block, Facts, Paragraph, Picture, Section, foreign
+from headrace.report.document.content import (
+    Block,
+    Bullets,
+    Facts,
+    Paragraph,
+    Picture,
+    Section,
+    foreign,
+)
 from headrace.report.profile_report.data import Document, ProfileData
 from headrace.views.profile_values import Change, changes, speedup, timestamp
+from headrace.views.time_balance import main_parts
 from headrace.views.verdict_words import verdict_words
 
+MOST_CHANGES = 3
+"""Changes in the summary."""
 NOT_SEEN = (
     "Sampling cannot show race conditions, deadlocks, sleeps inside the program and waits for"
     " input (Hindman 2011, section 5.1)."
@@ -19,7 +30,7 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     blocks: list[Block] = [Paragraph(verdict(data), "lead")]
     advised = changes(data.phases)
     if advised:
-        blocks.append(Paragraph(best_change(advised[0], data)))
+        blocks.append(Bullets([best_change(change, data) for change in advised[:MOST_CHANGES]]))
     elif data.phases:
         blocks.append(
             Paragraph("No change has a predicted gain that is large enough to be advised.")
@@ -39,15 +50,17 @@ def verdict(data: ProfileData) -> str:
     limited = sum(phase["to_s"] - phase["from_s"] for phase in phases if phase["verdict"] == word)
     total = sum(phase["to_s"] - phase["from_s"] for phase in phases)
     share = f" for {percent(limited / total)} % of {duration(total)}" if total > 0 else ""
-    return f"{name} was limited by {verdict_words(word).limit}{share} (verdict: {word})."
+    parts = main_parts(data.balances)
+    balance = f" Its time: {parts}." if parts else ""
+    return f"{name} was limited by {verdict_words(word).limit}{share} (verdict: {word}).{balance}"
 
 
 def best_change(change: Change, data: ProfileData) -> str:
-    """Return the change that saves most time as a sentence with its gain."""
+    """Return a change as a sentence with its gain."""
     saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
     phase, gain = max(change.gains, key=lambda pair: pair[1])
     return (
-        f"Best change: {foreign(change.description)} Predicted: phase {phase} runs"
+        f"{foreign(change.description)} Predicted: phase {phase} runs"
         f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less."
     )
 

@@ -20,10 +20,10 @@ from headrace.report.profile_report.data import Document, ProfileData
 from headrace.views.profile_values import UNKNOWN
 
 BUSIEST = 20
-IN_TABLES = (
-    *("operations", "request_sizes", "common_sizes", "busiest_files"),
-    *("access", "access_patterns", "file_lengths", "skipped"),
-)
+MOST_SIZES = 10
+LEAST_SIZE_SHARE = 0.01
+"""Sizes with a smaller share of the requests are left out of their table, and counted."""
+QUANTILES = (("median", "p50"), ("90 %", "p90"), ("at most", "max"))
 OF_WORKLOAD = ("toml", "workload", "not_reproduced")
 
 
@@ -46,8 +46,54 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
 
 
 def _figures(traits: Document) -> list[Block]:
-    rest = {key: value for key, value in traits.items() if key not in IN_TABLES}
-    return [Facts(flat(rest))]
+    """Return the main figures in words; profile.json has all."""
+    syncs, bursts, calls = (traits.get(key) or {} for key in ("syncs", "bursts", "concurrency"))
+    thinks = traits.get("think_times") or {}
+    rows = [
+        ("Records", whole(traits.get("records"))),
+        ("Processes", f"{whole(traits.get('processes'))}, {_moving(traits)} read or write"),
+        ("Files", whole(traits.get("files"))),
+        ("Read, written", f"{_bytes(traits, 'read')}, {_bytes(traits, 'written')}"),
+        ("Syncs", _timed(syncs, "time_s")),
+        ("Time in calls", _share_of_span(calls)),
+        ("Calls at once", f"mean {figure(calls.get('mean'))}, at most {whole(calls.get('max'))}"),
+        ("Time between calls", _quantiles(thinks)),
+        ("Bursts", f"{whole(bursts.get('count'))}, {_apart(bursts)}"),
+        ("Mapped files", whole(traits.get("mapped"))),
+    ]
+    return [Facts(rows)]
+
+
+def _moving(traits: Document) -> str:
+    return whole(traits.get("moving_processes"))
+
+
+def _bytes(traits: Document, way: str) -> str:
+    value = traits.get(f"bytes_{way}")
+    return UNKNOWN if value is None else size(value)
+
+
+def _timed(values: Document, key: str) -> str:
+    seconds = values.get(key)
+    count = whole(values.get("count"))
+    return count if seconds is None else f"{count}, {duration(seconds)}"
+
+
+def _share_of_span(calls: Document) -> str:
+    busy, share = calls.get("busy_s"), calls.get("share_of_span")
+    if busy is None or share is None:
+        return UNKNOWN
+    return f"{duration(busy)}, {percent(share)} % of the trace"
+
+
+def _quantiles(thinks: Document) -> str:
+    known = [(word, thinks.get(f"{key}_s")) for word, key in QUANTILES]
+    return ", ".join(f"{word} {duration(value)}" for word, value in known if value is not None)
+
+
+def _apart(bursts: Document) -> str:
+    gap = bursts.get("gap_s")
+    return "apart by an unknown gap" if gap is None else f"apart by over {duration(gap)}"
 
 
 def _tables(traits: Document) -> list[Block]:
@@ -91,10 +137,15 @@ def _sizes(sizes: Sequence[Document]) -> Table:
 
 
 def _common(sizes: Sequence[Document]) -> Table:
+    total = sum(entry["count"] for entry in sizes)
+    shown = [entry for entry in sizes if entry["count"] >= LEAST_SIZE_SHARE * total][:MOST_SIZES]
     rows = [
-        [foreign(it["operation"], 40), binary_size(it["bytes"]), whole(it["count"])] for it in sizes
+        [foreign(entry["operation"], 40), binary_size(entry["bytes"]), whole(entry["count"])]
+        for entry in shown
     ]
-    return Table("Most frequent sizes", ["Operation", "Size", "Requests"], "lrr", rows)
+    left = len(sizes) - len(shown)
+    note = f"{whole(left)} rarer sizes are in profile.json." if left else ""
+    return Table("Most frequent sizes", ["Operation", "Size", "Requests"], "lrr", rows, note=note)
 
 
 def _patterns(patterns: Mapping[str, int]) -> Table:
