@@ -505,6 +505,13 @@ def test_a_program_that_no_sample_shows_does_not_sleep() -> None:
     assert any("it is too short" in it for it in phase.notes)
 
 
+def test_a_program_that_was_never_seen_has_no_verdict() -> None:
+    row = {"from_s": 0.0, "to_s": 0.01, "tree.user": 0.0, "tree.system": 0.0, "tree.threads": 0.0}
+    (phase,) = judge(pl.DataFrame([row | {"cpu.idle": 0.9}]))
+    assert (phase.verdict, phase.balance, phase.confidence) == (None, None, None)
+    assert any("it is too short" in note for note in phase.notes)
+
+
 def test_the_sample_after_the_end_of_a_program_does_not_count() -> None:
     row = {"from_s": 0.0, "to_s": 1.0, "tree.threads": 1.0, "tree.running": 1.0}
     row |= {"tree.disk_wait": 0.0, "tree.sleeping": 0.0, "tree.user": 1.0, "tree.system": 0.0}

@@ -83,7 +83,10 @@ class PhaseSamples:
 
     @cached_property
     def balance(self) -> TimeBalance | None:
-        """Where the program's time goes; None if no program is watched."""
+        """Where the program's time goes; None if no program is watched, or none was seen."""
+        used = sum_of(self.rates, "tree.user", "tree.system")
+        if self.alive.is_empty() and (used is None or not used.sum()):
+            return None
         return time_balance(self.rates, self.disk, self.calls, stops=self.stops, cores=self.cores)
 
     @cached_property

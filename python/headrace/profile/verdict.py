@@ -201,8 +201,9 @@ def _phase(decided: _Decided, rules: Sequence[Rule]) -> Phase:
     phase.balance = samples.balance
     phase.confidence = _confidence(samples)
     if decisive is None:
-        is_known = samples.value("machine.idle") is not None
-        phase.notes.append(UNLIMITED if samples.balance is None and is_known else UNMATCHED)
+        is_host = samples.value("program.cores") is None
+        is_known = is_host and samples.value("machine.idle") is not None
+        phase.notes.append(UNLIMITED if is_known else UNMATCHED)
     else:
         phase.notes.append(decisive.text)
         phase.evidence.extend(_evidence(decisive, samples))
