@@ -1,6 +1,7 @@
 """A profile: the use of each host, and the phases with their verdicts, evidence and advice."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from headrace.fields import to_document
 from headrace.plain_text import plain_line
@@ -140,6 +141,11 @@ def heading(profile: Profile) -> Note:
         limit = f"{words.limit} ({NO_VERDICT})" if profile.phases else "no verdict"
     parts = time_balance.main_parts([phase.balance for phase in profile.phases])
     run = f"{_time(profile)}: {parts}" if parts else _time(profile)
+    known = [phase for phase in profile.phases if phase.verdict == profile.verdict]
+    weights = [phase.to_s - phase.from_s for phase in known if phase.confidence is not None]
+    if profile.verdict and sum(weights) > 0:
+        values = [phase.confidence for phase in known if phase.confidence is not None]
+        run += f"; confidence {_share(fmean(values, weights))}"
     return Note(run, f"{plain_line(profile.name)}: {limit}\n")
 
 
