@@ -261,6 +261,9 @@ class Plot(msgspec.Struct, frozen=True):
     def _marks(self, spans: Sequence[Span], x_range: tuple[float, float] | None) -> dict[str, Any]:
         begin, end = x_range or (spans[0].begin, max(span.end for span in spans))
         letters = NARROW_PLOT / (LETTER * max(end - begin, 1e-9))
+        spans = sorted(spans, key=lambda span: span.begin)
+        # A name has room up to the next part, or all if it is alone.
+        ends = [*(span.begin for span in spans[1:]), end if len(spans) > 1 else math.inf]
         return {
             "silent": True,
             "itemStyle": {"color": "rgba(230, 159, 0, 0.18)"},
@@ -270,12 +273,11 @@ class Plot(msgspec.Struct, frozen=True):
                     {
                         "name": span.name,
                         "xAxis": self._at(span.begin),
-                        # Names of narrow parts would cover each other.
-                        "label": {"show": (span.end - span.begin) * letters > len(span.name)},
+                        "label": {"show": (room - span.begin) * letters > len(span.name)},
                     },
                     {"xAxis": self._at(span.end)},
                 ]
-                for span in spans
+                for span, room in zip(spans, ends, strict=True)
             ],
         }
 
