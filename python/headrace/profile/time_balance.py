@@ -115,7 +115,9 @@ def time_balance(
     looks.pop("running", None)
     if calls is not None:
         rest -= _add_calls(parts, rest, calls, looks, transfers=phase.own_requests() > 0)
-    sleeps = _add_looks(parts, rest, looks, phase, tracer_stops * STOP_S, with_calls=bool(calls))
+    sleeps = _add_looks(
+        parts, rest, looks, phase, tracer_stops * STOP_S, with_calls=calls is not None
+    )
     seconds = {name: parts[name] for name in BALANCE_PARTS}
     return TimeBalance(seconds=seconds, sleeps=sleeps, looks=round(phase.look_count))
 

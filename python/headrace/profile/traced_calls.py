@@ -53,10 +53,6 @@ class TracedCalls:
         """Return the rate of operations."""
         return sum(self.counts.get(operation, 0) for operation in operations) / self.span_s
 
-    def share(self, *operations: str) -> float:
-        """Return their time as a share of the span, at most 1."""
-        return min(sum(self.times_s.get(entry, 0.0) for entry in operations) / self.span_s, 1.0)
-
     @property
     def metadata_per_s(self) -> float:
         """Rate of metadata operations."""
