@@ -177,7 +177,7 @@ def test_a_look_counts_the_most_active_thread(
 
 @pytest.fixture
 def fifo() -> Iterator[Path]:
-    """A FIFO that nobody writes."""
+    """A FIFO without a writer."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fifo"
         os.mkfifo(path)
@@ -267,6 +267,12 @@ def test_the_quota_of_a_real_group_is_read() -> None:
                 program.kill()
     finally:
         _until(lambda: _removed(group))
+
+
+def test_the_path_of_a_group_may_be_no_utf8(tmp_path: Path) -> None:
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "cgroup").write_bytes(b"1:cpu:/caf\xe9\n0::/caf\xe9\n")
+    assert GroupLimits(Watched(proc=tmp_path, roots=lambda: [7])).read() == {}
 
 
 def _removed(group: Path) -> dict[str, float] | None:

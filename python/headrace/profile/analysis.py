@@ -250,9 +250,8 @@ def _add_advice(
             return
     assert profile.capture is not None
     cost = tracer_cost(METHODS[profile.capture.method].wrap)
-    tracer_s, system_s = (
-        (0.0, 0.0) if cost is None else (max(it.value, 0.0) for it in (cost.gap_s, cost.system_s))
-    )
+    added = () if cost is None else (cost.gap_s, cost.system_s)
+    tracer_s, system_s = [max(time_s.value, 0.0) for time_s in added] or (0.0, 0.0)
     figures = {} if baseline is None else {n: one.value for n, one in baseline.figures.items()}
     known = (figures, tracer_s, directory, system_s, model != "baseline")
     application = Application(records, rates, machine, cores_of(rates), *known)

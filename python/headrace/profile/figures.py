@@ -10,7 +10,7 @@ import polars as pl
 from headrace.profile.counters.thread_states import NEW_PROCESSES
 from headrace.profile.devices import names, sum_of
 from headrace.profile.document import TimeBalance
-from headrace.profile.time_balance import OWN_PARTS, own_share, time_balance
+from headrace.profile.time_balance import OWN_PARTS, looks_by_kind, own_share, time_balance
 from headrace.profile.traced_calls import TracedCalls
 
 PAGE = 4096.0
@@ -198,11 +198,9 @@ def _renewed(samples: PhaseSamples) -> float | None:
 
 def _share_of_looks(samples: PhaseSamples, column: str) -> float | None:
     """Return looks of a kind as a share of all; None in recordings without looks."""
-    columns = [name for name in samples.rates.columns if name.startswith("states.")]
-    looks = sum(float(samples.rates[name].sum()) for name in columns if name != NEW_PROCESSES)
-    if not looks:
-        return None
-    return float(samples.rates[column].sum()) / looks if column in columns else 0.0
+    total = sum(looks_by_kind(samples.rates).values())
+    looks = sum_of(samples.rates, column)
+    return _ratio(0.0 if looks is None else float(looks.sum()), total)
 
 
 def _own_balance(samples: PhaseSamples) -> float | None:

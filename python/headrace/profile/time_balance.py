@@ -122,6 +122,16 @@ def time_balance(
     return TimeBalance(seconds=seconds, sleeps=sleeps, looks=round(phase.look_count))
 
 
+def looks_by_kind(rates: pl.DataFrame) -> dict[str, float]:
+    """Return the looks at the program's threads by kind; empty in recordings without looks."""
+    columns = [name for name in rates.columns if name.startswith("states.")]
+    return {
+        name.removeprefix("states."): float(rates[name].fill_null(0.0).sum())
+        for name in columns
+        if name != NEW_PROCESSES
+    }
+
+
 class _Phase:
     """Sums over the rows of a phase."""
 
@@ -148,12 +158,7 @@ class _Phase:
 
     def looks(self) -> dict[str, float]:
         """Return the looks by kind; of older recordings those of the samples."""
-        columns = [name for name in self.rates.columns if name.startswith("states.")]
-        looks = {
-            name.removeprefix("states."): float(self.rates[name].fill_null(0.0).sum())
-            for name in columns
-            if name != NEW_PROCESSES
-        }
+        looks = looks_by_kind(self.rates)
         if not sum(looks.values()):
             looks = {}
             kinds = {"running": "running", "disk_wait": "disk", "traced": "traced"}

@@ -141,11 +141,15 @@ def heading(profile: Profile) -> Note:
         limit = f"{words.limit} ({NO_VERDICT})" if profile.phases else "no verdict"
     parts = time_balance.main_parts([phase.balance for phase in profile.phases])
     run = f"{_time(profile)}: {parts}" if parts else _time(profile)
-    known = [phase for phase in profile.phases if phase.verdict == profile.verdict]
-    weights = [phase.to_s - phase.from_s for phase in known if phase.confidence is not None]
-    if profile.verdict and sum(weights) > 0:
-        values = [phase.confidence for phase in known if phase.confidence is not None]
-        run += f"; confidence {_share(fmean(values, weights))}"
+    known = [
+        (phase.confidence, phase.to_s - phase.from_s)
+        for phase in profile.phases
+        if phase.confidence is not None
+        and phase.verdict == profile.verdict
+        and phase.to_s > phase.from_s
+    ]
+    if profile.verdict and known:
+        run += f"; confidence {_share(fmean(*zip(*known, strict=True)))}"
     return Note(run, f"{plain_line(profile.name)}: {limit}\n")
 
 

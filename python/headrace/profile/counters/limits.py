@@ -5,7 +5,8 @@ The group is that of the program, as /proc/PID/cgroup names it at each sample. T
 with a limit counts: this one, or one above it.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,8 +57,11 @@ class GroupLimits:
         process = next(iter(self._watched.roots()), None)
         if process is None:
             return None
+        process = _child_of_tracer(process, self._watched)
+        # A path may be no UTF-8.
+        lines = os.fsdecode(_text(self._watched.proc / str(process) / "cgroup")).splitlines()
         raw: Raw = {}
-        for directory, files in self._groups(_child_of_tracer(process, self._watched), "cpu"):
+        for directory, files in self._groups(lines, "cpu"):
             if (quota := _quota(directory, files)) is not None:
                 stat = _text(directory / "cpu.stat")
                 raw["quota"] = quota
@@ -65,7 +69,7 @@ class GroupLimits:
                 raw["throttled"] = number_after(stat, b"nr_throttled ")
                 raw["throttled_s"] = (number_after(stat, files.throttled) or 0) * files.seconds
                 break
-        for directory, files in self._groups(_child_of_tracer(process, self._watched), "memory"):
+        for directory, files in self._groups(lines, "memory"):
             limit = _number(directory / files.limit)
             if limit is not None and limit < UNLIMITED:
                 stat = _text(directory / "memory.stat")
@@ -79,9 +83,9 @@ class GroupLimits:
                 break
         return raw
 
-    def _groups(self, process: int, controller: str) -> list[tuple[Path, _Files]]:
-        """Return the groups of a process for a controller, the nearest one first."""
-        for line in _text(self._watched.proc / str(process) / "cgroup").decode().splitlines():
+    def _groups(self, lines: Sequence[str], controller: str) -> list[tuple[Path, _Files]]:
+        """Return the groups in /proc/PID/cgroup for a controller, the nearest one first."""
+        for line in lines:
             number, controllers, path = line.split(":", 2)
             is_second = number == "0"
             if not is_second and controller not in controllers.split(","):
