@@ -472,7 +472,7 @@ def main() -> int:
                     load.append(os.getloadavg()[0])
                     print(rows(results[-1]), flush=True)
     if given.json:
-        given.json.write_text(json.dumps([vars(it) for it in results], indent=1))
+        given.json.write_text(json.dumps([vars(result) for result in results], indent=1))
     print(table(results))
     errors = [it.error(gain) for it in results if it.after_s for gain in compared(it)]
     if errors:
@@ -542,7 +542,7 @@ import os, random, sys
 directory, size, files = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 os.makedirs(f"{directory}/files", exist_ok=True)
 written = ["output", "output2", "output-journal"]
-for name in written + [f"files/{it}" for it in os.listdir(f"{directory}/files")]:
+for name in written + [f"files/{name}" for name in os.listdir(f"{directory}/files")]:
     if os.path.exists(f"{directory}/{name}"):
         os.remove(f"{directory}/{name}")
 path = f"{directory}/input"

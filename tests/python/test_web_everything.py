@@ -286,7 +286,7 @@ async def kept():
 
 main()
 """
-"""A server that deletes the pages that nobody has open, and counts what is kept of them."""
+"""A server that deletes all pages that are not open, and counts their remaining objects."""
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +363,7 @@ def test_a_page_is_sound_and_accessible(filled: Filled, browser: Browser, addres
 
 
 def kept(site: RunningSite) -> dict[str, int]:
-    """Return how many objects of pages the server keeps that nobody has open, by type."""
+    """Return the number of remaining objects of pages that are not open, by type."""
     answer: dict[str, int] = site.get("/kept").json()
     return answer
 

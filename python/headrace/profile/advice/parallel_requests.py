@@ -29,8 +29,9 @@ def _apply(case: Case, _: Context) -> Changed | None:
     rows = case.records.with_row_index("_row").with_columns(
         _program=pl.col("process"), process=pl.col("process") + "#" + lane.cast(pl.String)
     )
-    # The program computes for one request at a time: who computes has its only token. A channel has
-    # at the start what is received and never sent: a last process takes the token in the end.
+    # The program computes for one request at a time: the computing lane has its only token. A
+    # channel starts with the messages that are received and never sent: the last process receives
+    # the token at the end.
     token, ended = pl.col("_program") + " computes", pl.col("_program") + " ended"
     computing, no_gap = rows.filter(pl.col("gap_ns") > 0), pl.lit(0, pl.Int64)
     ends = rows.group_by("process", maintain_order=True).last().with_columns(gap_ns=no_gap)

@@ -59,7 +59,7 @@ before = resource.getrusage(resource.RUSAGE_SELF)
 seconds = loop(count, *calls, name, bytes(size))
 after = resource.getrusage(resource.RUSAGE_SELF)
 times = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
-print(seconds, loop(count, *5 * ["".format], name, bytes(size)), *(round(1e9 * it) for it in times))
+print(seconds, loop(count, *5 * ["".format], name, bytes(size)), *(round(1e9 * t) for t in times))
 """
 """Prints the nanoseconds of a loop of calls, those of the same loop with functions that make none,
 and the user and system time of the first."""

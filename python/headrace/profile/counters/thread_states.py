@@ -1,4 +1,4 @@
-"""States of a program's threads, sampled often: what it does while no thread of it runs.
+"""States of a program's threads, sampled often: the waits of the time in which none runs.
 
 Each look reads /proc/PID/task/TID/stat of all threads and, of one that waits, its system call in
 /proc/PID/task/TID/syscall (proc(5)). The look counts once, by the most active thread: one that

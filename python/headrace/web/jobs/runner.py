@@ -208,7 +208,7 @@ def _wait_for_job() -> int:
     """Import, and run the command of the directory that standard input names. End without one."""
     for module in IMPORTS:
         importlib.import_module(module)
-    # Python starts `uname` at the first call, and saves what it prints.
+    # Python starts `uname` at the first call, and saves its output.
     platform.platform()
     # The command shares the memory of what is imported.
     gc.collect()
