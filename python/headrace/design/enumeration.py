@@ -64,40 +64,60 @@ class Filling(NamedTuple):
     """Whether spares are disks of their own, and not space on all disks."""
 
 
-def designs(
-    worksheet: Worksheet, catalogue: Catalogue, options: Options, scale: float = 1.0
-) -> Iterator[Design]:
-    """Yield the designs that hold the data.
+class Family(NamedTuple):
+    """Designs that differ in the numbers of servers and of arrays only."""
 
-    The number of servers is the least whose slots hold what the data grows to in the years to plan
-    for, and twice that. For each number, one design has the disks that are needed first, and one
-    has all slots filled.
+    file_system: FileSystem
+    housing: Housing
+    disk: DiskModel
+    filling: Filling
+    copies: int
+    code: Code | None
 
-    Args:
-        worksheet: Capacity to buy first and its growth.
-        catalogue: What can be bought.
-        options: Values to combine.
-        scale: Factor on the number of servers, for more throughput.
-    """
-    seen: set[Design] = set()
-    networks = [
-        each for each in catalogue.networks if not options.networks or each.name in options.networks
-    ]
-    first = worksheet.capacity.first_purchase
-    horizon = horizon_capacity(worksheet)
-    metadata_disk = _cheapest_flash(catalogue) if options.metadata_on_flash else None
+    @property
+    def least(self) -> int:
+        """Servers at least: one for each copy or part of a code."""
+        return self.copies if self.code is None else self.code.data + self.code.parity
+
+    def design(self, nodes: int, arrays: int) -> Design:
+        """Return the design with a number of servers and arrays in each, without a network."""
+        filling = self.filling
+        return Design(
+            file_system=self.file_system,
+            nodes=nodes,
+            node=self.housing.node,
+            disk=self.disk,
+            disks_per_node=filling.array.disks * arrays
+            + (filling.spares if filling.own_spares else 0),
+            array=filling.array,
+            arrays_per_node=arrays,
+            spares_per_node=filling.spares,
+            network=_NO_NETWORK,
+            shelf=self.housing.shelf,
+            shelves_per_node=self.housing.shelves,
+            copies=self.copies,
+            code=self.code,
+        )
+
+    def whole_sets(self, nodes: int) -> int:
+        """Return the servers with which sets of copies are whole: bricks lie on neighbours."""
+        return -(-nodes // self.copies) * self.copies if self.file_system == "glusterfs" else nodes
+
+
+def families(catalogue: Catalogue, options: Options) -> Iterator[Family]:
+    """Yield the families of designs that a catalogue and the values to combine allow."""
     for file_system in options.file_systems:
         for housing in _housings(catalogue):
             for disk in catalogue.disks:
                 if disk.disk_class not in options.disk_classes or not housing.takes(disk):
                     continue
-                for plan in _filled(file_system, housing, disk, options, first, horizon, scale):
-                    for network in networks:
-                        for metadata in _metadata(file_system, options):
-                            design = _with(plan, network, metadata, metadata_disk, options)
-                            if design not in seen:
-                                seen.add(design)
-                                yield design
+                for kind in options.arrays:
+                    for spares in options.spares:
+                        if spares and kind in ("single", "raid0"):
+                            continue
+                        for filling in fillings(kind, housing.slots, spares):
+                            for copies, code in _redundancies(file_system, kind, options):
+                                yield Family(file_system, housing, disk, filling, copies, code)
 
 
 def horizon_capacity(worksheet: Worksheet) -> float:
@@ -159,91 +179,10 @@ def _housings(catalogue: Catalogue) -> Iterator[Housing]:
                 yield Housing(node, shelf, node.shelves)
 
 
-def _filled(
-    file_system: FileSystem,
-    housing: Housing,
-    disk: DiskModel,
-    options: Options,
-    first: float,
-    horizon: float,
-    scale: float,
-) -> Iterator[Design]:
-    """Yield designs with a number of servers and disks, without network and metadata."""
-    for kind in options.arrays:
-        for spares in options.spares:
-            if spares and kind in ("single", "raid0"):
-                continue
-            for filling in fillings(kind, housing.slots, spares):
-                for copies, code in _redundancies(file_system, kind, options):
-                    yield from _sized(
-                        file_system,
-                        housing,
-                        disk,
-                        filling,
-                        copies,
-                        code,
-                        first=first,
-                        horizon=horizon,
-                        scale=scale,
-                    )
-
-
-def _sized(
-    file_system: FileSystem,
-    housing: Housing,
-    disk: DiskModel,
-    filling: Filling,
-    copies: int,
-    code: Code | None,
-    *,
-    first: float,
-    horizon: float,
-    scale: float,
-) -> Iterator[Design]:
-    least = copies if code is None else code.data + code.parity
-
-    def design(nodes: int, arrays: int) -> Design:
-        spares = filling.spares if filling.own_spares else 0
-        return Design(
-            file_system=file_system,
-            nodes=nodes,
-            node=housing.node,
-            disk=disk,
-            disks_per_node=filling.array.disks * arrays + spares,
-            array=filling.array,
-            arrays_per_node=arrays,
-            spares_per_node=filling.spares,
-            network=_NO_NETWORK,
-            shelf=housing.shelf,
-            shelves_per_node=housing.shelves,
-            copies=copies,
-            code=code,
-        )
-
-    each = _usable(design(least, 1)) / least
-    full = _usable(design(least, filling.most)) / least
-    if each <= 0:
-        return
-    fewest = max(least, math.ceil(horizon / full * (1 - 1e-9)))
-    for factor in (1, 2):
-        nodes = math.ceil(fewest * factor * scale)
-        if file_system == "glusterfs":
-            # Bricks are copied in sets of neighbours.
-            nodes = -(-nodes // copies) * copies
-        if nodes > MOST_NODES or (file_system == "nfs" and factor * scale > 1):
-            return
-        needed = math.ceil(first / (nodes * each) * (1 - 1e-9))
-        # A file system's reserve may grow with its size.
-        while needed < filling.most and _usable(design(nodes, needed)) < first * (1 - 1e-9):
-            needed += 1
-        for arrays in sorted({min(needed, filling.most), filling.most}):
-            yield design(nodes, arrays)
-
-
-@lru_cache(maxsize=4096)
-def _usable(design: Design) -> float:
-    usable: float = by_key(capacity(design))["usable-capacity"].value
-    return usable
+@lru_cache(maxsize=65536)
+def usable(design: Design) -> float:
+    """Return the usable bytes of a design."""
+    return float(by_key(capacity(design))["usable-capacity"].value)
 
 
 def _redundancies(
@@ -259,18 +198,23 @@ def _redundancies(
             yield 1, code
 
 
-def _metadata(file_system: FileSystem, options: Options) -> tuple[int, ...]:
+def metadata(
+    file_system: FileSystem, catalogue: Catalogue, options: Options
+) -> list[tuple[int, DiskModel | None]]:
+    """Return the numbers of metadata servers that are tried, each with the model of their disks."""
     if file_system not in OWN_METADATA:
-        return (0,)
+        return [(0, None)]
     most = 2 if file_system in STANDBY else 1
-    return tuple(sorted({min(number, most) for number in options.metadata_nodes}))
+    flash = [disk for disk in catalogue.disks if disk.disk_class in ("ssd", "nvme")]
+    models = flash if flash and options.metadata_on_flash else [None]
+    numbers = sorted({min(number, most) for number in options.metadata_nodes})
+    return [(number, model) for number in numbers for model in models]
 
 
-def _with(
+def complete(
     design: Design,
     network: NetworkModel,
-    metadata_nodes: int,
-    metadata_disk: DiskModel | None,
+    metadata_servers: tuple[int, DiskModel | None],
     options: Options,
 ) -> Design:
     """Return a design with its network, metadata and distribution."""
@@ -283,18 +227,12 @@ def _with(
     return msgspec.structs.replace(
         design,
         network=network,
-        metadata_nodes=metadata_nodes,
-        metadata_disk=metadata_disk if metadata_nodes else None,
+        metadata_nodes=metadata_servers[0],
+        metadata_disk=metadata_servers[1],
         distribution="striped" if striped else "simple",
         stripe=stripe,
         gateways=options.gateways,
     )
-
-
-def _cheapest_flash(catalogue: Catalogue) -> DiskModel | None:
-    """Return the solid-state drive of the least price, or the first if none has one."""
-    flash = [disk for disk in catalogue.disks if disk.disk_class in ("ssd", "nvme")]
-    return min(flash, key=lambda disk: math.inf if disk.price is None else disk.price, default=None)
 
 
 _NO_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)

@@ -40,7 +40,7 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     limiting_resource: str = ""
     """The station of the highest utilisation."""
     detail: str = "coarse"
-    """"coarse", or "full" for the survivors of a search."""
+    """"coarse" for a short simulation that none confirms, or "full"."""
     scenario: str = ""
     """The scenario that was simulated, as TOML."""
     notes: tuple[str, ...] = ()
@@ -127,7 +127,11 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
     discarded: dict[str, int]
     """Designs that were discarded, by the field of the worksheet that they miss."""
     nearest: tuple[Evaluation, ...] = ()
-    """If no design is feasible: those that miss the least."""
+    """If no design is feasible: those that miss the fewest requirements, by the least."""
+    excluded: tuple[str, ...] = ()
+    """Values that were not tried, each with the reason."""
+    lower_bound: float | None = None
+    """Least cost of any design that may meet everything; none if not all were enumerated."""
     unsure: tuple[str, ...] = ()
     """Unknown answers, with what they cost in certainty."""
     seed: int = 1

@@ -6,6 +6,7 @@ Not considered: queues, seeks between streams, metadata, the clients' own cards.
 tells what remains of the bound; a search uses it to order designs.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -93,15 +94,25 @@ def _workload(table: Table) -> tuple[int | None, float, bool]:
     return call_size(table), share, random
 
 
-def headroom(design: Design, loads: Sequence[Demand]) -> float:
-    """Return an upper bound of the performance of a design, as a multiple of the demand.
+class Busy(NamedTuple):
+    """Least work of the applications' demand in a second, by resource."""
+
+    disk: float
+    """Seconds of disks."""
+    wire: float
+    """Bytes through network cards in the busier direction."""
+    bus: float
+    """Bytes through buses."""
+
+
+def busy(design: Design, loads: Sequence[Demand]) -> Busy:
+    """Return the work of a design's resources; servers, arrays and network do not change it.
 
     Args:
         design: The design.
-        wanted: Demand of each application, by `demands`.
+        loads: Demand of each application, by `demands`.
     """
-    array, disk, nodes = design.array, design.disk, design.nodes
-    disks = array.disks * design.arrays_per_node * nodes
+    array, disk = design.array, design.disk
     turns = disk.disk_class in ROTATION
     factor = MEAN_RATE if turns else 1.0
     access_time = disk.access_time if turns else TRANSFER_TIME.get(disk.disk_class, 0.0)
@@ -120,15 +131,23 @@ def headroom(design: Design, loads: Sequence[Demand]) -> float:
             * access_time
             * (demand.read_share + (1 - demand.read_share) * copies * WRITES.get(array.kind, 1))
         )
-    busy = [
-        disk_time / disks,
-        reads / (nodes * design.network.bandwidth),
-        writes * copies / (nodes * design.network.bandwidth),
-    ]
-    if design.node.bus_rate is not None:
-        busy.append((reads + writes * copies * redundant) / (nodes * design.node.bus_rate))
-    most = max(busy)
-    return 1 / most if most > 0 else float("inf")
+    return Busy(disk_time, max(reads, writes * copies), reads + writes * copies * redundant)
+
+
+def headroom(design: Design, loads: Sequence[Demand]) -> float:
+    """Return an upper bound of the performance of a design, as a multiple of the demand.
+
+    Args:
+        design: The design.
+        loads: Demand of each application, by `demands`.
+    """
+    work, nodes = busy(design, loads), design.nodes
+    most = max(
+        work.disk / (design.array.disks * design.arrays_per_node * nodes),
+        work.wire / (nodes * design.network.bandwidth),
+        work.bus / (nodes * (design.node.bus_rate or math.inf)),
+    )
+    return 1 / most if most > 0 else math.inf
 
 
 def expected_events(design: Design, loads: Sequence[Demand]) -> float:

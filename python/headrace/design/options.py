@@ -1,4 +1,4 @@
-"""Values that a search tries: the recommended ones, and those that no rule speaks against."""
+"""Values that a search tries, and those that it leaves out with the reason."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar, get_args
@@ -6,13 +6,15 @@ from typing import TypeVar, get_args
 import msgspec
 
 from headrace._core import parse_bytes
-from headrace.design.catalogue import Catalogue, DiskClass
+from headrace.design.catalogue import DiskClass
 from headrace.design.evaluation import Choice
-from headrace.design.recommendation import network_class
 from headrace.design.system import ArrayKind, Code, FileSystem
 from headrace.design.worksheet import Worksheet
 
 T = TypeVar("T")
+
+IMPOSSIBLE = 50.0
+"""Weight of a rule from which on a value is impossible."""
 
 FILE_SYSTEMS: tuple[FileSystem, ...] = get_args(FileSystem)
 DISK_CLASSES: tuple[DiskClass, ...] = get_args(DiskClass)
@@ -51,11 +53,11 @@ STANDBY: frozenset[FileSystem] = frozenset({"lustre", "hdfs"})
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Values that a search combines."""
 
+    excluded: tuple[str, ...] = ()
+    """Values that are not tried, each with the reason."""
     file_systems: tuple[FileSystem, ...] = FILE_SYSTEMS
     disk_classes: tuple[DiskClass, ...] = DISK_CLASSES
     arrays: tuple[ArrayKind, ...] = ARRAYS
-    networks: tuple[str, ...] = ()
-    """Names of networks; empty: all of the catalogue."""
     copies: tuple[int, ...] = COPIES
     codes: tuple[Code, ...] = ()
     spares: tuple[int, ...] = (0, 1)
@@ -69,17 +71,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     gateways: int = 0
 
 
-def options(
-    worksheet: Worksheet, catalogue: Catalogue, choices: Sequence[Choice], everything: bool = False
-) -> Options:
-    """Return the values that a search tries.
+def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = False) -> Options:
+    """Return the values that a search tries, and those that it leaves out with their reasons.
 
-    A value is tried if a rule recommends it for some zone, or if no rule speaks against it for any.
-    The file system is one of the two best of the whole system.
+    Prices and simulations judge most values. A rule excludes one only if no figure of a design
+    shows its effect: the values depend on the worksheet, and not on the catalogue.
 
     Args:
         worksheet: The requirements.
-        catalogue: What can be bought.
         choices: Recommendations for each zone and for the system.
         everything: Try all values instead, codes over nodes among them.
     """
@@ -97,29 +96,35 @@ def options(
     metadata = _recommended(choices, "metadata")
     stripe = _most_common(_each_first(choices, "stripe"))
     distributions = _each_first(choices, "distribution")
-    best = _system(choices, "file-system")[:2]
-    file_systems = tuple(name for name in FILE_SYSTEMS if name in best) or FILE_SYSTEMS
+    excluded: list[str] = []
+
+    def tried(
+        aspect: str, known: Iterable[T], excludes: Callable[[T, float], bool]
+    ) -> tuple[T, ...]:
+        return _tried(choices, aspect, known, excludes, excluded)
+
+    # Only these rules know how safe a design is if the worksheet accepts no probability of a loss.
+    safety = worksheet.recovery.loss_probability is None
+    file_systems = tried(
+        "file-system", FILE_SYSTEMS, lambda name, weight: name == "hdfs" or weight >= IMPOSSIBLE
+    )
+    disk_classes = tried("disk-class", DISK_CLASSES, lambda name, _: name == "desktop")
+    arrays = tried("array", ARRAYS, lambda _, __: safety)
+    spares = tried("spares", SPARES, lambda _, __: safety)
     if worksheet.recovery.survives_node:
-        tried = _tried(choices, "copies", COPIES, str)
-        copies = tuple(n for n in copies if n in tried and n > 1) or (max(2, demanded),)
-    else:
-        tried = _tried(choices, "copies", COPIES, str)
-        # One copy stays possible: few file systems make more.
-        copies = tuple(number for number in copies if number in tried or number == demanded)
+        copies = tuple(number for number in copies if number > 1) or (max(2, demanded),)
     waits = bool({"standby", "several-servers"} & metadata)
     if waits:
         # Those that cannot have a second metadata server, where another file system can.
         safer = tuple(name for name in file_systems if name in STANDBY or name not in OWN_METADATA)
         file_systems = safer or file_systems
     return Options(
+        excluded=tuple(excluded),
         file_systems=file_systems,
-        disk_classes=_tried(choices, "disk-class", DISK_CLASSES, str),
-        arrays=_tried(choices, "array", ARRAYS, str),
-        networks=tuple(
-            one.name for one in _tried(choices, "network", catalogue.networks, network_class)
-        ),
+        disk_classes=disk_classes,
+        arrays=arrays,
         copies=copies,
-        spares=_tried(choices, "spares", SPARES, str),
+        spares=spares if safety else (0, 1),
         metadata_nodes=(2,) if waits else (1,),
         metadata_on_flash=not metadata or "ssd" in metadata,
         striped=_most_common(distributions) == "striped" if distributions else None,
@@ -159,12 +164,32 @@ def _most_common(values: Sequence[str]) -> str:
 
 
 def _tried(
-    choices: Iterable[Choice], aspect: str, known: Iterable[T], name: Callable[[T], str]
+    choices: Iterable[Choice],
+    aspect: str,
+    known: Iterable[T],
+    excludes: Callable[[T, float], bool],
+    excluded: list[str],
 ) -> tuple[T, ...]:
-    """Return the values that are recommended for some zone, or rejected for none."""
+    """Return the values that no rule excludes; append the others with the reason.
+
+    A rule excludes a value that is recommended for no zone, if `excludes` is true of the value and
+    the weight of the rule.
+    """
     matching = _of(choices, aspect)
     recommended = {value for choice in matching for value in choice.values}
-    rejected = {value for choice in matching for value, _ in choice.rejected}
+    reasons = {
+        value: reason
+        for choice in matching
+        for value, reason in reversed(choice.rejected)
+        if value not in recommended
+    }
     known = tuple(known)
-    kept = tuple(one for one in known if name(one) in recommended or name(one) not in rejected)
-    return kept or known
+    out = {
+        one
+        for one in known
+        if (reason := reasons.get(str(one))) and excludes(one, abs(reason.weight))
+    }
+    if len(out) == len(known):
+        return known
+    excluded += [f"{aspect} {one}: {reasons[str(one)].text}" for one in known if one in out]
+    return tuple(one for one in known if one not in out)

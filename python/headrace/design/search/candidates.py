@@ -1,199 +1,352 @@
-"""Designs that meet all requirements which can be computed without simulation."""
+"""Designs in the order of their cost: bounds first, figures next, and only then simulations.
+
+Each entry has a lower bound of its cost. The cheapest entry is evaluated first, and everything that
+a bound excludes is never evaluated. Designs whose simulation is unlikely to meet the demand wait
+until no other is cheaper than the best one.
+"""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from heapq import heappush, heapreplace
+from heapq import heappop, heappush, nsmallest
+from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
 
-from headrace.design.catalogue import Catalogue
-from headrace.design.enumeration import designs
+from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel
+from headrace.design.enumeration import (
+    MOST_NODES,
+    Family,
+    complete,
+    families,
+    horizon_capacity,
+    metadata,
+    usable,
+)
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure, by_key
-from headrace.design.headroom import Demand, headroom
+from headrace.design.headroom import Busy, Demand, busy, headroom
 from headrace.design.options import Options
-from headrace.design.pareto import front
-from headrace.design.search.misses import throughput_field, worst_miss
+from headrace.design.search.linear_bounds import LinearBounds
+from headrace.design.search.misses import throughput_field, total_miss
+from headrace.design.search.simulation_plan import DOUBT, Efficiency
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 
-SURPASSED = "surpassed by another design"
-"""Reason of designs that are discarded for no requirement, among the fields of the worksheet."""
-SCALES = (1.0, 2.0, 4.0, 8.0)
-"""Factors on the number of servers, until some designs have throughput to spare."""
-SPARE_THROUGHPUT = 3.0
-"""Times the demand that a bound has to allow (declared: simulations reach a third of it and
-more)."""
-GRAIN = {"cost": 0.02, "headroom": 0.05, "power": 0.1}
-"""Relative differences that count as none when designs are compared before simulation."""
-NEAREST = 12
+DEARER = "dearer than the chosen design"
+"""Reason of designs that are left out for no requirement, among the fields of the worksheet."""
+EXCLUDED = "applications"
+"""Reason of designs whose file system cannot run an application."""
+GROWTH = 1.1
+"""Factor on the demand that the next larger design of a family is laid out for."""
+ENOUGH = 50.0
+"""Times the demand from which on a larger design gains nothing."""
+NEAREST = 24
 """Designs that are remembered if they miss requirements."""
 LOOK_EVERY = 500
-"""Designs between two calls of the progress function."""
+"""Entries between two calls of the progress function."""
+
+
+class Entry(NamedTuple):
+    """A design whose performance is not decided yet."""
+
+    family: Family
+    network: NetworkModel
+    metadata: tuple[int, DiskModel | None]
+    nodes: int
+    arrays: int
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A design with the figures by which it is compared."""
+    """A design that meets all requirements which need no simulation."""
 
-    design: Design
-    cost: float
-    """Total cost over the years, or else purchase; infinite if prices are missing."""
+    entry: Entry
+    evaluation: Evaluation
     headroom: float
     """Upper bound of its throughput, in multiples of what the applications want."""
-    loss: float
-    """Probability of a data loss."""
-    power: float
-    """Watts."""
+
+    @property
+    def design(self) -> Design:
+        """The design."""
+        return self.evaluation.design
 
 
-class Screening(msgspec.Struct, kw_only=True):
-    """Designs of a catalogue that are left."""
+class Speed(NamedTuple):
+    """Resources of designs of a kind: one with no less of each is no slower (declared)."""
 
-    enumerated: int = 0
-    discarded: Counter[str] = msgspec.field(default_factory=Counter)
-    candidates: list[Candidate] = []
-    """Designs that no other surpasses, the cheapest first."""
-    nearest: list[Candidate] = []
-    """Designs that miss a requirement, the least first."""
+    nodes: int
+    arrays: int
+    bandwidth: float
+    latency: float
+    """Negative seconds."""
+    bus: float
+    cores: int
 
-
-class _Nearest:
-    """The designs that miss their requirements by the least."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, int, Candidate]] = []
-
-    def takes(self, miss: float) -> bool:
-        return len(self._heap) < NEAREST or -miss > self._heap[0][0]
-
-    def add(self, miss: float, number: int, candidate: Candidate) -> None:
-        change = heappush if len(self._heap) < NEAREST else heapreplace
-        change(self._heap, (-miss, -number, candidate))
-
-    def found(self) -> list[Candidate]:
-        return [one for _, _, one in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
+    def covers(self, other: "Speed") -> bool:
+        """Return whether it has no less of any resource."""
+        return all(mine >= its for mine, its in zip(self, other, strict=True))
 
 
-def screen(
-    worksheet: Worksheet,
-    catalogue: Catalogue,
-    options: Options,
-    demand: Sequence[Demand],
-    on_progress: Callable[[int], None],
-) -> Screening:
-    """Enumerate designs, and keep those that may meet everything and that none surpasses.
+class Frontier:
+    """The designs that are open, the cheapest first."""
 
-    Args:
-        worksheet: The requirements.
-        catalogue: What can be bought.
-        options: Values to combine.
-        demand: What the applications want.
-        on_progress: Called now and then with the designs enumerated; it may raise to stop.
-    """
-    screening = Screening()
-    feasible: list[Candidate] = []
-    nearest = _Nearest()
-    seen: set[Design] = set()
-    prices = {net.name: math.inf if net.price is None else net.price for net in catalogue.networks}
-    field = throughput_field(worksheet)
-    wants = any(one.throughput or one.operations for one in worksheet.applications)
-    for scale in SCALES:
-        before = len(seen)
-        last: tuple[Design, float, float] | None = None
-        for design in designs(worksheet, catalogue, options, scale):
-            if design in seen:
+    def __init__(
+        self,
+        worksheet: Worksheet,
+        catalogue: Catalogue,
+        options: Options,
+        demand: Sequence[Demand],
+    ) -> None:
+        self._worksheet, self._catalogue, self._options = worksheet, catalogue, options
+        self._demand = demand
+        self._linear = LinearBounds(worksheet, catalogue)
+        self._first = worksheet.capacity.first_purchase
+        self._horizon = horizon_capacity(worksheet)
+        self._wants = any(one.throughput or one.operations for one in worksheet.applications)
+        self._efficiency = Efficiency()
+        self._failed: defaultdict[tuple[object, ...], list[Speed]] = defaultdict(list)
+        self._impossible: set[str] = set()
+        self._heap: list[tuple[float, int, Entry, Evaluation | None]] = []
+        self._doubtful: list[tuple[float, int, Entry, Evaluation | None]] = []
+        self._near: list[tuple[int, float, int, Entry]] = []
+        self._is_closing = False
+        self.enumerated = 0
+        self.is_complete = False
+        """Whether every family was enumerated."""
+        self.discarded: Counter[str] = Counter()
+
+    def fill(self, on_progress: Callable[[int], None], is_over: Callable[[], bool]) -> None:
+        """Enumerate the least design of each family, and discard what a bound excludes.
+
+        Args:
+            on_progress: Called now and then with the designs enumerated; it may raise to stop.
+            is_over: Whether the time for it is spent.
+        """
+        for family in families(self._catalogue, self._options):
+            work = self._work(family)
+            for servers in metadata(family.file_system, self._catalogue, self._options):
+                for network in self._catalogue.networks:
+                    self._add(family, network, servers, 1.0, work)
+                    if self.enumerated % LOOK_EVERY == 0:
+                        on_progress(self.enumerated)
+                        if is_over():
+                            return
+        self.is_complete = True
+
+    def lower_bound(self, best: float) -> float:
+        """Return the least cost that an open design can have, or `best` if that is less."""
+        open_costs = [heap[0][0] for heap in (self._heap, self._doubtful) if heap]
+        return min([best, *open_costs])
+
+    def take(self, count: int, limit: float, is_over: Callable[[], bool]) -> list[Candidate]:
+        """Return some of the cheapest open candidates below a cost; none if there is none.
+
+        Candidates that another one of them covers wait for its simulation.
+        """
+        taken: list[Candidate] = []
+        waiting = []
+        while len(taken) < count and not is_over():
+            item = self._next(limit)
+            if item is None:
+                if taken or self._is_closing:
+                    break
+                self._is_closing = True
+                self._heap, self._doubtful = self._doubtful, self._heap
                 continue
-            seen.add(design)
-            screening.enumerated += 1
-            if screening.enumerated % LOOK_EVERY == 0:
-                on_progress(screening.enumerated)
-            bound = headroom(design, demand)
-            price = prices[design.network.name]
-            # A network that is dearer and no faster surpasses nothing.
-            if (
-                last is not None
-                and bound <= last[1] * (1 + GRAIN["headroom"])
-                and price >= last[2]
-                and _differs_in_network(design, last[0])
-            ):
-                screening.discarded[SURPASSED] += 1
-                continue
-            last = design, bound, price
-            evaluation = evaluate(design, worksheet, catalogue, to_the_end=False)
-            miss, missed = worst_miss(evaluation, worksheet)
-            if wants and bound < 1 / miss:
-                miss, missed = 1 / bound if bound else math.inf, field
-            if missed is None:
-                feasible.append(_candidate(evaluation, bound))
+            cost, number, candidate = item
+            kind, speed = _speed(candidate)
+            if any(_speed(one)[0] == kind and _speed(one)[1].covers(speed) for one in taken):
+                waiting.append((cost, number, candidate.entry, candidate.evaluation))
             else:
-                screening.discarded[missed] += 1
-                if nearest.takes(miss):
-                    whole = evaluate(design, worksheet, catalogue)
-                    nearest.add(miss, screening.enumerated, _candidate(whole, bound))
-        best = max((candidate.headroom for candidate in feasible), default=0.0)
-        if len(seen) == before or not wants or best >= SPARE_THROUGHPUT:
-            break
-    screening.candidates = unsurpassed(feasible)
-    screening.discarded[SURPASSED] += len(feasible) - len(screening.candidates)
-    screening.nearest = nearest.found()
-    return screening
+                taken.append(candidate)
+        for entry in waiting:
+            heappush(self._heap, entry)
+        return taken
 
+    def fail(self, candidate: Candidate, satisfaction: float) -> None:
+        """Record that a simulated candidate misses the demand, and open the next larger one.
 
-def unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates that no other of their file system surpasses in cost, throughput, loss
-    and power, the cheapest first.
+        Args:
+            candidate: The candidate.
+            satisfaction: Least part of a requirement that any application got.
+        """
+        kind, speed = _speed(candidate)
+        self._failed[kind].append(speed)
+        self._efficiency.note(candidate.design, candidate.headroom, satisfaction)
+        if candidate.headroom >= ENOUGH or not self._wants:
+            return
+        reached = min(1.0, satisfaction)
+        step = GROWTH if self._is_closing or not reached else max(GROWTH, 1 / reached)
+        self._enlarge(candidate.entry, candidate.headroom * step)
 
-    Only a simulation shows the throughput that a file system costs.
-    """
-    kept = [
-        one
-        for file_system in dict.fromkeys(candidate.design.file_system for candidate in candidates)
-        for one in _unsurpassed([it for it in candidates if it.design.file_system == file_system])
-    ]
-    return sorted(kept, key=lambda candidate: candidate.cost)
+    def exclude(self, file_system: str) -> None:
+        """Discard all designs of a file system that cannot run the applications."""
+        self._impossible.add(file_system)
 
+    def can_run(self, file_system: str) -> bool:
+        """Return whether a file system was not excluded."""
+        return file_system not in self._impossible
 
-def _unsurpassed(candidates: Sequence[Candidate]) -> list[Candidate]:
-    points = [
-        (
-            _rounded(candidate.cost, GRAIN["cost"]),
-            -_rounded(candidate.headroom, GRAIN["headroom"]),
-            # Probabilities of a loss within a factor of two are alike.
-            _rounded(max(candidate.loss, 1e-15), 1.0),
-            _rounded(candidate.power, GRAIN["power"]),
-            candidate.cost,
+    def beyond(self, limit: float, factors: Sequence[float], count: int) -> list[Candidate]:
+        """Return candidates that cost more: of each range of costs the fastest and the safest.
+
+        Args:
+            limit: Cost of the chosen design.
+            factors: Ends of the ranges, as multiples of the limit.
+            count: Candidates that are evaluated in a range, at most.
+        """
+        dearer = sorted(self._doubtful if self._is_closing else self._heap)
+        chosen: dict[Design, Candidate] = {}
+        for least, most in pairwise(factors):
+            part = [one for one in dearer if least * limit <= one[0] < most * limit]
+            part.sort(key=lambda one: -self._expected(one[2]))
+            feasible = [
+                candidate
+                for _, _, entry, _ in part[:count]
+                if self._expected(entry) >= DOUBT and not self._is_covered(entry)
+                if (candidate := self._candidate(entry)).evaluation.is_feasible
+            ]
+            if feasible:
+                safest = min(feasible, key=lambda one: loss_of(one.evaluation))
+                chosen |= {one.design: one for one in (feasible[0], safest)}
+        return list(chosen.values())
+
+    def nearest(self) -> list[Evaluation]:
+        """Return evaluated designs that miss the fewest requirements, by the least."""
+        near = [entry for *_, entry in nsmallest(NEAREST, self._near)]
+        evaluations = [self._candidate(entry).evaluation for entry in near]
+        return sorted(evaluations, key=lambda one: nearness(one, self._worksheet))
+
+    def count_left(self, limit: float) -> None:
+        """Count the designs that are dearer than the chosen one as discarded."""
+        left = sum(one[0] >= limit for one in (*self._heap, *self._doubtful))
+        self.discarded[DEARER] += left
+
+    def _work(self, family: Family) -> Busy:
+        return busy(family.design(family.least, 1), self._demand)
+
+    def _size(
+        self, family: Family, network: NetworkModel, aim: float, work: Busy
+    ) -> tuple[int, int] | None:
+        """Return the least servers and arrays that hold the data and whose bound has `aim` times
+        the demand; None if there is no such number."""
+        least, most, disks = family.least, family.filling.most, family.filling.array.disks
+        each = usable(family.design(least, 1)) / least
+        full = usable(family.design(least, most)) / least
+        if each <= 0:
+            return None
+        bus = family.housing.node.bus_rate or math.inf
+        wire = work.wire / network.bandwidth
+        seconds = aim * max(wire, work.bus / bus, work.disk / (disks * most))
+        nodes = max(least, _whole(self._horizon / full), _whole(seconds))
+        nodes = family.whole_sets(nodes)
+        if nodes > (1 if family.file_system == "nfs" else MOST_NODES):
+            return None
+        arrays = max(
+            1, _whole(self._first / (nodes * each)), _whole(aim * work.disk / disks / nodes)
         )
-        for candidate in candidates
-    ]
-    # The cheapest of alike designs comes first, so that the others are surpassed by it.
-    order = sorted(range(len(points)), key=lambda index: (points[index][-1], index))
-    kept = front([points[index][:-1] for index in order])
-    return [candidates[order[index]] for index in kept]
+        # A file system's reserve may grow with its size.
+        while arrays < most and usable(family.design(nodes, arrays)) < self._first * (1 - 1e-9):
+            arrays += 1
+        return nodes, min(arrays, most)
+
+    def _add(
+        self,
+        family: Family,
+        network: NetworkModel,
+        servers: tuple[int, DiskModel | None],
+        aim: float,
+        work: Busy,
+        above: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Open the design of a family for a multiple of the demand, unless a bound excludes it."""
+        size = self._size(family, network, aim, work)
+        self.enumerated += 1
+        if size is None or size <= above:
+            self.discarded[throughput_field(self._worksheet)] += 1
+            return
+        entry = Entry(family, network, servers, *size)
+        amounts = self._linear.amounts(entry.nodes, entry.arrays, family, network, servers)
+        missed = self._linear.missed(amounts)
+        if missed:
+            self.discarded[missed[0][0]] += 1
+            self._remember(entry, len(missed), sum(math.log(ratio) for _, ratio in missed))
+        else:
+            heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
+
+    def _enlarge(self, entry: Entry, aim: float) -> None:
+        family, network, servers, nodes, arrays = entry
+        work = self._work(family)
+        self._add(family, network, servers, aim, work, (nodes, arrays))
+
+    def _remember(self, entry: Entry, missed: int, miss: float) -> None:
+        """Remember a design that misses requirements; one that may miss the throughput too."""
+        missed += self._wants and self._expected(entry) < DOUBT
+        self._near.append((missed, miss, self.enumerated, entry))
+        if len(self._near) > 4 * NEAREST:
+            self._near = nsmallest(NEAREST, self._near)
+
+    def _expected(self, entry: Entry) -> float:
+        """Return the part of the demand that a design is expected to meet."""
+        design = self._design(entry)
+        return self._efficiency.of(design) * headroom(design, self._demand)
+
+    def _design(self, entry: Entry) -> Design:
+        plain = entry.family.design(entry.nodes, entry.arrays)
+        return complete(plain, entry.network, entry.metadata, self._options)
+
+    def _candidate(self, entry: Entry, *, to_the_end: bool = True) -> Candidate:
+        design = self._design(entry)
+        evaluation = evaluate(design, self._worksheet, self._catalogue, to_the_end=to_the_end)
+        return Candidate(
+            entry=entry, evaluation=evaluation, headroom=headroom(design, self._demand)
+        )
+
+    def _is_covered(self, entry: Entry) -> bool:
+        kind, speed = _kind(entry)
+        return any(failed.covers(speed) for failed in self._failed[kind])
+
+    def _next(self, limit: float) -> tuple[float, int, Candidate] | None:
+        """Return the cheapest open candidate below a cost, with its figures."""
+        while self._heap and self._heap[0][0] < limit:
+            cost, number, entry, evaluation = heappop(self._heap)
+            if entry.family.file_system in self._impossible:
+                self.discarded[EXCLUDED] += 1
+                continue
+            if self._is_covered(entry):
+                self.discarded[throughput_field(self._worksheet)] += 1
+                continue
+            if evaluation is not None:
+                return cost, number, self._candidate_of(entry, evaluation)
+            if not self._is_closing and self._wants and (part := self._expected(entry)) < DOUBT:
+                heappush(self._doubtful, (cost, number, entry, None))
+                bound = headroom(self._design(entry), self._demand)
+                if bound < ENOUGH:
+                    self._enlarge(entry, bound * max(GROWTH, DOUBT / max(part, 1e-3)))
+                continue
+            candidate = self._candidate(entry, to_the_end=False)
+            missed = candidate.evaluation.violations
+            if missed:
+                self.discarded[missed[0].field] += 1
+                miss = total_miss(candidate.evaluation, self._worksheet)
+                self._remember(entry, len(missed), miss)
+                continue
+            heappush(
+                self._heap,
+                (max(cost, cost_of(candidate.evaluation)), number, entry, candidate.evaluation),
+            )
+        return None
+
+    def _candidate_of(self, entry: Entry, evaluation: Evaluation) -> Candidate:
+        bound = headroom(evaluation.design, self._demand)
+        return Candidate(entry=entry, evaluation=evaluation, headroom=bound)
 
 
-def _rounded(value: float, grain: float) -> float:
-    """Return the number of the class of a value; classes are as wide as a relative difference."""
-    if not math.isfinite(value) or value <= 0:
-        return value
-    return math.floor(math.log(value) / math.log1p(grain))
-
-
-def _differs_in_network(one: Design, other: Design) -> bool:
-    return one.network != other.network and one == msgspec.structs.replace(
-        other, network=one.network
-    )
-
-
-def _candidate(evaluation: Evaluation, bound: float) -> Candidate:
-    return Candidate(
-        design=evaluation.design,
-        cost=cost_of(evaluation),
-        headroom=bound,
-        loss=loss_of(evaluation),
-        power=_first_value(evaluation.facility, "total-power", "power"),
-    )
+def nearness(evaluation: Evaluation, worksheet: Worksheet) -> tuple[int, float, float]:
+    """Return how near a design comes to the requirements: how many it misses, and by how much."""
+    return len(evaluation.violations), total_miss(evaluation, worksheet), cost_of(evaluation)
 
 
 def cost_of(evaluation: Evaluation) -> float:
@@ -210,3 +363,35 @@ def _first_value(figures: Sequence[Figure], *keys: str) -> float:
     """Return the value of the first of the keys that has a figure; infinite if none has."""
     keyed = by_key(figures)
     return next((keyed[key].value for key in keys if key in keyed), math.inf)
+
+
+def _whole(number: float) -> int:
+    return math.ceil(number * (1 - 1e-9))
+
+
+def _speed(candidate: Candidate) -> tuple[tuple[object, ...], Speed]:
+    return _kind(candidate.entry)
+
+
+def _kind(entry: Entry) -> tuple[tuple[object, ...], Speed]:
+    """Return what designs must share to be compared, and the resources to compare."""
+    family, network = entry.family, entry.network
+    node, disk = family.housing.node, entry.metadata[1]
+    return (
+        (
+            family.file_system,
+            family.disk,
+            family.filling.array,
+            family.copies,
+            family.code,
+            disk and disk.name,
+        ),
+        Speed(
+            entry.nodes,
+            entry.arrays,
+            network.bandwidth,
+            -network.latency,
+            node.bus_rate or math.inf,
+            node.cores,
+        ),
+    )

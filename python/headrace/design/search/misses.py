@@ -13,26 +13,6 @@ ABSOLUTE = 10.0
 """Ratio that a requirement counts with which is met or not, such as that data outlives a server."""
 
 
-def worst_miss(evaluation: Evaluation, worksheet: Worksheet) -> tuple[float, str | None]:
-    """Return how far the worst missed requirement is off, and its field.
-
-    Args:
-        evaluation: The design with its violations.
-        worksheet: The requirements.
-
-    Returns:
-        A ratio of at least 1 and the field of the worksheet; 1 and None if nothing is missed. The
-        ratio is 2 for half of the throughput or twice the price.
-    """
-    ratios = dict(_ratios(evaluation, worksheet))
-    worst, field = 1.0, None
-    for violation in evaluation.violations:
-        ratio = max(1.0, ratios.get(violation.field, ABSOLUTE))
-        if field is None or ratio > worst:
-            worst, field = ratio, violation.field
-    return worst, field
-
-
 def total_miss(evaluation: Evaluation, worksheet: Worksheet) -> float:
     """Return the logarithm of the product of all ratios by which requirements are missed."""
     ratios = dict(_ratios(evaluation, worksheet))

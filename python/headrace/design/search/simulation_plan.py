@@ -1,61 +1,30 @@
-"""The order of simulations, and when there are enough."""
+"""The part of their bounds that simulations reach."""
 
-from collections.abc import Sequence
-from typing import TypeVar
+from headrace.design.system import Design
 
-from headrace.design.search.candidates import Candidate
-
-T = TypeVar("T")
-
-BATCH = 4
-"""Designs that are simulated side by side before the next ones are chosen."""
-MOST_COARSE = 64
-"""Designs that are simulated coarsely, at most."""
-MOST_FULL = 6
-"""Designs that are simulated in full, at most."""
-CHEAPEST = 3
-"""Cheapest designs that meet everything in a coarse simulation, before others are simulated."""
-SPREAD = 12
-"""Designs that are simulated for the front, spread over the costs."""
 DOUBT = 0.8
-"""Part of what an estimate must reach for a simulation (declared: coarse runs differ by less)."""
+"""Part of the demand that a design is expected to meet before it is simulated ahead of others
+(declared)."""
 EXPECTED = 0.7
 """Part of its bound that a kind of design is expected to reach before one of it is simulated
 (declared)."""
-SCOUTS = 4
-"""Designs that are simulated first, spread over the costs, to learn what the bounds are worth."""
 
 
 class Efficiency:
-    """Part of the bounds that simulations reach, by file system and class of disks.
-
-    A design is passed over if the best so far of its kind says that it misses the demand.
-    """
+    """Part of the bounds that simulations reach, by file system, class of disks and array."""
 
     def __init__(self) -> None:
-        self._best: dict[tuple[str, str], float] = {}
+        self._best: dict[tuple[str, str, str], float] = {}
 
-    def note(self, candidate: Candidate, satisfaction: float) -> None:
+    def note(self, design: Design, bound: float, satisfaction: float) -> None:
         """Record a simulation: the least part of a requirement that any application got."""
-        key = self._key(candidate)
-        reached = satisfaction / candidate.headroom
-        self._best[key] = max(self._best.get(key, 0.0), reached)
+        key = self._key(design)
+        self._best[key] = max(self._best.get(key, 0.0), satisfaction / bound)
 
-    def allows(self, candidate: Candidate) -> bool:
-        """Return whether a candidate may meet the demand."""
-        best = self._best.get(self._key(candidate), EXPECTED)
-        return best * candidate.headroom >= DOUBT
+    def of(self, design: Design) -> float:
+        """Return the best part of its bound that a design of this kind has reached."""
+        return self._best.get(self._key(design), EXPECTED)
 
     @staticmethod
-    def _key(candidate: Candidate) -> tuple[str, str]:
-        return candidate.design.file_system, candidate.design.disk.disk_class
-
-
-def spread(candidates: Sequence[T], count: int) -> list[T]:
-    """Return some of the candidates, evenly over their order, first and last among them."""
-    if len(candidates) <= count:
-        return list(candidates)
-    if count <= 1:
-        return list(candidates[:count])
-    last = len(candidates) - 1
-    return [candidates[round(index * last / (count - 1))] for index in range(count)]
+    def _key(design: Design) -> tuple[str, str, str]:
+        return design.file_system, design.disk.disk_class, design.array.kind

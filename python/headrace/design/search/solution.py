@@ -1,7 +1,7 @@
 """Search a design: enumerate, discard, simulate coarsely, simulate in full, choose."""
 
+import math
 import time
-from collections import Counter
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -21,7 +21,7 @@ from headrace.design.evaluation import (
     least_satisfaction,
 )
 from headrace.design.headroom import Demand, demands, expected_events
-from headrace.design.options import options
+from headrace.design.options import Options, options
 from headrace.design.pareto import front
 from headrace.design.performance import Detail, scenario
 from headrace.design.performance.measurement import (
@@ -35,25 +35,14 @@ from headrace.design.performance.simulation import EFFORTS, performances
 from headrace.design.performance.system import simulated_nodes
 from headrace.design.recommendation import recommend, unknown_answers
 from headrace.design.search.candidates import (
-    SURPASSED,
+    EXCLUDED,
     Candidate,
-    Screening,
+    Frontier,
     cost_of,
     loss_of,
-    screen,
+    nearness,
 )
-from headrace.design.search.misses import throughput_field, total_miss
 from headrace.design.search.saved_runs import RunStore
-from headrace.design.search.simulation_plan import (
-    BATCH,
-    CHEAPEST,
-    MOST_COARSE,
-    MOST_FULL,
-    SCOUTS,
-    SPREAD,
-    Efficiency,
-    spread,
-)
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, Zone
 from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
@@ -63,14 +52,18 @@ from headrace.simulate import ParallelRuns
 
 BUDGET = 120.0
 """Seconds that a search takes at the most."""
-COARSE_PART = 0.6
-"""Part of the budget after which no further designs are simulated coarsely."""
+ENUMERATION = 0.5
+"""Part of the budget after which no further designs are enumerated."""
+BATCH = 4
+"""Designs that are simulated side by side before the next ones are chosen."""
+RANGES = (1.0, 1.25, 1.6, 2.5)
+"""Costs of alternatives as multiples of that of the chosen design."""
+IN_RANGE = 24
+"""Alternatives of each range whose figures are computed, at most."""
 PAIR = 2
 """Designs that are simulated in full at a time."""
 MOST_NEAREST = 4
 """Designs that are shown if none meets everything."""
-IMPOSSIBLE = "applications"
-"""Reason of designs whose file system cannot run an application."""
 
 
 def solve(
@@ -148,178 +141,148 @@ class Search:
         self._began = time.monotonic()
         self._choices = recommend(worksheet.worksheet, self._catalogue)
         self._worksheet = with_distributions(worksheet.worksheet, self._choices)
-        self._discarded: Counter[str] = Counter()
         self._remarks: list[str] = []
         self._ended_early = False
         self._demand: tuple[Demand, ...] = ()
         self._runs: dict[Design, DesignRuns] = {}
         self._simulated = 0
         self._planned = 0
+        self._longest = 0.0
+        self._runs_on: dict[str, bool] = {}
 
     def run(self) -> Solution:
         """Search, and return the solution."""
         # Files of the worksheet are read first: a wrong one is no fault of a design.
-        self._demand = demands(self._worksheet, self._base)
+        demand = self._demand = demands(self._worksheet, self._base)
+        tried = options(self._worksheet, self._choices, everything=self._everything)
+        frontier = Frontier(self._worksheet, self._catalogue, tried, demand)
         with ParallelRuns("design", progress=False) as runs:
             # Before the designs are enumerated: a damaged file is reported at once.
             store = RunStore(self._directory, lambda cases: run_scenarios(cases, runs))
-            screening = screen(
-                self._worksheet,
-                self._catalogue,
-                options(
-                    self._worksheet, self._catalogue, self._choices, everything=self._everything
-                ),
-                self._demand,
+            frontier.fill(
                 lambda count: self._tell(f"{count:,} designs enumerated"),
+                lambda: self._is_over(ENUMERATION),
             )
-            self._discarded += screening.discarded
-            candidates = self._possible(screening.candidates)
-            evaluated = self._coarsely(candidates, store)
-            feasible = self._in_full(evaluated, store)
-            feasible = self._confirmed(feasible, store)
-            nearest = () if feasible else self._nearest(screening, evaluated, store)
-        return self._solution(screening, feasible, nearest, store)
+            chosen, misses = self._cheapest(frontier, store)
+            nearest = self._nearest(frontier, misses, store) if chosen is None else ()
+            designs = [] if chosen is None else self._with_alternatives(chosen, frontier, store)
+        best = math.inf if chosen is None else cost_of(chosen)
+        frontier.count_left(best)
+        return self._solution(frontier, tried, designs, nearest, store)
 
-    def _possible(self, candidates: Sequence[Candidate], count: bool = True) -> list[Candidate]:
-        """Return the candidates whose file system can run the applications."""
-        if not self._worksheet.applications:
-            return list(candidates)
-        reasons: dict[str, str] = {}
-        for candidate in candidates:
-            file_system = candidate.design.file_system
-            if file_system not in reasons:
-                try:
-                    case = scenario(candidate.design, self._worksheet, directory=self._base)
-                    simulate.load(case.toml)
-                except ValueError as error:
-                    reasons[file_system] = f"{file_system} is left out: {error}"
-                    self._remarks.append(reasons[file_system])
+    def _cheapest(
+        self, frontier: Frontier, store: RunStore
+    ) -> tuple[Evaluation | None, list[Evaluation]]:
+        """Return the cheapest design that meets everything, and simulated ones that do not.
+
+        A design counts if a full simulation of all its servers confirms it. Without any such
+        design, the cheapest unconfirmed one is returned.
+        """
+        best: Evaluation | None = None
+        unconfirmed: Evaluation | None = None
+        misses: list[Evaluation] = []
+        limit = math.inf
+        while not self._is_over():
+            taken = frontier.take(BATCH, limit, self._is_over)
+            if not taken:
+                break
+            batch = [one for one in taken if self._can_run(one, frontier)]
+            self._planned = self._simulated + len(batch)
+            coarse = self._simulate_designs([one.design for one in batch], "coarse", store)
+            for candidate, evaluation in sorted(
+                zip(batch, coarse, strict=True), key=lambda pair: cost_of(pair[1])
+            ):
+                if cost_of(evaluation) >= limit:
+                    continue
+                if evaluation.is_feasible and self._is_over():
+                    unconfirmed = unconfirmed or evaluation
+                    continue
+                confirmed = self._confirmed(evaluation, store)
+                if confirmed.is_feasible:
+                    best, limit = confirmed, cost_of(confirmed)
                 else:
-                    reasons[file_system] = ""
-            if reasons[file_system] and count:
-                self._discarded[IMPOSSIBLE] += 1
-        return [one for one in candidates if not reasons[one.design.file_system]]
+                    misses.append(confirmed)
+                    frontier.discarded[confirmed.violations[0].field] += 1
+                    served = least_satisfaction(confirmed.performance)
+                    default = 1.0 if confirmed.performance else 0.0
+                    frontier.fail(candidate, default if served is None else served)
+        return best or unconfirmed, misses
 
-    def _coarsely(self, candidates: Sequence[Candidate], store: RunStore) -> list[Evaluation]:
-        """Simulate coarsely: some over all costs, then the cheapest until enough meet everything,
-        then others for the front."""
-        efficiency = Efficiency()
-        done: list[Evaluation] = []
-        left = list(candidates)
-        self._planned = min(len(candidates), CHEAPEST + SPREAD) + MOST_FULL
-        met = 0
+    def _can_run(self, candidate: Candidate, frontier: Frontier) -> bool:
+        """Return whether a candidate's file system can run the applications."""
+        file_system = candidate.design.file_system
+        if self._worksheet.applications and file_system not in self._runs_on:
+            try:
+                case = scenario(candidate.design, self._worksheet, directory=self._base)
+                simulate.load(case.toml)
+            except ValueError as error:
+                self._remarks.append(f"{file_system} is left out: {error}")
+                frontier.exclude(file_system)
+            self._runs_on[file_system] = frontier.can_run(file_system)
+        return self._runs_on.get(file_system, True)
 
-        def batch(chosen: Sequence[Candidate]) -> int:
-            evaluations = self._simulate_designs([one.design for one in chosen], "coarse", store)
-            for candidate, evaluation in zip(chosen, evaluations, strict=True):
-                left.remove(candidate)
-                if evaluation.performance:
-                    satisfied = least_satisfaction(evaluation.performance)
-                    efficiency.note(candidate, 1.0 if satisfied is None else satisfied)
-            done.extend(evaluations)
-            return sum(one.is_feasible for one in evaluations)
+    def _confirmed(self, evaluation: Evaluation, store: RunStore) -> Evaluation:
+        """Return a design that meets everything as full simulations show it, of all its servers at
+        the end; another one as it is."""
+        if not evaluation.is_feasible or not self._worksheet.applications:
+            return evaluation
+        design = evaluation.design
+        full = self._simulate_designs([design], "full", store)[0]
+        if not full.is_feasible or scenario_scale(full) == 1:
+            return full
+        self._tell(f"simulation of all servers of {design.name}")
+        case, simulated = confirm(
+            design,
+            self._worksheet,
+            full.performance,
+            directory=self._base,
+            seed=self._seed,
+            run=store,
+        )
+        self._simulated += 1
+        whole = performances(case, simulated, {})
+        if performance_violations(whole, self._worksheet):
+            return evaluate(design, self._worksheet, self._catalogue, whole)
+        confirmed = tuple(
+            msgspec.structs.replace(one, scenario=case.toml, notes=(*one.notes, note))
+            for one, all_servers in zip(full.performance, whole, strict=True)
+            for note in (_confirmation(design, all_servers),)
+        )
+        return msgspec.structs.replace(full, performance=confirmed)
 
-        allowed = [one for one in left if efficiency.allows(one)] or left
-        if allowed:
-            batch(spread(allowed, SCOUTS))
-        while met < CHEAPEST and len(done) < MOST_COARSE and not self._is_over(COARSE_PART):
-            chosen = [one for one in left if efficiency.allows(one)][:BATCH]
-            if not chosen:
+    def _with_alternatives(
+        self, chosen: Evaluation, frontier: Frontier, store: RunStore
+    ) -> list[Evaluation]:
+        """Return the chosen design, and dearer ones that are faster or safer."""
+        met = [chosen]
+        others = [
+            one
+            for one in frontier.beyond(cost_of(chosen), RANGES, IN_RANGE)
+            if self._can_run(one, frontier)
+        ]
+        self._planned = self._simulated + 2 * len(others)
+        for first in range(0, len(others), PAIR):
+            if self._is_over():
                 break
-            met += batch(chosen)
-        # The front shows what more money buys.
-        others = spread([one for one in left if efficiency.allows(one)], SPREAD)
-        self._planned = self._simulated + len(others) + MOST_FULL
-        for first in range(0, len(others), BATCH):
-            if self._is_over(COARSE_PART):
-                break
-            batch(others[first : first + BATCH])
-        field = throughput_field(self._worksheet)
-        for candidate in left:
-            self._discarded[SURPASSED if efficiency.allows(candidate) else field] += 1
-        for row in done:
-            if not row.is_feasible:
-                self._discarded[row.violations[0].field] += 1
-        return done
-
-    def _in_full(self, evaluated: Sequence[Evaluation], store: RunStore) -> list[Evaluation]:
-        """Return the front of the designs that meet everything, simulated in full."""
-        coarse = sorted((one for one in evaluated if one.is_feasible), key=cost_of)
-        queue = [coarse[index] for index in front([_objectives(one) for one in coarse])]
-        if not self._worksheet.applications:
-            self._discarded[SURPASSED] += len(coarse) - len(queue)
-            return queue
-        # The two cheapest first, then some over all costs, then the others while none meets all.
-        order = [*queue[:2], *(one for one in spread(queue, MOST_FULL) if one not in queue[:2])]
-        order = order[:MOST_FULL]
-        rest = [evaluation for evaluation in queue if evaluation not in order]
-        self._planned = self._simulated + len(order)
-        met: list[Evaluation] = []
-        ran = 0
-        while order or (rest and not met):
-            if ran and self._is_over(1.0):
-                break
-            pair, order = (order[:PAIR], order[PAIR:]) if order else (rest[:PAIR], order)
-            rest = [evaluation for evaluation in rest if evaluation not in pair]
-            ran += len(pair)
-            for result in self._simulate_designs([one.design for one in pair], "full", store):
-                if result.is_feasible:
-                    met.append(result)
-                else:
-                    self._discarded[result.violations[0].field] += 1
+            pair = [one.design for one in others[first : first + PAIR]]
+            coarse = self._simulate_designs(pair, "coarse", store)
+            passed = [one.design for one in coarse if one.is_feasible]
+            if passed and not self._is_over():
+                full = self._simulate_designs(passed, "full", store)
+                met += [one for one in full if one.is_feasible]
         met.sort(key=cost_of)
-        kept = [met[index] for index in front([_objectives(one) for one in met])]
-        self._discarded[SURPASSED] += len(coarse) - ran + len(met) - len(kept)
-        return kept
-
-    def _confirmed(self, feasible: list[Evaluation], store: RunStore) -> list[Evaluation]:
-        """Return the designs from the cheapest on that a simulation of all its servers confirms."""
-        for place, best in enumerate(feasible):
-            if not best.performance or scenario_scale(best) == 1:
-                return feasible[place:]
-            if self._is_over(1.0):
-                self._remarks.append(
-                    f"{best.design.name} was simulated with a part of its servers only: the budget"
-                    " was spent"
-                )
-                return feasible[place:]
-            self._planned = self._simulated + 1
-            self._tell(f"simulation of all servers of {best.design.name}")
-            case, simulated = confirm(
-                best.design,
-                self._worksheet,
-                best.performance,
-                directory=self._base,
-                seed=self._seed,
-                run=store,
-            )
-            self._simulated += 1
-            whole = performances(case, simulated, {})
-            missed = performance_violations(whole, self._worksheet)
-            if not missed:
-                confirmed = tuple(
-                    msgspec.structs.replace(one, scenario=case.toml, notes=(*one.notes, note))
-                    for one, all_servers in zip(best.performance, whole, strict=True)
-                    for note in (_confirmation(best.design, all_servers),)
-                )
-                return [
-                    msgspec.structs.replace(best, performance=confirmed),
-                    *feasible[place + 1 :],
-                ]
-            self._discarded[missed[0].field] += 1
-        return []
+        return [met[index] for index in front([_objectives(one) for one in met])]
 
     def _nearest(
-        self, screening: Screening, evaluated: Sequence[Evaluation], store: RunStore
+        self, frontier: Frontier, misses: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
-        """Return the designs that miss the least, simulated."""
-        misses = [evaluation for evaluation in evaluated if not evaluation.is_feasible]
-        missed = [one.design for one in self._possible(screening.nearest, count=False)[:BATCH]]
-        self._planned = self._simulated + len(missed)
-        misses += self._simulate_designs(missed, "coarse", store)
-        misses = [miss for miss in misses if not miss.is_feasible]
-        misses.sort(key=lambda miss: (total_miss(miss, self._worksheet), cost_of(miss)))
-        return tuple(misses[:MOST_NEAREST])
+        """Return the designs that miss the fewest requirements, by the least, simulated."""
+        near = [one.design for one in frontier.nearest()[:BATCH]]
+        self._planned = self._simulated + len(near)
+        simulated = self._simulate_designs(near, "coarse", store)
+        unique = {one.design: one for one in (*misses, *simulated) if not one.is_feasible}
+        ranked = sorted(unique.values(), key=lambda one: nearness(one, self._worksheet))
+        return tuple(ranked[:MOST_NEAREST])
 
     def _simulate_designs(
         self, designs: Sequence[Design], detail: Detail, store: RunStore
@@ -328,6 +291,7 @@ class Search:
         if not self._worksheet.applications:
             return [evaluate(each, self._worksheet, self._catalogue) for each in designs]
         self._tell(f"{detail} simulation of {designs[0].name}" if designs else "")
+        began = time.monotonic()
         results = performances_of(
             designs,
             self._worksheet,
@@ -341,6 +305,7 @@ class Search:
             ],
             before=[self._runs.get(each) for each in designs],
         )
+        self._longest = max(self._longest, time.monotonic() - began)
         self._simulated += len(designs)
         for design, outcome in zip(designs, results, strict=True):
             if isinstance(outcome, DesignRuns):
@@ -356,16 +321,20 @@ class Search:
         """Return a design that cannot be simulated, with the reason as a violation."""
         evaluation = evaluate(design, self._worksheet, self._catalogue)
         reason = Violation(
-            field=IMPOSSIBLE,
+            field=EXCLUDED,
             wanted="a simulation of all applications",
             got="none",
             message=f"The applications cannot be simulated: {error}",
         )
         return msgspec.structs.replace(evaluation, violations=(*evaluation.violations, reason))
 
-    def _is_over(self, part: float) -> bool:
-        """Return whether a part of the budget is spent, and remember it for the solution."""
-        if time.monotonic() - self._began < part * self._budget:
+    def _is_over(self, part: float = 1.0) -> bool:
+        """Return whether a part of the budget is spent, and remember it for the solution.
+
+        A simulation is not begun if the longest so far would exceed the budget.
+        """
+        spent = time.monotonic() - self._began
+        if spent + self._longest < part * self._budget:
             return False
         self._ended_early = True
         return True
@@ -376,7 +345,8 @@ class Search:
 
     def _solution(
         self,
-        screening: Screening,
+        frontier: Frontier,
+        tried: Options,
         feasible: Sequence[Evaluation],
         nearest: tuple[Evaluation, ...],
         store: RunStore,
@@ -387,15 +357,19 @@ class Search:
                 f"the search ended when its budget of {self._budget:g} s was spent, after"
                 f" {store.ran + store.taken} simulations: with the same directory it goes on"
             )
+        best = cost_of(feasible[0]) if feasible else math.inf
+        bound = frontier.lower_bound(best) if frontier.is_complete else math.inf
         return Solution(
             worksheet_text=self._loaded.text,
             catalogue_text=self._bought.text,
             choices=self._choices,
             front=tuple(feasible),
             chosen=0 if feasible else None,
-            enumerated=screening.enumerated,
-            discarded={name: count for name, count in self._discarded.most_common() if count > 0},
+            enumerated=frontier.enumerated,
+            discarded={n: count for n, count in frontier.discarded.most_common() if count > 0},
             nearest=nearest,
+            excluded=tried.excluded,
+            lower_bound=bound if math.isfinite(bound) else None,
             unsure=tuple(unsure),
             seed=self._seed,
             version=VERSION,

@@ -1,0 +1,129 @@
+"""Lower bounds of cost, power and space: sums over the parts of a design that it needs at least.
+
+Every figure of a design is at least its bound: switches count by their ports in use, and engineers
+by their monitoring only.
+"""
+
+from typing import NamedTuple
+
+from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.design.cost import MONITORING_HOURS, MONTHS_YEAR, cost_limits
+from headrace.design.enumeration import Family
+from headrace.design.facility import facility_limits
+from headrace.design.inventory import METADATA_DISKS
+from headrace.design.worksheet import Worksheet
+from headrace.quantities import HOURS_A_MONTH
+
+TOLERANCE = 1e-9
+
+
+class Amounts(NamedTuple):
+    """What parts need at least."""
+
+    price: float = 0.0
+    power: float = 0.0
+    label: float = 0.0
+    """Watts by the labels."""
+    units: float = 0.0
+    upkeep: float = 0.0
+    """Maintenance in a year."""
+
+
+class LinearBounds:
+    """Bounds of the designs for a worksheet."""
+
+    def __init__(self, worksheet: Worksheet, catalogue: Catalogue) -> None:
+        budget, facility = worksheet.budget, worksheet.facility
+        self._share = catalogue.maintenance_share
+        years = worksheet.capacity.years
+        month = (1 + facility.cooling_overhead) / 1e3 * HOURS_A_MONTH * (budget.electricity or 0.0)
+        has_agreement = budget.vendor_agreement is not False
+        # Price, watts and yearly maintenance in money over the years.
+        self._weights = (
+            1.0,
+            month * MONTHS_YEAR * years,
+            years if has_agreement else 0.0,
+        )
+        self._fixed = MONITORING_HOURS * (budget.engineer_hour or 0.0) * MONTHS_YEAR * years
+        known: dict[str, tuple[float, ...]] = {
+            "purchase": (1.0, 0.0, 0.0, 0.0, 0.0),
+            "power": (0.0, 1.0, 0.0, 0.0, 0.0),
+            "total-power": (0.0, 1 + facility.cooling_overhead, 0.0, 0.0, 0.0),
+            "ups-va": (0.0, 1 / facility.ups_power_factor, 0.0, 0.0, 0.0),
+            "max-amperes": (0.0, 0.0, 1 / facility.voltage, 0.0, 0.0),
+            "racks": (0.0, 0.0, 0.0, 1 / facility.rack_units, 0.0),
+            "power-month": (0.0, month, 0.0, 0.0, 0.0),
+            "maintenance-year": (0.0, 0.0, 0.0, 0.0, 1.0 if has_agreement else 0.0),
+        }
+        self._limits = [
+            (field, limit * (1 + TOLERANCE), known[key])
+            for field, limit, key in (*facility_limits(facility), *cost_limits(budget))
+            if limit is not None and key in known
+        ]
+        self._parts: dict[int, tuple[object, Amounts]] = {}
+
+    def amounts(
+        self,
+        nodes: int,
+        arrays: int,
+        family: Family,
+        network: NetworkModel,
+        servers: tuple[int, DiskModel | None],
+        gateways: int = 0,
+    ) -> Amounts:
+        """Return what a design needs at least.
+
+        Args:
+            nodes: Data servers.
+            arrays: Arrays of each.
+            family: Model of servers and disks.
+            network: The network.
+            servers: Number of metadata servers, and the model of their disks.
+            gateways: Gateways.
+        """
+        housing, filling = family.housing, family.filling
+        spares = filling.spares if filling.own_spares else 0
+        terms = [
+            (nodes + servers[0] + gateways, self._of(housing.node)),
+            (nodes + servers[0] + gateways, self._of(network)),
+            (nodes * (filling.array.disks * arrays + spares), self._of(family.disk)),
+            (servers[0] * METADATA_DISKS, self._of(servers[1] or family.disk)),
+        ]
+        if housing.shelf is not None:
+            terms.append((nodes * housing.shelves, self._of(housing.shelf)))
+        return Amounts(*(sum(count * one[at] for count, one in terms) for at in range(5)))
+
+    def missed(self, amounts: Amounts) -> list[tuple[str, float]]:
+        """Return the fields of the worksheet whose limits a design exceeds for certain, each with
+        the ratio between bound and limit."""
+        missed = []
+        for field, limit, weights in self._limits:
+            value = sum(weight * each for weight, each in zip(weights, amounts, strict=True))
+            if value > limit:
+                missed.append((field, value / limit if limit > 0 else 1e9))
+        return missed
+
+    def cost(self, amounts: Amounts) -> float:
+        """Return the total cost over the years that a design has at least."""
+        price, power, upkeep = self._weights
+        return price * amounts.price + power * amounts.power + upkeep * amounts.upkeep + self._fixed
+
+    def _of(self, part: DiskModel | NodeModel | ShelfModel | NetworkModel) -> Amounts:
+        known = self._parts.get(id(part))
+        if known is None:
+            known = self._parts[id(part)] = part, self._amounts(part)
+        return known[1]
+
+    def _amounts(self, part: DiskModel | NodeModel | ShelfModel | NetworkModel) -> Amounts:
+        price = part.price or 0.0
+        upkeep = self._share * price
+        if isinstance(part, NetworkModel):
+            price = (part.adapter_price or 0.0) + (part.port_price or 0.0)
+            watts = part.adapter_power + part.port_power
+            return Amounts(price, watts, watts, 0.0, self._share * price)
+        if isinstance(part, DiskModel):
+            return Amounts(price, part.power, part.power, 0.0, upkeep)
+        if isinstance(part, NodeModel):
+            quoted = upkeep if part.yearly_maintenance is None else part.yearly_maintenance
+            return Amounts(price, part.power, part.max_power, part.rack_units, quoted)
+        return Amounts(price, part.power, part.power, part.rack_units, upkeep)
