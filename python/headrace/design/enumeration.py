@@ -92,7 +92,7 @@ class Family(NamedTuple):
             array=filling.array,
             arrays_per_node=arrays,
             spares_per_node=filling.spares,
-            network=_NO_NETWORK,
+            network=NO_NETWORK,
             shelf=self.housing.shelf,
             shelves_per_node=self.housing.shelves,
             copies=self.copies,
@@ -179,10 +179,14 @@ def _housings(catalogue: Catalogue) -> Iterator[Housing]:
                 yield Housing(node, shelf, node.shelves)
 
 
+def usable(family: Family, nodes: int, arrays: int) -> float:
+    """Return the usable bytes of a design of a family; its servers' model does not matter."""
+    return _usable(family._replace(housing=_ANY_HOUSING), nodes, arrays)
+
+
 @lru_cache(maxsize=65536)
-def usable(design: Design) -> float:
-    """Return the usable bytes of a design."""
-    return float(by_key(capacity(design))["usable-capacity"].value)
+def _usable(family: Family, nodes: int, arrays: int) -> float:
+    return float(by_key(capacity(family.design(nodes, arrays)))["usable-capacity"].value)
 
 
 def _redundancies(
@@ -235,4 +239,5 @@ def complete(
     )
 
 
-_NO_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
+NO_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
+_ANY_HOUSING = Housing(NodeModel("", 1, 1.0, 0.0, 1.0, 1, 0.0, 0.0), None, 0)

@@ -34,7 +34,8 @@ def evaluate(
         worksheet: The requirements.
         catalogue: Currency and prices.
         performance: Simulated performance, if there is any.
-        to_the_end: Compute reliability even if another requirement is missed.
+        to_the_end: Compute reliability even if another requirement is missed, and with the load
+            beside rebuilds. Otherwise it is a bound.
     """
     capacities = _capacity(_without_network(design))
     facilities = facility(design, worksheet.facility)
@@ -51,7 +52,7 @@ def evaluate(
     ]
     reliability: tuple[Figure, ...] = ()
     if to_the_end or not violations:
-        reliability = system_reliability(design, worksheet)
+        reliability = system_reliability(design, worksheet, is_idle=not to_the_end)
         violations += reliability_violations(reliability, worksheet)
     return Evaluation(
         design=design,

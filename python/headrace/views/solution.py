@@ -35,13 +35,29 @@ def view(solution: Solution, currency: str = "") -> View:
                 for missed in design.violations
             ]
     else:
-        blocks.append(_chosen(solution, currency))
+        blocks += [_chosen(solution, currency), Note(proof(solution, currency))]
     blocks.append(_discarded(solution))
+    blocks += [Note(f"not tried: {reason}") for reason in solution.excluded]
     unsure = solution.unsure
     blocks += [Note(f"unsure: {reason}", style="warning") for reason in unsure[:MOST_UNSURE]]
     if len(unsure) > MOST_UNSURE:
         blocks.append(Note(f"{len(unsure) - MOST_UNSURE} more unknown answers are in the report"))
     return blocks
+
+
+def proof(solution: Solution, currency: str = "") -> str:
+    """Return whether the chosen design is the cheapest for certain, or how much may be saved."""
+    figures = _figures(solution.front[solution.chosen or 0])
+    cost = (figures.get("total-cost") or figures["purchase"]).value
+    bound = solution.lower_bound
+    if bound is None:
+        return "The time ended before all designs were enumerated: a cheaper one may exist."
+    if bound >= cost * (1 - 1e-9):
+        return "No cheaper design meets everything: bounds or simulations exclude each."
+    return (
+        f"A cheaper design may exist, from {bound:,.0f} {currency}".rstrip()
+        + f" ({100 * (1 - bound / cost):.1f} % less): the time ended before all were simulated."
+    )
 
 
 def label(place: int) -> str:

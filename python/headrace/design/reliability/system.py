@@ -66,23 +66,26 @@ BLOCK = float(64 << 20)
 SOURCE = "headrace design reliability: crates/survival, Markov chain"
 
 
-def system_reliability(design: Design, worksheet: Worksheet) -> tuple[Figure, ...]:
+def system_reliability(
+    design: Design, worksheet: Worksheet, *, is_idle: bool = False
+) -> tuple[Figure, ...]:
     """Return the reliability of a design.
 
     Args:
         design: The design.
         worksheet: Its requirements: `recovery.loss_years` is the horizon, `budget.vendor_agreement`
             gives the time to a new disk.
+        is_idle: Rebuild without any load, which takes no simulation: a bound.
 
     Returns:
         Figures with the keys `loss-probability`, `mttdl`, `nomdl`, `read-error-in-rebuild`,
         `rebuild-time`, `disk-failures`, `node-failures-survived`, `availability`, `downtime`.
     """
-    return _System(design, worksheet).figures()
+    return _System(design, worksheet, is_idle).figures()
 
 
 class _System:
-    def __init__(self, design: Design, worksheet: Worksheet) -> None:
+    def __init__(self, design: Design, worksheet: Worksheet, is_idle: bool) -> None:
         self.design = design
         self.disk = design.disk
         self.disk_source = f"catalogue: {design.disk.name}"
@@ -100,7 +103,7 @@ class _System:
         )
         self.mttf = self.disk.mttf / self.disk.failure_factor
         self.full_rate = min(self.disk.read_rate, self.disk.write_rate)
-        self.share, self.share_source = self.share_beside_load()
+        self.share, self.share_source = (1.0, "no load") if is_idle else self.share_beside_load()
         self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1

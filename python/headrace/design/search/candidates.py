@@ -34,6 +34,7 @@ from headrace.design.search.misses import throughput_field, total_miss
 from headrace.design.search.simulation_plan import DOUBT, Efficiency
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
+from headrace.quantities import YEAR
 
 DEARER = "dearer than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
@@ -45,6 +46,8 @@ ENOUGH = 50.0
 """Times the demand from which on a larger design gains nothing."""
 NEAREST = 24
 """Designs that are remembered if they miss requirements."""
+FAR = 2.0
+"""Times a limit from which on a design is not remembered as a near miss."""
 LOOK_EVERY = 500
 """Entries between two calls of the progress function."""
 
@@ -124,15 +127,28 @@ class Frontier:
             on_progress: Called now and then with the designs enumerated; it may raise to stop.
             is_over: Whether the time for it is spent.
         """
+        progress = 0
         for family in families(self._catalogue, self._options):
             work = self._work(family)
-            for servers in metadata(family.file_system, self._catalogue, self._options):
-                for network in self._catalogue.networks:
-                    self._add(family, network, servers, 1.0, work)
-                    if self.enumerated % LOOK_EVERY == 0:
-                        on_progress(self.enumerated)
-                        if is_over():
-                            return
+            tried = metadata(family.file_system, self._catalogue, self._options)
+            networks = self._catalogue.networks
+            missed = self._linear.missed(self._linear.least(family, self._first, self._horizon))
+            if missed:
+                # One of them stands for all if the nearest misses are wanted.
+                left_out = len(tried) * len(networks) - 1
+                self.enumerated += left_out
+                self.discarded[missed[0][0]] += left_out
+                tried, networks = tried[:1], networks[:1]
+            for network in networks if not missed or missed[0][1] < FAR else ():
+                size = self._size(family, network, 1.0, work)
+                for servers in tried:
+                    self._add(family, network, servers, size)
+            progress += len(tried) * len(networks)
+            if progress >= LOOK_EVERY:
+                progress = 0
+                on_progress(self.enumerated)
+                if is_over():
+                    return
         self.is_complete = True
 
     def lower_bound(self, best: float) -> float:
@@ -233,8 +249,8 @@ class Frontier:
         """Return the least servers and arrays that hold the data and whose bound has `aim` times
         the demand; None if there is no such number."""
         least, most, disks = family.least, family.filling.most, family.filling.array.disks
-        each = usable(family.design(least, 1)) / least
-        full = usable(family.design(least, most)) / least
+        each = usable(family, least, 1) / least
+        full = usable(family, least, most) / least
         if each <= 0:
             return None
         bus = family.housing.node.bus_rate or math.inf
@@ -248,7 +264,7 @@ class Frontier:
             1, _whole(self._first / (nodes * each)), _whole(aim * work.disk / disks / nodes)
         )
         # A file system's reserve may grow with its size.
-        while arrays < most and usable(family.design(nodes, arrays)) < self._first * (1 - 1e-9):
+        while arrays < most and usable(family, nodes, arrays) < self._first * (1 - 1e-9):
             arrays += 1
         return nodes, min(arrays, most)
 
@@ -257,29 +273,38 @@ class Frontier:
         family: Family,
         network: NetworkModel,
         servers: tuple[int, DiskModel | None],
-        aim: float,
-        work: Busy,
-        above: tuple[int, int] = (0, 0),
+        size: tuple[int, int] | None,
     ) -> None:
-        """Open the design of a family for a multiple of the demand, unless a bound excludes it."""
-        size = self._size(family, network, aim, work)
+        """Open the design of a family with servers and arrays, unless a bound excludes it."""
         self.enumerated += 1
-        if size is None or size <= above:
+        if size is None:
             self.discarded[throughput_field(self._worksheet)] += 1
             return
         entry = Entry(family, network, servers, *size)
         amounts = self._linear.amounts(entry.nodes, entry.arrays, family, network, servers)
-        missed = self._linear.missed(amounts)
+        missed = [*self._linear.missed(amounts), *self._loss(family, entry)]
         if missed:
             self.discarded[missed[0][0]] += 1
             self._remember(entry, len(missed), sum(math.log(ratio) for _, ratio in missed))
         else:
             heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
 
+    def _loss(self, family: Family, entry: Entry) -> list[tuple[str, float]]:
+        """Return the ratio between the least and the accepted loss of data on single disks."""
+        recovery, disk = self._worksheet.recovery, family.disk
+        limit = recovery.loss_probability
+        redundant = family.filling.array.parity or family.copies > 1 or family.code
+        if limit is None or redundant or not disk.mttf:
+            return []
+        disks = entry.nodes * entry.arrays * family.filling.array.disks
+        failures = disks * recovery.loss_years * YEAR / disk.mttf * disk.failure_factor
+        ratio = -math.expm1(-failures) / max(limit, 1e-300)
+        return [("recovery.loss_probability", ratio)] if ratio > 1 + 1e-9 else []
+
     def _enlarge(self, entry: Entry, aim: float) -> None:
         family, network, servers, nodes, arrays = entry
-        work = self._work(family)
-        self._add(family, network, servers, aim, work, (nodes, arrays))
+        size = self._size(family, network, aim, self._work(family))
+        self._add(family, network, servers, size if size and size > (nodes, arrays) else None)
 
     def _remember(self, entry: Entry, missed: int, miss: float) -> None:
         """Remember a design that misses requirements; one that may miss the throughput too."""

@@ -4,11 +4,12 @@ Every figure of a design is at least its bound: switches count by their ports in
 by their monitoring only.
 """
 
+import math
 from typing import NamedTuple
 
 from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
 from headrace.design.cost import MONITORING_HOURS, MONTHS_YEAR, cost_limits
-from headrace.design.enumeration import Family
+from headrace.design.enumeration import NO_NETWORK, Family
 from headrace.design.facility import facility_limits
 from headrace.design.inventory import METADATA_DISKS
 from headrace.design.worksheet import Worksheet
@@ -65,7 +66,7 @@ class LinearBounds:
     def amounts(
         self,
         nodes: int,
-        arrays: int,
+        arrays: float,
         family: Family,
         network: NetworkModel,
         servers: tuple[int, DiskModel | None],
@@ -91,7 +92,31 @@ class LinearBounds:
         ]
         if housing.shelf is not None:
             terms.append((nodes * housing.shelves, self._of(housing.shelf)))
-        return Amounts(*(sum(count * one[at] for count, one in terms) for at in range(5)))
+        price = power = label = units = upkeep = 0.0
+        for count, part in terms:
+            price += count * part.price
+            power += count * part.power
+            label += count * part.label
+            units += count * part.units
+            upkeep += count * part.upkeep
+        return Amounts(price, power, label, units, upkeep)
+
+    def least(self, family: Family, first: float, horizon: float) -> Amounts:
+        """Return what any design of a family needs at least, without what a file system takes.
+
+        Args:
+            family: Model of servers and disks.
+            first: Usable bytes to buy.
+            horizon: Usable bytes that the slots have to hold.
+        """
+        array, code = family.filling.array, family.code
+        copies = family.copies if code is None else (code.data + code.parity) / code.data
+        each = array.disks * array.efficiency * family.disk.capacity / copies
+        nodes = max(
+            family.least, math.ceil(horizon / (each * family.filling.most) * (1 - TOLERANCE))
+        )
+        arrays = max(first / (nodes * each), 1.0)
+        return self.amounts(nodes, arrays, family, NO_NETWORK, (0, None))
 
     def missed(self, amounts: Amounts) -> list[tuple[str, float]]:
         """Return the fields of the worksheet whose limits a design exceeds for certain, each with

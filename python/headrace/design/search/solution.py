@@ -58,7 +58,7 @@ BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
 RANGES = (1.0, 1.25, 1.6, 2.5)
 """Costs of alternatives as multiples of that of the chosen design."""
-IN_RANGE = 24
+IN_RANGE = 12
 """Alternatives of each range whose figures are computed, at most."""
 PAIR = 2
 """Designs that are simulated in full at a time."""
@@ -255,11 +255,8 @@ class Search:
     ) -> list[Evaluation]:
         """Return the chosen design, and dearer ones that are faster or safer."""
         met = [chosen]
-        others = [
-            one
-            for one in frontier.beyond(cost_of(chosen), RANGES, IN_RANGE)
-            if self._can_run(one, frontier)
-        ]
+        dearer = [] if self._is_over() else frontier.beyond(cost_of(chosen), RANGES, IN_RANGE)
+        others = [one for one in dearer if self._can_run(one, frontier)]
         self._planned = self._simulated + 2 * len(others)
         for first in range(0, len(others), PAIR):
             if self._is_over():
@@ -313,7 +310,14 @@ class Search:
         return [
             self._failed(design, outcome)
             if isinstance(outcome, Exception)
-            else evaluate(design, self._worksheet, self._catalogue, outcome.performance)
+            else evaluate(
+                design,
+                self._worksheet,
+                self._catalogue,
+                outcome.performance,
+                to_the_end=detail == "full"
+                or not performance_violations(outcome.performance, self._worksheet),
+            )
             for design, outcome in zip(designs, results, strict=True)
         ]
 
