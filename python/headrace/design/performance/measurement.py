@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from headrace import simulate
 from headrace._core import RunError, ScenarioError
 from headrace.design.evaluation import ApplicationPerformance
@@ -136,10 +138,20 @@ def performances_of(
                 state.saturated = outcome
             if state.best is None or satisfaction(case.loads, outcome) > satisfaction(*_of(state)):
                 state.best, state.best_latencies = (case, outcome), state.latencies
-            if satisfaction(*_of(state)) < 1 and number < MOST_PACED:
+            if satisfaction(*_of(state)) < 1 and number < MOST_PACED and _may_share(case, outcome):
                 state.latencies = {name: app.latency for name, app in outcome.applications.items()}
                 prepare(state)
     return [_found(each) for each in states]
+
+
+def _may_share(case: DesignScenario, outcome: Simulated) -> bool:
+    """Return whether an application gets more than it wants, or a latency is missed: pauses cannot
+    help otherwise."""
+    return any(
+        satisfaction((load._replace(application=plain),), outcome) >= 1 or load.application.latency
+        for load in case.loads
+        for plain in (msgspec.structs.replace(load.application, latency=None),)
+    )
 
 
 def _of(state: _State) -> tuple[tuple[ApplicationLoad, ...], Simulated]:

@@ -18,6 +18,7 @@ from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel
 from headrace.design.enumeration import (
     MOST_NODES,
     Family,
+    Filling,
     complete,
     families,
     horizon_capacity,
@@ -27,15 +28,20 @@ from headrace.design.enumeration import (
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure, by_key
-from headrace.design.headroom import Busy, Demand, busy, headroom
+from headrace.design.headroom import Busy, Demand, busy
 from headrace.design.options import Options
+from headrace.design.reliability.system import system_reliability
 from headrace.design.search.linear_bounds import LinearBounds
 from headrace.design.search.misses import throughput_field, total_miss
-from headrace.design.search.simulation_plan import DOUBT, Efficiency
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
-from headrace.quantities import YEAR
 
+DOUBT = 0.8
+"""Part of the demand that a design is expected to meet before it is simulated ahead of others
+(declared)."""
+EXPECTED = 0.7
+"""Part of its bound that a kind of design is expected to reach before one of it is simulated
+(declared)."""
 DEARER = "dearer than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
@@ -44,6 +50,9 @@ GROWTH = 1.1
 """Factor on the demand that the next larger design of a family is laid out for."""
 ENOUGH = 50.0
 """Times the demand from which on a larger design gains nothing."""
+SPARE_AT_FIRST, SPARE = 2.0, 1.2
+"""Times the demand that a design is expected to meet if it is simulated out of turn (declared),
+before any meets everything and after that."""
 NEAREST = 24
 """Designs that are remembered if they miss requirements."""
 FAR = 2.0
@@ -60,6 +69,8 @@ class Entry(NamedTuple):
     metadata: tuple[int, DiskModel | None]
     nodes: int
     arrays: int
+    bound: float
+    """Upper bound of its throughput, in multiples of what the applications want."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +78,6 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     entry: Entry
     evaluation: Evaluation
-    headroom: float
-    """Upper bound of its throughput, in multiples of what the applications want."""
 
     @property
     def design(self) -> Design:
@@ -108,12 +117,16 @@ class Frontier:
         self._first = worksheet.capacity.first_purchase
         self._horizon = horizon_capacity(worksheet)
         self._wants = any(one.throughput or one.operations for one in worksheet.applications)
-        self._efficiency = Efficiency()
+        self._reached: dict[tuple[str, str, str], float] = {}
+        """Best part of the bound that simulations reach."""
         self._failed: defaultdict[tuple[object, ...], list[Speed]] = defaultdict(list)
+        self._array_loss: dict[tuple[DiskModel, Filling], float] = {}
+        """Least probability that one array loses data."""
         self._impossible: set[str] = set()
         self._heap: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._doubtful: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._near: list[tuple[int, float, int, Entry]] = []
+        self._tried: set[int] = set()
         self._is_closing = False
         self.enumerated = 0
         self.is_complete = False
@@ -142,7 +155,7 @@ class Frontier:
             for network in networks if not missed or missed[0][1] < FAR else ():
                 size = self._size(family, network, 1.0, work)
                 for servers in tried:
-                    self._add(family, network, servers, size)
+                    self._add(family, network, servers, size, work)
             progress += len(tried) * len(networks)
             if progress >= LOOK_EVERY:
                 progress = 0
@@ -181,6 +194,35 @@ class Frontier:
             heappush(self._heap, entry)
         return taken
 
+    def take_likely(self, count: int, limit: float, is_over: Callable[[], bool]) -> list[Candidate]:
+        """Return the cheapest open candidates below a cost that are expected to have throughput to
+        spare: one that meets everything lowers the limit early."""
+        spare = SPARE if limit < math.inf else SPARE_AT_FIRST
+        likely = [
+            one
+            for one in self._heap
+            if one[0] < limit
+            and self._expected(one[2]) >= spare
+            and one[1] not in self._tried
+            and one[2].family.file_system not in self._impossible
+        ]
+        taken: list[Candidate] = []
+        kinds = set()
+        for _, number, entry, evaluation in sorted(likely):
+            if len(taken) == count or is_over():
+                break
+            self._tried.add(number)
+            kind, _ = _kind(entry)
+            if kind in kinds or self._is_covered(entry):
+                continue
+            candidate = self._candidate(entry, to_the_end=False)
+            if not evaluation and cost_of(candidate.evaluation) >= limit:
+                continue
+            if candidate.evaluation.is_feasible:
+                kinds.add(kind)
+                taken.append(candidate)
+        return taken
+
     def fail(self, candidate: Candidate, satisfaction: float) -> None:
         """Record that a simulated candidate misses the demand, and open the next larger one.
 
@@ -190,12 +232,12 @@ class Frontier:
         """
         kind, speed = _speed(candidate)
         self._failed[kind].append(speed)
-        self._efficiency.note(candidate.design, candidate.headroom, satisfaction)
-        if candidate.headroom >= ENOUGH or not self._wants:
+        key, reached = _class(candidate.entry), satisfaction / candidate.entry.bound
+        self._reached[key] = max(self._reached.get(key, 0.0), reached)
+        if candidate.entry.bound >= ENOUGH or not self._wants:
             return
-        reached = min(1.0, satisfaction)
-        step = GROWTH if self._is_closing or not reached else max(GROWTH, 1 / reached)
-        self._enlarge(candidate.entry, candidate.headroom * step)
+        step = GROWTH if self._is_closing or not satisfaction else max(GROWTH, 1 / satisfaction)
+        self._enlarge(candidate.entry, candidate.entry.bound * step)
 
     def exclude(self, file_system: str) -> None:
         """Discard all designs of a file system that cannot run the applications."""
@@ -274,13 +316,14 @@ class Frontier:
         network: NetworkModel,
         servers: tuple[int, DiskModel | None],
         size: tuple[int, int] | None,
+        work: Busy,
     ) -> None:
         """Open the design of a family with servers and arrays, unless a bound excludes it."""
         self.enumerated += 1
         if size is None:
             self.discarded[throughput_field(self._worksheet)] += 1
             return
-        entry = Entry(family, network, servers, *size)
+        entry = Entry(family, network, servers, *size, _bound(family, network, *size, work))
         amounts = self._linear.amounts(entry.nodes, entry.arrays, family, network, servers)
         missed = [*self._linear.missed(amounts), *self._loss(family, entry)]
         if missed:
@@ -290,21 +333,25 @@ class Frontier:
             heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
 
     def _loss(self, family: Family, entry: Entry) -> list[tuple[str, float]]:
-        """Return the ratio between the least and the accepted loss of data on single disks."""
-        recovery, disk = self._worksheet.recovery, family.disk
-        limit = recovery.loss_probability
-        redundant = family.filling.array.parity or family.copies > 1 or family.code
-        if limit is None or redundant or not disk.mttf:
+        """Return the ratio between the least and the accepted probability of a loss, if above 1."""
+        limit = self._worksheet.recovery.loss_probability
+        if limit is None or family.copies > 1 or family.code is not None:
             return []
-        disks = entry.nodes * entry.arrays * family.filling.array.disks
-        failures = disks * recovery.loss_years * YEAR / disk.mttf * disk.failure_factor
-        ratio = -math.expm1(-failures) / max(limit, 1e-300)
-        return [("recovery.loss_probability", ratio)] if ratio > 1 + 1e-9 else []
+        key = family.disk, family.filling
+        if key not in self._array_loss:
+            figures = system_reliability(family.design(1, 1), self._worksheet, is_idle=True)
+            self._array_loss[key] = by_key(figures)["loss-probability"].value
+        none = math.log1p(-min(self._array_loss[key], 1 - 1e-16)) * entry.nodes * entry.arrays
+        ratio = -math.expm1(none) / max(limit, 1e-300)
+        return [("recovery.loss_probability", ratio)] if ratio > 1 + 1e-6 else []
 
     def _enlarge(self, entry: Entry, aim: float) -> None:
-        family, network, servers, nodes, arrays = entry
-        size = self._size(family, network, aim, self._work(family))
-        self._add(family, network, servers, size if size and size > (nodes, arrays) else None)
+        family, network, servers, nodes, arrays, _ = entry
+        work = self._work(family)
+        size = self._size(family, network, aim, work)
+        if size is not None and size <= (nodes, arrays):
+            size = None
+        self._add(family, network, servers, size, work)
 
     def _remember(self, entry: Entry, missed: int, miss: float) -> None:
         """Remember a design that misses requirements; one that may miss the throughput too."""
@@ -315,8 +362,7 @@ class Frontier:
 
     def _expected(self, entry: Entry) -> float:
         """Return the part of the demand that a design is expected to meet."""
-        design = self._design(entry)
-        return self._efficiency.of(design) * headroom(design, self._demand)
+        return self._reached.get(_class(entry), EXPECTED) * entry.bound
 
     def _design(self, entry: Entry) -> Design:
         plain = entry.family.design(entry.nodes, entry.arrays)
@@ -325,9 +371,7 @@ class Frontier:
     def _candidate(self, entry: Entry, *, to_the_end: bool = True) -> Candidate:
         design = self._design(entry)
         evaluation = evaluate(design, self._worksheet, self._catalogue, to_the_end=to_the_end)
-        return Candidate(
-            entry=entry, evaluation=evaluation, headroom=headroom(design, self._demand)
-        )
+        return Candidate(entry=entry, evaluation=evaluation)
 
     def _is_covered(self, entry: Entry) -> bool:
         kind, speed = _kind(entry)
@@ -344,12 +388,11 @@ class Frontier:
                 self.discarded[throughput_field(self._worksheet)] += 1
                 continue
             if evaluation is not None:
-                return cost, number, self._candidate_of(entry, evaluation)
+                return cost, number, Candidate(entry=entry, evaluation=evaluation)
             if not self._is_closing and self._wants and (part := self._expected(entry)) < DOUBT:
                 heappush(self._doubtful, (cost, number, entry, None))
-                bound = headroom(self._design(entry), self._demand)
-                if bound < ENOUGH:
-                    self._enlarge(entry, bound * max(GROWTH, DOUBT / max(part, 1e-3)))
+                if entry.bound < ENOUGH:
+                    self._enlarge(entry, entry.bound * max(GROWTH, DOUBT / max(part, 1e-3)))
                 continue
             candidate = self._candidate(entry, to_the_end=False)
             missed = candidate.evaluation.violations
@@ -363,10 +406,6 @@ class Frontier:
                 (max(cost, cost_of(candidate.evaluation)), number, entry, candidate.evaluation),
             )
         return None
-
-    def _candidate_of(self, entry: Entry, evaluation: Evaluation) -> Candidate:
-        bound = headroom(evaluation.design, self._demand)
-        return Candidate(entry=entry, evaluation=evaluation, headroom=bound)
 
 
 def nearness(evaluation: Evaluation, worksheet: Worksheet) -> tuple[int, float, float]:
@@ -388,6 +427,23 @@ def _first_value(figures: Sequence[Figure], *keys: str) -> float:
     """Return the value of the first of the keys that has a figure; infinite if none has."""
     keyed = by_key(figures)
     return next((keyed[key].value for key in keys if key in keyed), math.inf)
+
+
+def _bound(family: Family, network: NetworkModel, nodes: int, arrays: int, work: Busy) -> float:
+    """Return the upper bound of the throughput, in multiples of the demand, as `headroom` does."""
+    busiest = max(
+        work.disk / (family.filling.array.disks * arrays),
+        work.wire / network.bandwidth,
+        work.bus / (family.housing.node.bus_rate or math.inf),
+    )
+    return nodes / busiest if busiest > 0 else math.inf
+
+
+def _class(entry: Entry) -> tuple[str, str, str]:
+    """Return what decides the part of the bound that designs reach: file system, class of disks,
+    kind of array."""
+    family = entry.family
+    return family.file_system, family.disk.disk_class, family.filling.array.kind
 
 
 def _whole(number: float) -> int:

@@ -147,7 +147,7 @@ class Search:
         self._runs: dict[Design, DesignRuns] = {}
         self._simulated = 0
         self._planned = 0
-        self._longest = 0.0
+        self._last = 0.0
         self._runs_on: dict[str, bool] = {}
 
     def run(self) -> Solution:
@@ -182,8 +182,10 @@ class Search:
         unconfirmed: Evaluation | None = None
         misses: list[Evaluation] = []
         limit = math.inf
+        wants = bool(self._worksheet.applications)
         while not self._is_over():
-            taken = frontier.take(BATCH, limit, self._is_over)
+            likely = frontier.take_likely(PAIR, limit, self._is_over) if wants else []
+            taken = likely + frontier.take(BATCH - len(likely), limit, self._is_over)
             if not taken:
                 break
             batch = [one for one in taken if self._can_run(one, frontier)]
@@ -302,7 +304,7 @@ class Search:
             ],
             before=[self._runs.get(each) for each in designs],
         )
-        self._longest = max(self._longest, time.monotonic() - began)
+        self._last = time.monotonic() - began
         self._simulated += len(designs)
         for design, outcome in zip(designs, results, strict=True):
             if isinstance(outcome, DesignRuns):
@@ -335,10 +337,10 @@ class Search:
     def _is_over(self, part: float = 1.0) -> bool:
         """Return whether a part of the budget is spent, and remember it for the solution.
 
-        A simulation is not begun if the longest so far would exceed the budget.
+        A simulation is not begun if one as long as the last would exceed the budget.
         """
         spent = time.monotonic() - self._began
-        if spent + self._longest < part * self._budget:
+        if spent + self._last < part * self._budget:
             return False
         self._ended_early = True
         return True
