@@ -44,11 +44,11 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(48, 16, 0.6, 0.6, 100_000, 1),
-    "full": Effort(96, 32, 1.0, 1.5, 400_000, 3),
-    "whole": Effort(1_000_000, 32, 2.0, 2.0, 400_000, 1),
+    "coarse": Effort(600, 32, 0.8, 0.6, 100_000, 1),
+    "full": Effort(600, 32, 1.0, 1.5, 400_000, 3),
+    "whole": Effort(1_000_000, 32, 1.0, 2.0, 400_000, 1),
 }
-MOST_EVENTS: dict[Detail, float] = {"coarse": 1e6, "full": 20e6, "whole": 48e6}
+MOST_EVENTS: dict[Detail, float] = {"coarse": 1e6, "full": 8e6, "whole": 12e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
 LEAST_PART = 0.4

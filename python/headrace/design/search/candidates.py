@@ -46,6 +46,8 @@ DEARER = "dearer than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
 """Reason of designs whose file system cannot run an application."""
+CAUTION = 1.1
+"""Factor on the part of the demand that a simulation reached, when larger designs are excluded."""
 GROWTH = 1.1
 """Factor on the demand that the next larger design of a family is laid out for."""
 ENOUGH = 50.0
@@ -86,19 +88,24 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Speed(NamedTuple):
-    """Resources of designs of a kind: one with no less of each is no slower (declared)."""
+    """Resources of all servers of a design. Among designs of a kind, one with no less of each is no
+    slower, and none gains more than its resources (declared)."""
 
-    nodes: int
-    arrays: int
-    bandwidth: float
-    latency: float
-    """Negative seconds."""
+    disks: float
+    data_disks: float
+    wire: float
     bus: float
-    cores: int
+    cores: float
+    latency: float
+    """Negative seconds of the network."""
 
     def covers(self, other: "Speed") -> bool:
         """Return whether it has no less of any resource."""
         return all(mine >= its for mine, its in zip(self, other, strict=True))
+
+    def times(self, factor: float) -> "Speed":
+        """Return a multiple of the resources, over the same network."""
+        return Speed(*(factor * part for part in self[:-1]), self.latency)
 
 
 class Frontier:
@@ -160,8 +167,8 @@ class Frontier:
             if progress >= LOOK_EVERY:
                 progress = 0
                 on_progress(self.enumerated)
-                if is_over():
-                    return
+            if is_over():
+                return
         self.is_complete = True
 
     def lower_bound(self, best: float) -> float:
@@ -185,8 +192,9 @@ class Frontier:
                 self._heap, self._doubtful = self._doubtful, self._heap
                 continue
             cost, number, candidate = item
-            kind, speed = _speed(candidate)
-            if any(_speed(one)[0] == kind and _speed(one)[1].covers(speed) for one in taken):
+            kind, speed = _kind(candidate.entry)
+            others = [_kind(one.entry) for one in taken]
+            if any(other == kind and its.covers(speed) for other, its in others):
                 waiting.append((cost, number, candidate.entry, candidate.evaluation))
             else:
                 taken.append(candidate)
@@ -223,15 +231,17 @@ class Frontier:
                 taken.append(candidate)
         return taken
 
-    def fail(self, candidate: Candidate, satisfaction: float) -> None:
+    def fail(self, candidate: Candidate, satisfaction: float, is_slow: bool = True) -> None:
         """Record that a simulated candidate misses the demand, and open the next larger one.
 
         Args:
             candidate: The candidate.
             satisfaction: Least part of a requirement that any application got.
+            is_slow: Whether a simulation showed that, and none failed.
         """
-        kind, speed = _speed(candidate)
-        self._failed[kind].append(speed)
+        kind, speed = _kind(candidate.entry)
+        factor = 1 / max(satisfaction * CAUTION, 1e-3) if is_slow else 1.0
+        self._failed[kind].append(speed.times(max(1.0, factor)))
         key, reached = _class(candidate.entry), satisfaction / candidate.entry.bound
         self._reached[key] = max(self._reached.get(key, 0.0), reached)
         if candidate.entry.bound >= ENOUGH or not self._wants:
@@ -450,29 +460,26 @@ def _whole(number: float) -> int:
     return math.ceil(number * (1 - 1e-9))
 
 
-def _speed(candidate: Candidate) -> tuple[tuple[object, ...], Speed]:
-    return _kind(candidate.entry)
-
-
 def _kind(entry: Entry) -> tuple[tuple[object, ...], Speed]:
     """Return what designs must share to be compared, and the resources to compare."""
     family, network = entry.family, entry.network
-    node, disk = family.housing.node, entry.metadata[1]
+    node, array, disk = family.housing.node, family.filling.array, entry.metadata[1]
+    arrays = entry.nodes * entry.arrays
     return (
         (
             family.file_system,
             family.disk,
-            family.filling.array,
+            array.kind,
             family.copies,
             family.code,
             disk and disk.name,
         ),
         Speed(
-            entry.nodes,
-            entry.arrays,
-            network.bandwidth,
+            arrays * array.disks,
+            arrays * array.disks * array.efficiency,
+            entry.nodes * network.bandwidth,
+            entry.nodes * (node.bus_rate or math.inf),
+            entry.nodes * node.cores,
             -network.latency,
-            node.bus_rate or math.inf,
-            node.cores,
         ),
     )

@@ -206,8 +206,8 @@ class Search:
                     misses.append(confirmed)
                     frontier.discarded[confirmed.violations[0].field] += 1
                     served = least_satisfaction(confirmed.performance)
-                    default = 1.0 if confirmed.performance else 0.0
-                    frontier.fail(candidate, default if served is None else served)
+                    is_slow = bool(confirmed.performance)
+                    frontier.fail(candidate, 1.0 if served is None else served, is_slow)
         return best or unconfirmed, misses
 
     def _can_run(self, candidate: Candidate, frontier: Frontier) -> bool:
