@@ -311,9 +311,9 @@ def test_a_design_with_no_more_than_one_that_failed_is_not_simulated() -> None:
     worksheet, catalogue = small_worksheet().worksheet, small_catalogue().catalogue
     tried = Options(file_systems=("lustre",), disk_classes=("nearline",), arrays=("raid6",))
     opened = frontier_of(worksheet, catalogue, tried)
-    (first,) = opened.take(1, math.inf, lambda: False)
+    (first,) = opened.take(1, math.inf, lambda: False, ())
     opened.fail(first, 0.5)
-    (second,) = opened.take(1, math.inf, lambda: False)
+    (second,) = opened.take(1, math.inf, lambda: False, ())
     more = second.design.disks * second.design.array.efficiency
     assert more > 1.5 * first.design.disks * first.design.array.efficiency
     assert opened.discarded["application.0.throughput"] > 0

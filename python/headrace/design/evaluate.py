@@ -105,6 +105,22 @@ def performance_violations(
                     f"A call of {part.application} takes {got} on average, and {goal} is accepted.",
                 )
             )
+        slow = part.latency_p99
+        if (
+            part.wanted_latency_p99 is not None
+            and slow is not None
+            and slow > part.wanted_latency_p99
+        ):
+            goal, got = quantity(part.wanted_latency_p99, "s"), quantity(slow, "s")
+            violations.append(
+                Violation(
+                    f"{place}.latency_p99",
+                    f"at most {goal}",
+                    got,
+                    f"1 % of the calls of {part.application} take {got} or more, and {goal} is"
+                    " accepted.",
+                )
+            )
     return tuple(violations)
 
 

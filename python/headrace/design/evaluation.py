@@ -29,16 +29,19 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     operations: float
     """Calls a second."""
     latency: float
-    """Seconds, mean of a call."""
+    """Seconds, mean of the slower kind of call: reads or writes."""
+    latency_p99: float | None = None
+    """Seconds that 99 % of the calls of the slower kind take at most."""
     throughput_error: float | None = None
     """Half width of the 95 % interval over replications, in bytes a second."""
     wanted_throughput: float | None = None
     wanted_operations: float | None = None
     wanted_latency: float | None = None
+    wanted_latency_p99: float | None = None
     capability: float | None = None
     """Bytes a second of all its processes when every application asks for as much as it can."""
     limiting_resource: str = ""
-    """The station of the highest utilisation."""
+    """The saturated station, or else the calls that are in flight at a time."""
     detail: str = "coarse"
     """"coarse" for a short simulation that none confirms, or "full"."""
     scenario: str = ""

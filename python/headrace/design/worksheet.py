@@ -163,7 +163,11 @@ class Application(msgspec.Struct, frozen=True):
     operations: float | None = None
     """Calls a second that all its processes need together."""
     latency: float | None = None
-    """Seconds that a call may take on average."""
+    """Seconds that a read or a write may take on average."""
+    latency_p99: float | None = None
+    """Seconds that 99 % of reads and of writes may take at most."""
+    synchronous: bool | None = None
+    """Whether each write waits until it is on stable storage."""
     latency_matters: bool | None = None
 
 

@@ -111,7 +111,8 @@ def _applications(designs: Sequence[Evaluation]) -> Table:
                 label(place),
                 one.application,
                 _wanted(one),
-                quantity(one.throughput, "B/s") + error,
+                quantity(one.throughput, "B/s")
+                + (error if one.detail == "full" else " (unconfirmed)"),
                 number(one.operations),
                 quantity(one.latency, "s"),
                 one.limiting_resource.removeprefix("system/"),
@@ -140,6 +141,8 @@ def _wanted(one: ApplicationPerformance) -> str:
         parts.append(f"{number(one.wanted_operations)} calls/s")
     if one.wanted_latency is not None:
         parts.append(f"at most {quantity(one.wanted_latency, 's')}")
+    if one.wanted_latency_p99 is not None:
+        parts.append(f"99 % in {quantity(one.wanted_latency_p99, 's')}")
     return ", ".join(parts) or NOT_KNOWN
 
 

@@ -47,8 +47,12 @@ section! {
         throughput: Option<Rate> as Option<PlausibleRate> = optional("no design is discarded for its throughput", "800 MB/s"),
         /// How many calls a second do all its processes need together?
         operations: Option<f64> as Option<Positive> = optional("no design is discarded for its calls a second", 2000) aka ["iops"],
-        /// How long may a call take on average?
+        /// How long may a read or a write take on average?
         latency: Option<Span> as Option<MoreThanZero<Span>> = optional("no design is discarded for its latency", "20 ms"),
+        /// How long may 99 % of reads and of writes take at most?
+        latency_p99: Option<Span> as Option<MoreThanZero<Span>> = optional("no design is discarded for its slowest calls", "50 ms") aka ["p99"],
+        /// Does each write wait until it is on stable storage, as a database's log does?
+        synchronous: Option<bool> = optional("writes may be cached", false) aka ["sync", "fsync"],
         /// Does it wait for each call, as a database does?
         latency_matters: Option<bool> = optional("the classes of its data decide", false),
     }

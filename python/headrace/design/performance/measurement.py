@@ -150,9 +150,11 @@ def _may_share(case: DesignScenario, outcome: Simulated) -> bool:
     """Return whether an application gets more than it wants, or a latency is missed: pauses cannot
     help otherwise."""
     return any(
-        satisfaction((load._replace(application=plain),), outcome) >= 1 or load.application.latency
+        satisfaction((load._replace(application=plain),), outcome) >= 1
+        or load.application.latency
+        or load.application.latency_p99
         for load in case.loads
-        for plain in (msgspec.structs.replace(load.application, latency=None),)
+        for plain in (msgspec.structs.replace(load.application, latency=None, latency_p99=None),)
     )
 
 

@@ -13,7 +13,7 @@ from headrace.design.performance.system import simulated_nodes, write_system
 from headrace.design.performance.workloads import ApplicationLoad, write_applications
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
-from headrace.quantities import written_time
+from headrace.quantities import quantity, written_time
 from headrace.simulate.result import Result
 
 Detail = Literal["coarse", "full", "whole"]
@@ -79,6 +79,10 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """Calls a second."""
     latency: float
     """Seconds, mean of a call."""
+    slower: float = 0.0
+    """Seconds, mean of the slower kind of call: a cached write says nothing of reads."""
+    p99: float = 0.0
+    """Seconds that 99 % of the calls of the slower kind take at most."""
     throughput_error: float | None = None
 
 
@@ -185,7 +189,7 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
     measured = document["simulated_seconds"] - case.warm_up
     applications = {}
     for load in case.loads:
-        moved = calls = waited = 0.0
+        moved = calls = waited = slower = p99 = 0.0
         for group in load.groups:
             figures = document["groups"].get(group)
             if figures is None:
@@ -194,6 +198,8 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
             kinds = [
                 it for name, it in figures["latency"].items() if name != "all" and it.get("count")
             ]
+            slower = max([slower, *(kind["mean"] for kind in kinds)])
+            p99 = max([p99, *(kind["p99"] for kind in kinds)])
             count = sum(kind["count"] for kind in kinds)
             total = sum(kind["count"] * kind["mean"] for kind in kinds)
             active = max((entry["active_seconds"] or 0.0 for entry in operations), default=0.0)
@@ -214,12 +220,14 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
             throughput=moved * case.scale,
             operations=calls * case.scale,
             latency=waited / calls if calls else 0.0,
+            slower=slower,
+            p99=p99,
             throughput_error=case.scale * sum(errors) if errors else None,
         )
     bottleneck = document["bottleneck"]
     return Simulated(
         applications=applications,
-        limiting_resource=str(bottleneck.get("station") or ""),
+        limiting_resource=str(bottleneck.get("station") or "") if bottleneck["saturated"] else "",
         sentence=str(bottleneck["sentence"]),
         event_rate=document["events"] / case.replications / document["simulated_seconds"],
         seconds=float(document["wall_seconds"]),
@@ -237,9 +245,18 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
             parts.append(got.throughput / wants.throughput)
         if wants.operations:
             parts.append(got.operations / wants.operations)
-        if wants.latency and got.latency:
-            parts.append(wants.latency / got.latency)
+        if wants.latency and got.slower:
+            parts.append(wants.latency / got.slower)
+        if wants.latency_p99 and got.p99:
+            parts.append(wants.latency_p99 / got.p99)
     return min(parts, default=1.0)
+
+
+def _in_flight(load: ApplicationLoad, got: Measured, scale: float) -> str:
+    """Return what limits an application if nothing is saturated: its calls at a time."""
+    calls = max(1, round(load.processes * scale))
+    each = quantity(got.latency, "s").partition(" (")[0]
+    return f"{calls:,} calls in flight, {each} each"
 
 
 def performances(
@@ -257,13 +274,15 @@ def performances(
             application=load.application.name,
             throughput=(got := simulated.applications[load.application.name]).throughput,
             operations=got.operations,
-            latency=got.latency,
+            latency=got.slower,
+            latency_p99=got.p99 or None,
             throughput_error=got.throughput_error,
             wanted_throughput=load.application.throughput,
             wanted_operations=load.application.operations,
             wanted_latency=load.application.latency,
+            wanted_latency_p99=load.application.latency_p99,
             capability=capability.get(load.application.name),
-            limiting_resource=simulated.limiting_resource,
+            limiting_resource=simulated.limiting_resource or _in_flight(load, got, case.scale),
             detail="coarse" if case.detail == "coarse" else "full",
             scenario=case.toml,
             notes=(*load.notes, *case.notes),

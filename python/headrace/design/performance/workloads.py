@@ -130,6 +130,8 @@ def write_applications(
             transfers.add(transfer or 0)
             if shaped.get("kind", "ior") == "ior":
                 _fill_files(shaped, files, processes, fold)
+                if part.application.synchronous and not complete_shaped.get("sync_per_write"):
+                    shaped["sync_per_write"] = True
             think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
                 shaped |= {"think": written_time(think), "think_distribution": "exponential"}

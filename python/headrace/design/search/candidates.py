@@ -8,7 +8,7 @@ until no other is cheaper than the best one.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from heapq import heappop, heappush, nsmallest
+from heapq import heappop, heappush, merge, nsmallest
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,8 +28,9 @@ from headrace.design.enumeration import (
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation
 from headrace.design.figure import Figure, by_key
-from headrace.design.headroom import Busy, Demand, busy
+from headrace.design.headroom import WRITES, Busy, Demand, busy
 from headrace.design.options import Options
+from headrace.design.performance.system import ROTATION
 from headrace.design.reliability.system import system_reliability
 from headrace.design.search.linear_bounds import LinearBounds
 from headrace.design.search.misses import throughput_field, total_miss
@@ -46,9 +47,9 @@ DEARER = "dearer than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
 """Reason of designs whose file system cannot run an application."""
-CAUTION = 1.1
+CAUTION = 1.2
 """Factor on the part of the demand that a simulation reached, when larger designs are excluded."""
-GROWTH = 1.1
+GROWTH = 1.2
 """Factor on the demand that the next larger design of a family is laid out for."""
 ENOUGH = 50.0
 """Times the demand from which on a larger design gains nothing."""
@@ -57,8 +58,6 @@ SPARE_AT_FIRST, SPARE = 2.0, 1.2
 before any meets everything and after that."""
 NEAREST = 24
 """Designs that are remembered if they miss requirements."""
-FAR = 2.0
-"""Times a limit from which on a design is not remembered as a near miss."""
 LOOK_EVERY = 500
 """Entries between two calls of the progress function."""
 
@@ -91,13 +90,20 @@ class Speed(NamedTuple):
     """Resources of all servers of a design. Among designs of a kind, one with no less of each is no
     slower, and none gains more than its resources (declared)."""
 
-    disks: float
-    data_disks: float
+    read: float
+    """Bytes a second of all disks."""
+    written: float
+    """Bytes a second that arrays and copies leave of that."""
+    random_reads: float
+    random_writes: float
+    """Accesses a second, likewise."""
     wire: float
     bus: float
     cores: float
     latency: float
     """Negative seconds of the network."""
+    metadata: float
+    """Negative seconds of an access of the metadata's disks."""
 
     def covers(self, other: "Speed") -> bool:
         """Return whether it has no less of any resource."""
@@ -105,7 +111,7 @@ class Speed(NamedTuple):
 
     def times(self, factor: float) -> "Speed":
         """Return a multiple of the resources, over the same network."""
-        return Speed(*(factor * part for part in self[:-1]), self.latency)
+        return Speed(*(factor * part for part in self[:-2]), *self[-2:])
 
 
 class Frontier:
@@ -133,6 +139,8 @@ class Frontier:
         self._heap: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._doubtful: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._near: list[tuple[int, float, int, Entry]] = []
+        self._far: tuple[float, float] = (math.inf, math.inf)
+        self._remembered = 0
         self._tried: set[int] = set()
         self._is_closing = False
         self.enumerated = 0
@@ -154,12 +162,13 @@ class Frontier:
             networks = self._catalogue.networks
             missed = self._linear.missed(self._linear.least(family, self._first, self._horizon))
             if missed:
-                # One of them stands for all if the nearest misses are wanted.
-                left_out = len(tried) * len(networks) - 1
+                # One of them stands for all among the nearest misses.
+                is_near = (len(missed), _product(missed)) < self._far
+                left_out = len(tried) * len(networks) - is_near
                 self.enumerated += left_out
                 self.discarded[missed[0][0]] += left_out
-                tried, networks = tried[:1], networks[:1]
-            for network in networks if not missed or missed[0][1] < FAR else ():
+                tried, networks = tried[:1], networks[:is_near]
+            for network in networks:
                 size = self._size(family, network, 1.0, work)
                 for servers in tried:
                     self._add(family, network, servers, size, work)
@@ -176,20 +185,31 @@ class Frontier:
         open_costs = [heap[0][0] for heap in (self._heap, self._doubtful) if heap]
         return min([best, *open_costs])
 
-    def take(self, count: int, limit: float, is_over: Callable[[], bool]) -> list[Candidate]:
+    def take(
+        self, count: int, limit: float, is_over: Callable[[], bool], likely: Sequence[Candidate]
+    ) -> list[Candidate]:
         """Return some of the cheapest open candidates below a cost; none if there is none.
 
         Candidates that another one of them covers wait for its simulation.
+
+        Args:
+            count: Candidates at most, the likely ones among them.
+            limit: Cost of the best design; from the first one on, doubtful designs have their turn.
+            is_over: Whether the time is spent.
+            likely: Candidates that are simulated with them.
         """
-        taken: list[Candidate] = []
+        taken = [*likely]
         waiting = []
         while len(taken) < count and not is_over():
-            item = self._next(limit)
+            item = None
+            if limit == math.inf or self._is_closing:
+                item = self._next(limit)
             if item is None:
-                if taken or self._is_closing:
+                if self._is_closing or (taken and limit == math.inf):
                     break
                 self._is_closing = True
-                self._heap, self._doubtful = self._doubtful, self._heap
+                self._heap = list(merge(sorted(self._heap), sorted(self._doubtful)))
+                self._doubtful = []
                 continue
             cost, number, candidate = item
             kind, speed = _kind(candidate.entry)
@@ -244,10 +264,8 @@ class Frontier:
         self._failed[kind].append(speed.times(max(1.0, factor)))
         key, reached = _class(candidate.entry), satisfaction / candidate.entry.bound
         self._reached[key] = max(self._reached.get(key, 0.0), reached)
-        if candidate.entry.bound >= ENOUGH or not self._wants:
-            return
         step = GROWTH if self._is_closing or not satisfaction else max(GROWTH, 1 / satisfaction)
-        self._enlarge(candidate.entry, candidate.entry.bound * step)
+        self._enlarge(candidate.entry, step)
 
     def exclude(self, file_system: str) -> None:
         """Discard all designs of a file system that cannot run the applications."""
@@ -265,7 +283,7 @@ class Frontier:
             factors: Ends of the ranges, as multiples of the limit.
             count: Candidates that are evaluated in a range, at most.
         """
-        dearer = sorted(self._doubtful if self._is_closing else self._heap)
+        dearer = sorted(self._heap)
         chosen: dict[Design, Candidate] = {}
         for least, most in pairwise(factors):
             part = [one for one in dearer if least * limit <= one[0] < most * limit]
@@ -338,7 +356,7 @@ class Frontier:
         missed = [*self._linear.missed(amounts), *self._loss(family, entry)]
         if missed:
             self.discarded[missed[0][0]] += 1
-            self._remember(entry, len(missed), sum(math.log(ratio) for _, ratio in missed))
+            self._remember(entry, len(missed), _product(missed))
         else:
             heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
 
@@ -355,10 +373,13 @@ class Frontier:
         ratio = -math.expm1(none) / max(limit, 1e-300)
         return [("recovery.loss_probability", ratio)] if ratio > 1 + 1e-6 else []
 
-    def _enlarge(self, entry: Entry, aim: float) -> None:
-        family, network, servers, nodes, arrays, _ = entry
+    def _enlarge(self, entry: Entry, step: float) -> None:
+        """Open the design of a family whose bound is a multiple of an entry's."""
+        family, network, servers, nodes, arrays, bound = entry
+        if bound >= ENOUGH or not self._wants:
+            return
         work = self._work(family)
-        size = self._size(family, network, aim, work)
+        size = self._size(family, network, bound * step, work)
         if size is not None and size <= (nodes, arrays):
             size = None
         self._add(family, network, servers, size, work)
@@ -366,9 +387,13 @@ class Frontier:
     def _remember(self, entry: Entry, missed: int, miss: float) -> None:
         """Remember a design that misses requirements; one that may miss the throughput too."""
         missed += self._wants and self._expected(entry) < DOUBT
-        self._near.append((missed, miss, self.enumerated, entry))
+        if (missed, miss) >= self._far:
+            return
+        self._remembered += 1
+        self._near.append((missed, miss, self._remembered, entry))
         if len(self._near) > 4 * NEAREST:
             self._near = nsmallest(NEAREST, self._near)
+            self._far = self._near[-1][:2]
 
     def _expected(self, entry: Entry) -> float:
         """Return the part of the demand that a design is expected to meet."""
@@ -396,13 +421,13 @@ class Frontier:
                 continue
             if self._is_covered(entry):
                 self.discarded[throughput_field(self._worksheet)] += 1
+                self._enlarge(entry, GROWTH)
                 continue
             if evaluation is not None:
                 return cost, number, Candidate(entry=entry, evaluation=evaluation)
             if not self._is_closing and self._wants and (part := self._expected(entry)) < DOUBT:
                 heappush(self._doubtful, (cost, number, entry, None))
-                if entry.bound < ENOUGH:
-                    self._enlarge(entry, entry.bound * max(GROWTH, DOUBT / max(part, 1e-3)))
+                self._enlarge(entry, max(GROWTH, DOUBT / max(part, 1e-3)))
                 continue
             candidate = self._candidate(entry, to_the_end=False)
             missed = candidate.evaluation.violations
@@ -456,30 +481,33 @@ def _class(entry: Entry) -> tuple[str, str, str]:
     return family.file_system, family.disk.disk_class, family.filling.array.kind
 
 
+def _product(missed: Sequence[tuple[str, float]]) -> float:
+    """Return the logarithm of the product of the ratios by which requirements are missed."""
+    return sum(math.log(ratio) for _, ratio in missed)
+
+
 def _whole(number: float) -> int:
     return math.ceil(number * (1 - 1e-9))
 
 
 def _kind(entry: Entry) -> tuple[tuple[object, ...], Speed]:
     """Return what designs must share to be compared, and the resources to compare."""
-    family, network = entry.family, entry.network
-    node, array, disk = family.housing.node, family.filling.array, entry.metadata[1]
-    arrays = entry.nodes * entry.arrays
+    family, network, (_, metadata_disk) = entry.family, entry.network, entry.metadata
+    node, array, disk = family.housing.node, family.filling.array, family.disk
+    disks, code = entry.nodes * entry.arrays * array.disks, family.code
+    copies = family.copies if code is None else (code.data + code.parity) / code.data
+    accesses = disks / max(disk.access_time, 1e-9)
     return (
-        (
-            family.file_system,
-            family.disk,
-            array.kind,
-            family.copies,
-            family.code,
-            disk and disk.name,
-        ),
+        (family.file_system, disk.disk_class in ROTATION, code),
         Speed(
-            arrays * array.disks,
-            arrays * array.disks * array.efficiency,
+            disks * disk.read_rate,
+            disks * disk.write_rate * array.efficiency / copies,
+            accesses,
+            accesses / (copies * WRITES.get(array.kind, 1)),
             entry.nodes * network.bandwidth,
             entry.nodes * (node.bus_rate or math.inf),
             entry.nodes * node.cores,
             -network.latency,
+            -metadata_disk.access_time if metadata_disk else 0.0,
         ),
     )

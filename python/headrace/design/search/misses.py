@@ -56,3 +56,5 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
                 yield f"{place}.{name}", goal / got if got else math.inf
         if part.wanted_latency:
             yield f"{place}.latency", part.latency / part.wanted_latency
+        if part.wanted_latency_p99 and part.latency_p99:
+            yield f"{place}.latency_p99", part.latency_p99 / part.wanted_latency_p99

@@ -185,7 +185,7 @@ class Search:
         wants = bool(self._worksheet.applications)
         while not self._is_over():
             likely = frontier.take_likely(PAIR, limit, self._is_over) if wants else []
-            taken = likely + frontier.take(BATCH - len(likely), limit, self._is_over)
+            taken = frontier.take(BATCH, limit, self._is_over, likely)
             if not taken:
                 break
             batch = [one for one in taken if self._can_run(one, frontier)]

@@ -6,6 +6,8 @@ from headrace.quantities import quantity
 from headrace.report.document.content import foreign
 
 SIMPLIFIED = "the simulation is simplified; the risks list how"
+MEAN = "sum of the times of its reads or its writes / their number, the greater"
+P99 = "99th percentile of the times of its reads or its writes, the greater"
 SOURCE = "simulation of the design, as by headrace run"
 
 
@@ -43,13 +45,19 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             inputs=(*inputs, limits),
             source=SOURCE,
         ),
-        "latency": Figure(
-            key=f"{performance.application}-latency",
-            title=f"latency of {name}",
-            value=performance.latency,
-            unit="s",
-            formula="sum of the times of its calls / number of calls",
-            inputs=(*inputs, limits),
-            source=SOURCE,
-        ),
+        **{
+            key: Figure(
+                key=f"{performance.application}-{key}",
+                title=f"{title} of {name}",
+                value=value or 0.0,
+                unit="s",
+                formula=formula,
+                inputs=(*inputs, limits),
+                source=SOURCE,
+            )
+            for key, title, value, formula in (
+                ("latency", "latency", performance.latency, MEAN),
+                ("latency_p99", "slowest 1 % of calls", performance.latency_p99, P99),
+            )
+        },
     }

@@ -184,6 +184,7 @@ def _performance(
         ("throughput", performance.wanted_throughput),
         ("operations", performance.wanted_operations),
         ("latency", performance.wanted_latency),
+        ("latency_p99", performance.wanted_latency_p99),
     ):
         fields = [
             f"applications.{at}.{name}",
@@ -197,7 +198,9 @@ def _performance(
         given = figures[name]
         margin = None
         if goal and given.value:
-            margin = 1 - given.value / goal if name == "latency" else given.value / goal - 1
+            margin = (
+                1 - given.value / goal if name.startswith("latency") else given.value / goal - 1
+            )
         yield Requirement(
             f"{foreign(performance.application, 80)}: {name}",
             f"application.{foreign(performance.application, 60)}.{name}",
