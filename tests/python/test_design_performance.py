@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from design_search_sample import DISK, FLASH, NODE, WORKSHEET, small_design
+from headrace.design.evaluate import performance_violations
 from headrace.design.headroom import demands, headroom
 from headrace.design.performance import performance, scenario, simulation
 from headrace.design.performance.access import access
@@ -19,6 +20,10 @@ from headrace.design.performance.simulation import Effort
 from headrace.design.performance.system import device_arrays, simulated_nodes
 from headrace.design.system import Array, Code, Design, FileSystem
 from headrace.design.worksheet import Application, Data, Worksheet, Zone
+from headrace.design.worksheet_file import load_worksheet
+
+EXAMPLES = Path(hr.__file__).parent / "design" / "worksheets"
+EFFORTS = dict(simulation.EFFORTS)
 
 
 @pytest.fixture(autouse=True)
@@ -206,6 +211,58 @@ def test_paced_processes_can_have_what_they_want(
     assert think >= interval * (1 - WAITING) * 0.999
     # A process whose calls take no longer than before, up to half of the time, asks for enough.
     assert think + min(latency, WAITING * interval) == pytest.approx(interval)
+
+
+def test_a_cached_write_does_not_answer_for_the_reads() -> None:
+    (part,) = performance(small_design(), with_application(latency=1e-3, latency_p99=2e-3))
+    # Writes end in memory after less than a millisecond; half a turn of a disk takes more.
+    assert part.latency > 1e-3
+    assert part.latency_p99 is not None and part.latency_p99 > part.latency
+    fields = {one.field for one in performance_violations((part,), WORKSHEET)}
+    assert {"application.0.latency", "application.0.latency_p99"} <= fields
+
+
+def test_synchronous_writes_wait_for_stable_storage() -> None:
+    writes = {"read_share": 0.0, "throughput": None, "transfer": 16 << 10, "pattern": "random"}
+    cached, synchronous = (
+        performance(small_design(), with_application(**writes, synchronous=answer))[0]
+        for answer in (None, True)
+    )
+    assert "sync_per_write = true" in synchronous.scenario
+    assert "sync_per_write" not in cached.scenario
+    assert synchronous.latency > 2 * cached.latency
+
+
+def test_the_limit_of_idle_disks_is_the_calls_in_flight() -> None:
+    # 4 clients with 2 processes, each with one call at a time, on 144 disks.
+    worksheet = with_application(transfer=4 << 20, read_share=1.0, throughput=None)
+    (part,) = performance(small_design(nodes=12, arrays=2), worksheet)
+    assert part.limiting_resource.startswith("8 calls in flight, ")
+    # A disk that is busy all the time is the limit itself.
+    few = small_design(nodes=1, array=Array(kind="single", disks=1, data=1, parity=0))
+    busy = with_application(processes=32, pattern="random", read_share=1.0, throughput=None)
+    (part,) = performance(few, busy)
+    assert part.limiting_resource.endswith("disk/device") or "device" in part.limiting_resource
+
+
+@pytest.mark.parametrize("example", ["hpc", "lab", "video"])
+def test_coarse_and_whole_simulations_agree(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "EFFORTS", EFFORTS)
+    worksheet = load_worksheet(EXAMPLES / f"{example}.toml").worksheet
+    for file_system in ("lustre", "pvfs2", "glusterfs"):
+        for nodes in (2, 12):
+            design = small_design(file_system, nodes=nodes, arrays=2)
+            coarse, whole = (
+                scenario(design, worksheet, detail=detail) for detail in ("coarse", "whole")
+            )
+            assert coarse.toml == whole.toml
+    large = small_design("pvfs2", nodes=60, arrays=2)
+    totals = [
+        sum(part.throughput for part in performance(large, worksheet, detail=detail))
+        for detail in ("coarse", "whole")
+    ]
+    assert scenario(large, worksheet, detail="coarse").scale > 1
+    assert totals[0] == pytest.approx(totals[1], rel=0.05)
 
 
 def test_headroom_by_hand() -> None:

@@ -28,7 +28,8 @@ LEFT_OUT = (
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """Size and length of a simulation."""
+    """Size and length of a simulation. A coarse one differs from the whole one only if that takes
+    longer than about a second."""
 
     disks: int
     """Simulated disks, about, at most."""
@@ -44,11 +45,11 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 EFFORTS: dict[Detail, Effort] = {
-    "coarse": Effort(600, 32, 0.8, 0.6, 100_000, 1),
+    "coarse": Effort(600, 32, 1.0, 2.0, 400_000, 1),
     "full": Effort(600, 32, 1.0, 1.5, 400_000, 3),
     "whole": Effort(1_000_000, 32, 1.0, 2.0, 400_000, 1),
 }
-MOST_EVENTS: dict[Detail, float] = {"coarse": 1e6, "full": 8e6, "whole": 12e6}
+MOST_EVENTS: dict[Detail, float] = {"coarse": 2e6, "full": 8e6, "whole": 12e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
 LEAST_PART = 0.4
@@ -141,7 +142,9 @@ def scenario(
     text.value("system", design.file_system)
     nodes = simulated_nodes(design, effort.disks)
     scale = design.nodes / nodes
-    notes = [*write_system(text, msgspec.structs.replace(design, nodes=nodes), scale)]
+    is_synchronous = any(one.synchronous for one in worksheet.applications)
+    part_of_it = msgspec.structs.replace(design, nodes=nodes)
+    notes = [*write_system(text, part_of_it, scale, is_synchronous=is_synchronous)]
     loads, simplified = write_applications(
         text,
         msgspec.structs.replace(design, nodes=nodes),
@@ -252,9 +255,9 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
     return min(parts, default=1.0)
 
 
-def _in_flight(load: ApplicationLoad, got: Measured, scale: float) -> str:
+def _in_flight(load: ApplicationLoad, got: Measured) -> str:
     """Return what limits an application if nothing is saturated: its calls at a time."""
-    calls = max(1, round(load.processes * scale))
+    calls = load.callers
     each = quantity(got.latency, "s").partition(" (")[0]
     return f"{calls:,} calls in flight, {each} each"
 
@@ -282,7 +285,7 @@ def performances(
             wanted_latency=load.application.latency,
             wanted_latency_p99=load.application.latency_p99,
             capability=capability.get(load.application.name),
-            limiting_resource=simulated.limiting_resource or _in_flight(load, got, case.scale),
+            limiting_resource=simulated.limiting_resource or _in_flight(load, got),
             detail="coarse" if case.detail == "coarse" else "full",
             scenario=case.toml,
             notes=(*load.notes, *case.notes),

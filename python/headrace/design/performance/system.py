@@ -98,13 +98,17 @@ def simulated_nodes(design: Design, most_disks: int) -> int:
     return min(design.nodes, nodes)
 
 
-def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tuple[str, ...]:
+def write_system(
+    text: ScenarioText, design: Design, scale: float = 1.0, *, is_synchronous: bool = False
+) -> tuple[str, ...]:
     """Add the sections of a design to a scenario.
 
     Args:
         text: The scenario.
         design: The design, with the servers that are simulated.
         scale: Real servers for each that is simulated.
+        is_synchronous: Whether an application waits for stable storage: the memory of an array of
+            software is none.
 
     Returns:
         Simplifications of the scenario.
@@ -131,7 +135,9 @@ def write_system(text: ScenarioText, design: Design, scale: float = 1.0) -> tupl
     write_overhead = _node_limits(text, design, arrays, notes)
     text.section("servers.io_scheduler")
     text.value("kind", "deadline" if design.disk.disk_class in ROTATION else "none")
-    _write_device(text, design, arrays, write_overhead)
+    _write_device(text, design, arrays, write_overhead, is_synchronous)
+    if is_synchronous:
+        notes.append("arrays have no write-back memory, as an application waits for stable storage")
     _write_metadata(text, design, scale, notes)
     if design.copies > 1 or design.file_system == "hdfs":
         text.section("replication")
@@ -184,7 +190,11 @@ def _node_limits(
 
 
 def _write_device(
-    text: ScenarioText, design: Design, arrays: DeviceArrays, write_factor: float
+    text: ScenarioText,
+    design: Design,
+    arrays: DeviceArrays,
+    write_factor: float,
+    is_synchronous: bool,
 ) -> None:
     text.section("servers.device")
     if arrays.level is None:
@@ -194,9 +204,10 @@ def _write_device(
     text.value("level", arrays.level)
     text.value("disks", arrays.disks)
     text.value("chunk", binary_size(design.array.chunk))
-    text.section("servers.device.cache")
-    text.value("size", binary_size(ARRAY_CACHE), "declared")
-    text.value("rate", written_rate(CACHE_RATE), "declared")
+    if not is_synchronous:
+        text.section("servers.device.cache")
+        text.value("size", binary_size(ARRAY_CACHE), "declared")
+        text.value("rate", written_rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")
         part = f"a part of {arrays.in_server} of the bus" if arrays.in_server > 1 else "the bus"

@@ -61,6 +61,8 @@ class ApplicationLoad(NamedTuple):
     repeats: bool
     """Whether it goes on until the run ends."""
     notes: tuple[str, ...]
+    callers: int = 1
+    """Processes of the real clients."""
 
 
 class _Part(NamedTuple):
@@ -130,8 +132,10 @@ def write_applications(
             transfers.add(transfer or 0)
             if shaped.get("kind", "ior") == "ior":
                 _fill_files(shaped, files, processes, fold)
-                if part.application.synchronous and not complete_shaped.get("sync_per_write"):
+                if part.application.synchronous:
                     shaped["sync_per_write"] = True
+            elif part.application.synchronous:
+                part_notes.append("writes of a mix of operations are not synchronous")
             think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
             if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
                 shaped |= {"think": written_time(think), "think_distribution": "exponential"}
@@ -147,6 +151,7 @@ def write_applications(
             application=part.application,
             groups=(*(known.groups if known else ()), part.group),
             processes=simulated + (known.processes if known else 0),
+            callers=part.clients * part.processes + (known.callers if known else 0),
             transfer=one or None,
             repeats=repeats and (known is None or known.repeats),
             notes=tuple(dict.fromkeys([*(known.notes if known else ()), *part_notes])),
