@@ -181,7 +181,8 @@ def _housings(catalogue: Catalogue) -> Iterator[Housing]:
 
 def usable(family: Family, nodes: int, arrays: int) -> float:
     """Return the usable bytes of a design of a family; its servers' model does not matter."""
-    return _usable(family._replace(housing=_ANY_HOUSING), nodes, arrays)
+    filling = family.filling._replace(most=1)
+    return _usable(family._replace(housing=_ANY_HOUSING, filling=filling), nodes, arrays)
 
 
 @lru_cache(maxsize=65536)

@@ -15,6 +15,8 @@ from headrace.commands.values import time
 
 NO_DESIGN = 1
 """Exit code if no design meets all requirements."""
+REPORT = 5.0
+"""Seconds of the time limit that are left for the report, at most a fifth of it (declared)."""
 MOST_SEED = 2**63 - 1
 """Largest whole number of a scenario, which is TOML."""
 
@@ -30,7 +32,7 @@ def solve(
     budget: A[
         str,
         Word("--time-limit", metavar="TIME"),
-        Help('Time after which no further design is simulated: "2 min".'),
+        Help('Time of the whole search, with its report: "2 min".'),
     ] = "2 min",
     seed: A[int, Help("Seed of the random numbers of simulations.")] = 1,
     everything: A[
@@ -72,7 +74,9 @@ def solve(
             bought,
             base=file.parent,
             directory=output,
-            budget=seconds,
+            budget=seconds
+            if output is None or not report
+            else max(0.8 * seconds, seconds - REPORT),
             seed=seed,
             everything=everything,
             on_progress=on_progress,

@@ -334,7 +334,8 @@ class Frontier:
             1, _whole(self._first / (nodes * each)), _whole(aim * work.disk / disks / nodes)
         )
         # A file system's reserve may grow with its size.
-        while arrays < most and usable(family, nodes, arrays) < self._first * (1 - 1e-9):
+        grows = full < each * most * (1 - 1e-9)
+        while grows and arrays < most and usable(family, nodes, arrays) < self._first * (1 - 1e-9):
             arrays += 1
         return nodes, min(arrays, most)
 

@@ -46,18 +46,18 @@ class LinearBounds:
             years if has_agreement else 0.0,
         )
         self._fixed = MONITORING_HOURS * (budget.engineer_hour or 0.0) * MONTHS_YEAR * years
-        known: dict[str, tuple[float, ...]] = {
-            "purchase": (1.0, 0.0, 0.0, 0.0, 0.0),
-            "power": (0.0, 1.0, 0.0, 0.0, 0.0),
-            "total-power": (0.0, 1 + facility.cooling_overhead, 0.0, 0.0, 0.0),
-            "ups-va": (0.0, 1 / facility.ups_power_factor, 0.0, 0.0, 0.0),
-            "max-amperes": (0.0, 0.0, 1 / facility.voltage, 0.0, 0.0),
-            "racks": (0.0, 0.0, 0.0, 1 / facility.rack_units, 0.0),
-            "power-month": (0.0, month, 0.0, 0.0, 0.0),
-            "maintenance-year": (0.0, 0.0, 0.0, 0.0, 1.0 if has_agreement else 0.0),
+        known: dict[str, tuple[int, float]] = {
+            "purchase": (0, 1.0),
+            "power": (1, 1.0),
+            "total-power": (1, 1 + facility.cooling_overhead),
+            "ups-va": (1, 1 / facility.ups_power_factor),
+            "power-month": (1, month),
+            "max-amperes": (2, 1 / facility.voltage),
+            "racks": (3, 1 / facility.rack_units),
+            "maintenance-year": (4, 1.0 if has_agreement else 0.0),
         }
         self._limits = [
-            (field, limit * (1 + TOLERANCE), known[key])
+            (field, limit * (1 + TOLERANCE), *known[key])
             for field, limit, key in (*facility_limits(facility), *cost_limits(budget))
             if limit is not None and key in known
         ]
@@ -121,12 +121,11 @@ class LinearBounds:
     def missed(self, amounts: Amounts) -> list[tuple[str, float]]:
         """Return the fields of the worksheet whose limits a design exceeds for certain, each with
         the ratio between bound and limit."""
-        missed = []
-        for field, limit, weights in self._limits:
-            value = sum(weight * each for weight, each in zip(weights, amounts, strict=True))
-            if value > limit:
-                missed.append((field, value / limit if limit > 0 else 1e9))
-        return missed
+        return [
+            (field, amounts[at] * factor / limit if limit > 0 else 1e9)
+            for field, limit, at, factor in self._limits
+            if amounts[at] * factor > limit
+        ]
 
     def cost(self, amounts: Amounts) -> float:
         """Return the total cost over the years that a design has at least."""

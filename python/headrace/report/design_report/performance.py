@@ -49,7 +49,7 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
             key: Figure(
                 key=f"{performance.application}-{key}",
                 title=f"{title} of {name}",
-                value=value or 0.0,
+                value=value,
                 unit="s",
                 formula=formula,
                 inputs=(*inputs, limits),
@@ -59,5 +59,6 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
                 ("latency", "latency", performance.latency, MEAN),
                 ("latency_p99", "slowest 1 % of calls", performance.latency_p99, P99),
             )
+            if value is not None
         },
     }

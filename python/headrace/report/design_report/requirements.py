@@ -193,7 +193,7 @@ def _performance(
             f"applications.{performance.application}.{name}",
         ]
         violation = next(filter(None, (_take(violations, field) for field in fields)), None)
-        if goal is None and violation is None:
+        if name not in figures or (goal is None and violation is None):
             continue
         given = figures[name]
         margin = None

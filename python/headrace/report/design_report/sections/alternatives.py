@@ -6,6 +6,7 @@ from headrace.report.design_report.data import UNKNOWN, DesignData, figures_by_k
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.document.content import (
     Block,
+    Bullets,
     Paragraph,
     Reference,
     Section,
@@ -13,7 +14,7 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
-from headrace.views.solution import label
+from headrace.views.solution import label, proof
 
 COLUMNS = (
     ("Purchase", "purchase"),
@@ -39,8 +40,9 @@ def _introduction(data: DesignData) -> Paragraph:
     if data.solution.front:
         return Paragraph(
             "Each design below is better than every other one in cost, throughput or safety. The"
-            " recommended one is the cheapest that meets all stated requirements."
-            if data.is_feasible
+            " recommended one is the cheapest found that meets all stated requirements."
+            f" {proof(data.solution, foreign(data.catalogue.currency, 20))}"
+            if data.solution.chosen is not None
             else "Each design below is better than every other one in cost, throughput or safety."
             " None meets all requirements."
         )
@@ -134,4 +136,10 @@ def _rejected(data: DesignData) -> list[Block]:
     )
     table = reasons.rows(grounds, mark_against=False)
     columns = list(reasons.COLUMNS)
-    return [Table("Choices that were rejected", columns, "lwlW", table)] if table else []
+    blocks: list[Block] = []
+    if data.solution.excluded:
+        left_out: list[Text] = [foreign(text) for text in data.solution.excluded]
+        blocks += [Paragraph("Values that the search did not try", "heading"), Bullets(left_out)]
+    if table:
+        blocks.append(Table("Choices that were rejected", columns, "lwlW", table))
+    return blocks

@@ -49,7 +49,10 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
             ("throughput", part.wanted_throughput),
             ("operations", part.wanted_operations),
             ("latency", part.wanted_latency),
+            ("latency_p99", part.wanted_latency_p99),
         ):
+            if name not in figures:
+                continue
             given = figures[name]
             rows.append(
                 [
@@ -65,7 +68,8 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
     columns = ["Application", "Figure", "Wanted", "Simulated", "95 % interval"]
     columns += ["Limiting resource", "Detail"]
     note = "All applications run at once. Wanted values are the worksheet's answers in"
-    note += " applications. Latency is the mean of a call."
+    note += " applications. Latency is the mean of a read or a write, latency_p99"
+    note += " their 99th percentile, of the slower kind."
     return [Table("Performance", columns, "llrrrwl", rows, note=note)]
 
 
