@@ -48,8 +48,10 @@ def view(solution: Solution, currency: str = "") -> View:
 def proof(solution: Solution, currency: str = "") -> str:
     """Return whether the chosen design is the cheapest for certain, or how much may be saved."""
     figures = _figures(solution.front[solution.chosen or 0])
-    cost = (figures.get("total-cost") or figures["purchase"]).value
-    bound = solution.lower_bound
+    total = figures.get("total-cost") or figures.get("purchase")
+    if total is None:
+        return "Prices are missing: costs cannot be compared."
+    cost, bound = total.value, solution.lower_bound
     if bound is None:
         return "The time ended before all designs were enumerated: a cheaper one may exist."
     if bound >= cost * (1 - 1e-9):

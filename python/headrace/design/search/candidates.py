@@ -111,7 +111,7 @@ class Speed(NamedTuple):
 
     def times(self, factor: float) -> "Speed":
         """Return a multiple of the resources, over the same network."""
-        return Speed(*(factor * part for part in self[:-2]), *self[-2:])
+        return Speed._make((*(factor * part for part in self[:-2]), *self[-2:]))
 
 
 class Frontier:
