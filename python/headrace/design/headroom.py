@@ -34,8 +34,10 @@ WRITES: dict[ArrayKind, int] = {"raid1": 2, "raid10": 2, "raid5": 4, "raid6": 6,
 """Accesses of disks for a small write: both mirrors, or old and new data and parity."""
 
 
-EVENTS_EACH = 60
-"""Events of a simulation for a request of a MiB (declared: of the order of arrays of ten disks)."""
+EVENTS_EACH = {"glusterfs": 400}
+"""Events of a simulation for a request of a MiB (declared: of the order of arrays of ten disks), by
+file systems with stripes of their own; of others `OTHER_EVENTS`."""
+OTHER_EVENTS = 80
 
 
 class Demand(NamedTuple):
@@ -154,4 +156,5 @@ def expected_events(design: Design, loads: Sequence[Demand]) -> float:
     """Return about how many events a simulated second has, if applications ask without
     pause."""
     requests = sum(max(demand.bytes / WHOLE_STRIPE, demand.random_calls) for demand in loads)
-    return EVENTS_EACH * requests * min(CAPABILITY, headroom(design, loads))
+    events = EVENTS_EACH.get(design.file_system, OTHER_EVENTS)
+    return events * requests * min(CAPABILITY, headroom(design, loads))

@@ -1,6 +1,8 @@
 """Runs side by side, one for each core, with one progress bar."""
 
+import math
 import os
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +23,8 @@ class ParallelRuns:
     `processes` is the number of parallel runs, by default one for each core. `progress` shows a
     bar; by default one is shown on a terminal and in Jupyter. A function is called with the
     completed runs, those known so far, and a title. Leaving the context early, as Ctrl-C does,
-    stops every run. `trust` says which scheduler code may be executed.
+    stops every run. `trust` says which scheduler code may be executed. A run that is not over at
+    the monotonic time `deadline` raises TimeoutError.
     """
 
     def __init__(
@@ -30,7 +33,9 @@ class ParallelRuns:
         processes: int | None = None,
         progress: bool | OnStep | None = None,
         trust: Trust | None = None,
+        deadline: float = math.inf,
     ):
+        self._deadline = deadline
         self._trust = trust or Trust()
         self._on_progress = progress if callable(progress) else None
         self.processes = processes or os.cpu_count() or 1
@@ -74,16 +79,19 @@ class ParallelRuns:
 
     def results_or_errors(
         self, scenarios: Sequence[Scenario]
-    ) -> list[Result | RunError | ScenarioError]:
+    ) -> list[Result | RunError | ScenarioError | TimeoutError]:
         """The result of each, or why that one cannot be run."""
-        return self._all(scenarios, (RunError, ScenarioError))
+        return self._all(scenarios, (RunError, ScenarioError, TimeoutError))
+
+    def _go_on(self, *_: object) -> None:
+        self._threads.go_on()
+        if time.monotonic() > self._deadline:
+            raise TimeoutError("the time is over")
 
     def _all(self, scenarios: Sequence[Scenario], caught: tuple[type[Exception], ...]) -> list[Any]:
         def one(scenario: Scenario) -> Result | Exception:
             try:
-                return run(
-                    scenario, progress=self._threads.go_on, trust=self._trust, server_series=False
-                )
+                return run(scenario, progress=self._go_on, trust=self._trust, server_series=False)
             except caught as error:
                 return error
 

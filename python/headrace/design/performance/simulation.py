@@ -52,7 +52,7 @@ EFFORTS: dict[Detail, Effort] = {
 MOST_EVENTS: dict[Detail, float] = {"coarse": 2e6, "full": 8e6, "whole": 12e6}
 """Events of a simulation, at most, from which its simulated time follows (declared: seconds on a
 core)."""
-LEAST_PART = 0.4
+LEAST_PART: dict[Detail, float] = {"coarse": 0.2, "full": 0.4, "whole": 0.4}
 """Least part of the usual time that is simulated."""
 
 
@@ -182,7 +182,7 @@ def part_for(event_rate: float, detail: Detail) -> float:
     """
     effort = EFFORTS[detail]
     whole = event_rate * (effort.warm_up + effort.measured) * effort.replications
-    return min(1.0, max(LEAST_PART, MOST_EVENTS[detail] / whole)) if whole > 0 else 1.0
+    return min(1.0, max(LEAST_PART[detail], MOST_EVENTS[detail] / whole)) if whole > 0 else 1.0
 
 
 def read_result(case: DesignScenario, result: Result) -> Simulated:

@@ -47,8 +47,8 @@ DEARER = "dearer than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
 """Reason of designs whose file system cannot run an application."""
-CAUTION = 1.2
-"""Factor on the part of the demand that a simulation reached, when larger designs are excluded."""
+CAUTION = 1.25
+"""Factor by which arrays of other kinds may be faster with equal resources."""
 GROWTH = 1.2
 """Factor on the demand that the next larger design of a family is laid out for."""
 ENOUGH = 50.0
@@ -87,8 +87,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Speed(NamedTuple):
-    """Resources of all servers of a design. Among designs of a kind, one with no less of each is no
-    slower, and none gains more than its resources (declared)."""
+    """Resources of all servers of a design. Among designs of equal arrays, one with no less of each
+    is no slower; none gains more than its resources, times `CAUTION` (declared)."""
 
     read: float
     """Bytes a second of all disks."""
@@ -261,7 +261,10 @@ class Frontier:
         """
         kind, speed = _kind(candidate.entry)
         factor = 1 / max(satisfaction * CAUTION, 1e-3) if is_slow else 1.0
-        self._failed[kind].append(speed.times(max(1.0, factor)))
+        self._failed[kind].append(speed.times(factor))
+        family = candidate.entry.family
+        own = family.disk, family.filling.array, family.copies
+        self._failed[*kind, *own].append(speed.times(max(1.0, factor)))
         key, reached = _class(candidate.entry), satisfaction / candidate.entry.bound
         self._reached[key] = max(self._reached.get(key, 0.0), reached)
         step = GROWTH if self._is_closing or not satisfaction else max(GROWTH, 1 / satisfaction)
@@ -411,7 +414,10 @@ class Frontier:
 
     def _is_covered(self, entry: Entry) -> bool:
         kind, speed = _kind(entry)
-        return any(failed.covers(speed) for failed in self._failed[kind])
+        family = entry.family
+        own = family.disk, family.filling.array, family.copies
+        failed = (*self._failed[kind], *self._failed[*kind, *own])
+        return any(other.covers(speed) for other in failed)
 
     def _next(self, limit: float) -> tuple[float, int, Candidate] | None:
         """Return the cheapest open candidate below a cost, with its figures."""

@@ -61,19 +61,28 @@ class RunStore:
         return saved if saved.version == VERSION else SavedRuns(version=VERSION)
 
     def __call__(self, cases: Sequence[DesignScenario]) -> list[Simulated | Exception]:
-        """Return the outcome of each scenario; what is simulated is saved at once."""
+        """Return the outcome of each scenario; what is simulated is saved at once.
+
+        Raises:
+            TimeoutError: The time was over before each had ended.
+        """
         keys = [_key(case) for case in cases]
         new = {key: it for key, it in zip(keys, cases, strict=True) if key not in self._saved.runs}
         self.taken += len({*keys}) - len(new)
         self.ran += len(new)
         if new:
-            for key, outcome in zip(new, self._run(list(new.values())), strict=True):
-                self._saved.runs[key] = (
-                    SavedRun(error=str(outcome) or type(outcome).__name__)
-                    if isinstance(outcome, Exception)
-                    else SavedRun(simulated=outcome)
-                )
+            outcomes = self._run(list(new.values()))
+            for key, outcome in zip(new, outcomes, strict=True):
+                if not isinstance(outcome, TimeoutError):
+                    self._saved.runs[key] = (
+                        SavedRun(error=str(outcome) or type(outcome).__name__)
+                        if isinstance(outcome, Exception)
+                        else SavedRun(simulated=outcome)
+                    )
             self._write()
+            for outcome in outcomes:
+                if isinstance(outcome, TimeoutError):
+                    raise outcome
         saved = [self._saved.runs[key] for key in keys]
         return [run.simulated or RunError(run.error) for run in saved]
 

@@ -147,7 +147,6 @@ class Search:
         self._runs: dict[Design, DesignRuns] = {}
         self._simulated = 0
         self._planned = 0
-        self._last = 0.0
         self._runs_on: dict[str, bool] = {}
 
     def run(self) -> Solution:
@@ -156,7 +155,8 @@ class Search:
         demand = self._demand = demands(self._worksheet, self._base)
         tried = options(self._worksheet, self._choices, everything=self._everything)
         frontier = Frontier(self._worksheet, self._catalogue, tried, demand)
-        with ParallelRuns("design", progress=False) as runs:
+        deadline = self._began + self._budget
+        with ParallelRuns("design", progress=False, deadline=deadline) as runs:
             # Before the designs are enumerated: a damaged file is reported at once.
             store = RunStore(self._directory, lambda cases: run_scenarios(cases, runs))
             frontier.fill(
@@ -192,15 +192,14 @@ class Search:
             self._planned = self._simulated + len(batch)
             coarse = self._simulate_designs([one.design for one in batch], "coarse", store)
             for candidate, evaluation in sorted(
-                zip(batch, coarse, strict=True), key=lambda pair: cost_of(pair[1])
+                zip(batch, coarse, strict=False), key=lambda pair: cost_of(pair[1])
             ):
                 if cost_of(evaluation) >= limit:
                     continue
-                if evaluation.is_feasible and self._is_over():
-                    unconfirmed = unconfirmed or evaluation
-                    continue
                 confirmed = self._confirmed(evaluation, store)
-                if confirmed.is_feasible:
+                if confirmed is None:
+                    unconfirmed = unconfirmed or evaluation
+                elif confirmed.is_feasible:
                     best, limit = confirmed, cost_of(confirmed)
                 else:
                     misses.append(confirmed)
@@ -223,34 +222,37 @@ class Search:
             self._runs_on[file_system] = frontier.can_run(file_system)
         return self._runs_on.get(file_system, True)
 
-    def _confirmed(self, evaluation: Evaluation, store: RunStore) -> Evaluation:
+    def _confirmed(self, evaluation: Evaluation, store: RunStore) -> Evaluation | None:
         """Return a design that meets everything as full simulations show it, of all its servers at
-        the end; another one as it is."""
+        the end, and another one as it is; None if the time ends before."""
         if not evaluation.is_feasible or not self._worksheet.applications:
             return evaluation
         design = evaluation.design
-        full = self._simulate_designs([design], "full", store)[0]
-        if not full.is_feasible or scenario_scale(full) == 1:
-            return full
+        full = [] if self._is_over() else self._simulate_designs([design], "full", store)
+        if not full or not full[0].is_feasible or scenario_scale(full[0]) == 1:
+            return full[0] if full else None
         self._tell(f"simulation of all servers of {design.name}")
-        case, simulated = confirm(
-            design,
-            self._worksheet,
-            full.performance,
-            directory=self._base,
-            seed=self._seed,
-            run=store,
-        )
+        try:
+            case, simulated = confirm(
+                design,
+                self._worksheet,
+                full[0].performance,
+                directory=self._base,
+                seed=self._seed,
+                run=store,
+            )
+        except TimeoutError:
+            return None
         self._simulated += 1
         whole = performances(case, simulated, {})
         if performance_violations(whole, self._worksheet):
             return evaluate(design, self._worksheet, self._catalogue, whole)
         confirmed = tuple(
             msgspec.structs.replace(one, scenario=case.toml, notes=(*one.notes, note))
-            for one, all_servers in zip(full.performance, whole, strict=True)
+            for one, all_servers in zip(full[0].performance, whole, strict=True)
             for note in (_confirmation(design, all_servers),)
         )
-        return msgspec.structs.replace(full, performance=confirmed)
+        return msgspec.structs.replace(full[0], performance=confirmed)
 
     def _with_alternatives(
         self, chosen: Evaluation, frontier: Frontier, store: RunStore
@@ -276,35 +278,40 @@ class Search:
         self, frontier: Frontier, misses: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
         """Return the designs that miss the fewest requirements, by the least, simulated."""
-        near = [one.design for one in frontier.nearest()[:BATCH]]
+        near = frontier.nearest()[:BATCH]
         self._planned = self._simulated + len(near)
-        simulated = self._simulate_designs(near, "coarse", store)
-        unique = {one.design: one for one in (*misses, *simulated) if not one.is_feasible}
+        simulated = self._simulate_designs([one.design for one in near], "coarse", store)
+        missed = (*misses, *(simulated or near))
+        unique = {one.design: one for one in missed if not one.is_feasible}
         ranked = sorted(unique.values(), key=lambda one: nearness(one, self._worksheet))
         return tuple(ranked[:MOST_NEAREST])
 
     def _simulate_designs(
         self, designs: Sequence[Design], detail: Detail, store: RunStore
     ) -> list[Evaluation]:
-        """Evaluate designs with their simulated performance."""
+        """Evaluate designs with their simulated performance; none if the time ends before."""
         if not self._worksheet.applications:
             return [evaluate(each, self._worksheet, self._catalogue) for each in designs]
         self._tell(f"{detail} simulation of {designs[0].name}" if designs else "")
-        began = time.monotonic()
-        results = performances_of(
-            designs,
-            self._worksheet,
-            detail=detail,
-            directory=self._base,
-            seed=self._seed,
-            run=store,
-            event_rates=[
-                self._runs[it].event_rate if it in self._runs else expected_events(it, self._demand)
-                for it in designs
-            ],
-            before=[self._runs.get(each) for each in designs],
-        )
-        self._last = time.monotonic() - began
+        try:
+            results = performances_of(
+                designs,
+                self._worksheet,
+                detail=detail,
+                directory=self._base,
+                seed=self._seed,
+                run=store,
+                event_rates=[
+                    known.event_rate
+                    if (known := self._runs.get(design))
+                    else expected_events(design, self._demand)
+                    for design in designs
+                ],
+                before=[self._runs.get(each) for each in designs],
+            )
+        except TimeoutError:
+            self._ended_early = True
+            return []
         self._simulated += len(designs)
         for design, outcome in zip(designs, results, strict=True):
             if isinstance(outcome, DesignRuns):
@@ -335,12 +342,8 @@ class Search:
         return msgspec.structs.replace(evaluation, violations=(*evaluation.violations, reason))
 
     def _is_over(self, part: float = 1.0) -> bool:
-        """Return whether a part of the budget is spent, and remember it for the solution.
-
-        A simulation is not begun if one as long as the last would exceed the budget.
-        """
-        spent = time.monotonic() - self._began
-        if spent + self._last < part * self._budget:
+        """Return whether a part of the budget is spent, and remember it for the solution."""
+        if time.monotonic() - self._began < part * self._budget:
             return False
         self._ended_early = True
         return True
