@@ -43,7 +43,7 @@ DOUBT = 0.8
 EXPECTED = 0.7
 """Part of its bound that a kind of design is expected to reach before one of it is simulated
 (declared)."""
-DEARER = "dearer than the chosen design"
+DEARER = "more expensive than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
 """Reason of designs whose file system cannot run an application."""
@@ -309,7 +309,7 @@ class Frontier:
         return sorted(evaluations, key=lambda one: nearness(one, self._worksheet))
 
     def count_left(self, limit: float) -> None:
-        """Count the designs that are dearer than the chosen one as discarded."""
+        """Count the designs that are more expensive than the chosen one as discarded."""
         left = sum(one[0] >= limit for one in (*self._heap, *self._doubtful))
         self.discarded[DEARER] += left
 

@@ -19,7 +19,7 @@ TOLERANCE = 1e-9
 
 
 class Amounts(NamedTuple):
-    """What parts need at least."""
+    """Least needs of parts."""
 
     price: float = 0.0
     power: float = 0.0

@@ -223,8 +223,10 @@ class Search:
         return self._runs_on.get(file_system, True)
 
     def _confirmed(self, evaluation: Evaluation, store: RunStore) -> Evaluation | None:
-        """Return a design that meets everything as full simulations show it, of all its servers at
-        the end, and another one as it is; None if the time ends before."""
+        """Return a design that meets everything as full simulations of all its servers show it.
+
+        Another one is returned as it is; None if the time ends before.
+        """
         if not evaluation.is_feasible or not self._worksheet.applications:
             return evaluation
         design = evaluation.design
@@ -257,7 +259,7 @@ class Search:
     def _with_alternatives(
         self, chosen: Evaluation, frontier: Frontier, store: RunStore
     ) -> list[Evaluation]:
-        """Return the chosen design, and dearer ones that are faster or safer."""
+        """Return the chosen design, and more expensive ones that are faster or safer."""
         met = [chosen]
         dearer = [] if self._is_over() else frontier.beyond(cost_of(chosen), RANGES, IN_RANGE)
         others = [one for one in dearer if self._can_run(one, frontier)]
