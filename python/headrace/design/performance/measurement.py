@@ -208,6 +208,8 @@ def confirm(
         latencies={part.application: part.latency for part in before},
     )
     outcome = run([case])[0]
+    if isinstance(outcome, TimeoutError):
+        raise outcome
     if isinstance(outcome, Exception):
         raise RunError(str(outcome)) from outcome
     return case, outcome

@@ -7,7 +7,7 @@ until no other is cheaper than the best one.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush, merge, nsmallest
 from itertools import pairwise
 from typing import NamedTuple
@@ -269,6 +269,13 @@ class Frontier:
         self._reached[key] = max(self._reached.get(key, 0.0), reached)
         step = GROWTH if self._is_closing or not satisfaction else max(GROWTH, 1 / satisfaction)
         self._enlarge(candidate.entry, step)
+
+    def reopen(self, candidates: Iterable[Candidate]) -> None:
+        """Open candidates again that no simulation has decided."""
+        for one in candidates:
+            self._remembered += 1
+            item = cost_of(one.evaluation), -self._remembered, one.entry, one.evaluation
+            heappush(self._heap, item)
 
     def exclude(self, file_system: str) -> None:
         """Discard all designs of a file system that cannot run the applications."""

@@ -63,28 +63,29 @@ class RunStore:
     def __call__(self, cases: Sequence[DesignScenario]) -> list[Simulated | Exception]:
         """Return the outcome of each scenario; what is simulated is saved at once.
 
-        Raises:
-            TimeoutError: The time was over before each had ended.
+        That of a run which the end of the time stopped is a TimeoutError, and not saved.
         """
         keys = [_key(case) for case in cases]
         new = {key: it for key, it in zip(keys, cases, strict=True) if key not in self._saved.runs}
         self.taken += len({*keys}) - len(new)
         self.ran += len(new)
+        late: dict[str, TimeoutError] = {}
         if new:
-            outcomes = self._run(list(new.values()))
-            for key, outcome in zip(new, outcomes, strict=True):
-                if not isinstance(outcome, TimeoutError):
+            for key, outcome in zip(new, self._run(list(new.values())), strict=True):
+                if isinstance(outcome, TimeoutError):
+                    late[key] = outcome
+                else:
                     self._saved.runs[key] = (
                         SavedRun(error=str(outcome) or type(outcome).__name__)
                         if isinstance(outcome, Exception)
                         else SavedRun(simulated=outcome)
                     )
             self._write()
-            for outcome in outcomes:
-                if isinstance(outcome, TimeoutError):
-                    raise outcome
-        saved = [self._saved.runs[key] for key in keys]
-        return [run.simulated or RunError(run.error) for run in saved]
+        saved = [self._saved.runs.get(key) for key in keys]
+        return [
+            late[key] if run is None else run.simulated or RunError(run.error)
+            for key, run in zip(keys, saved, strict=True)
+        ]
 
     def _write(self) -> None:
         if self._path is None:

@@ -191,15 +191,16 @@ class Search:
             batch = [one for one in taken if self._can_run(one, frontier)]
             self._planned = self._simulated + len(batch)
             coarse = self._simulate_designs([one.design for one in batch], "coarse", store)
-            for candidate, evaluation in sorted(
-                zip(batch, coarse, strict=False), key=lambda pair: cost_of(pair[1])
-            ):
-                if cost_of(evaluation) >= limit:
+            undecided = {candidate.design: candidate for candidate in batch}
+            for evaluation in sorted(coarse, key=cost_of):
+                if cost_of(evaluation) >= limit or (self._is_over() and not evaluation.is_feasible):
                     continue
                 confirmed = self._confirmed(evaluation, store)
                 if confirmed is None:
                     unconfirmed = unconfirmed or evaluation
-                elif confirmed.is_feasible:
+                    continue
+                candidate = undecided.pop(confirmed.design)
+                if confirmed.is_feasible:
                     best, limit = confirmed, cost_of(confirmed)
                 else:
                     misses.append(confirmed)
@@ -207,6 +208,7 @@ class Search:
                     served = least_satisfaction(confirmed.performance)
                     is_slow = bool(confirmed.performance)
                     frontier.fail(candidate, 1.0 if served is None else served, is_slow)
+            frontier.reopen(undecided.values())
         return best or unconfirmed, misses
 
     def _can_run(self, candidate: Candidate, frontier: Frontier) -> bool:
@@ -282,8 +284,8 @@ class Search:
         """Return the designs that miss the fewest requirements, by the least, simulated."""
         near = frontier.nearest()[:BATCH]
         self._planned = self._simulated + len(near)
-        simulated = self._simulate_designs([one.design for one in near], "coarse", store)
-        missed = (*misses, *(simulated or near))
+        designs = [] if self._is_over() else [one.design for one in near]
+        missed = (*misses, *(self._simulate_designs(designs, "coarse", store) or near))
         unique = {one.design: one for one in missed if not one.is_feasible}
         ranked = sorted(unique.values(), key=lambda one: nearness(one, self._worksheet))
         return tuple(ranked[:MOST_NEAREST])
@@ -291,29 +293,25 @@ class Search:
     def _simulate_designs(
         self, designs: Sequence[Design], detail: Detail, store: RunStore
     ) -> list[Evaluation]:
-        """Evaluate designs with their simulated performance; none if the time ends before."""
+        """Evaluate designs with their simulated performance, except those that time ends before."""
         if not self._worksheet.applications:
             return [evaluate(each, self._worksheet, self._catalogue) for each in designs]
         self._tell(f"{detail} simulation of {designs[0].name}" if designs else "")
-        try:
-            results = performances_of(
-                designs,
-                self._worksheet,
-                detail=detail,
-                directory=self._base,
-                seed=self._seed,
-                run=store,
-                event_rates=[
-                    known.event_rate
-                    if (known := self._runs.get(design))
-                    else expected_events(design, self._demand)
-                    for design in designs
-                ],
-                before=[self._runs.get(each) for each in designs],
-            )
-        except TimeoutError:
-            self._ended_early = True
-            return []
+        results = performances_of(
+            designs,
+            self._worksheet,
+            detail=detail,
+            directory=self._base,
+            seed=self._seed,
+            run=store,
+            event_rates=[
+                known.event_rate
+                if (known := self._runs.get(design))
+                else expected_events(design, self._demand)
+                for design in designs
+            ],
+            before=[self._runs.get(each) for each in designs],
+        )
         self._simulated += len(designs)
         for design, outcome in zip(designs, results, strict=True):
             if isinstance(outcome, DesignRuns):
@@ -330,6 +328,7 @@ class Search:
                 or not performance_violations(outcome.performance, self._worksheet),
             )
             for design, outcome in zip(designs, results, strict=True)
+            if not isinstance(outcome, TimeoutError)
         ]
 
     def _failed(self, design: Design, error: Exception) -> Evaluation:
