@@ -16,7 +16,6 @@ from headrace.render.blocks import Block, Column, Note, Table, View
 
 COLUMNS = ("cost", "usable", "throughput", "of wanted", "loss", "power", "units")
 LESS = ("units", "power", "usable")
-NONE_MEETS_ALL = "No design meets all requirements."
 MOST_UNSURE = 8
 """Unknown answers that are shown."""
 
@@ -29,9 +28,8 @@ def view(solution: Solution, currency: str = "") -> View:
         title = "Designs that none surpasses" if solution.front else "Nearest misses"
         blocks += [_designs(title, designs, currency), _applications(designs)]
     if solution.chosen is None:
-        late = solution.lower_bound is not None
-        text = "No design was confirmed before the time ended." if late else NONE_MEETS_ALL
-        blocks.append(Note("", f"\n{text}"))
+        verb = "meets all requirements" if solution.lower_bound is None else "was confirmed in time"
+        blocks.append(Note("", f"\nNo design {verb}."))
         for place, design in enumerate(solution.nearest):
             blocks += [
                 Note(f"{label(place)} {design.design.name}: {missed.message}")

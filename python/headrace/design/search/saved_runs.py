@@ -63,7 +63,7 @@ class RunStore:
     def __call__(self, cases: Sequence[DesignScenario]) -> list[Simulated | Exception]:
         """Return the outcome of each scenario; what is simulated is saved at once.
 
-        That of a run which the end of the time stopped is a TimeoutError, and not saved.
+        A run that the end of the time stopped has a TimeoutError, which is not saved.
         """
         keys = [_key(case) for case in cases]
         new = {key: it for key, it in zip(keys, cases, strict=True) if key not in self._saved.runs}

@@ -136,10 +136,7 @@ def _rejected(data: DesignData) -> list[Block]:
     )
     table = reasons.rows(grounds, mark_against=False)
     columns = list(reasons.COLUMNS)
-    blocks: list[Block] = []
-    if data.solution.excluded:
-        left_out: list[Text] = [foreign(text) for text in data.solution.excluded]
-        blocks += [Paragraph("Values that the search did not try", "heading"), Bullets(left_out)]
-    if table:
-        blocks.append(Table("Choices that were rejected", columns, "lwlW", table))
-    return blocks
+    left_out: list[Text] = [foreign(text) for text in data.solution.excluded]
+    blocks = [Table("Choices that were rejected", columns, "lwlW", table)] if table else []
+    title = Paragraph("Values that the search did not try", "heading")
+    return [*blocks, title, Bullets(left_out)] if left_out else [*blocks]

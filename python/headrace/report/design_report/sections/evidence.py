@@ -51,9 +51,8 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
             ("latency", part.wanted_latency),
             ("latency_p99", part.wanted_latency_p99),
         ):
-            if name not in figures:
+            if (given := figures.get(name)) is None:
                 continue
-            given = figures[name]
             rows.append(
                 [
                     foreign(part.application, 80) if name == "throughput" else "",
