@@ -56,8 +56,8 @@ ENOUGH = 50.0
 SPARE_AT_FIRST, SPARE = 2.0, 1.2
 """Times the demand that a design is expected to meet if it is simulated out of turn (declared),
 before any meets everything and after that."""
-NEAREST = 24
-"""Designs that are remembered if they miss requirements."""
+NEAREST, KINDS = 4, 12
+"""Designs that are remembered for each set of requirements that they miss, and such sets."""
 LOOK_EVERY = 500
 """Entries between two calls of the progress function."""
 
@@ -138,8 +138,8 @@ class Frontier:
         self._impossible: set[str] = set()
         self._heap: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._doubtful: list[tuple[float, int, Entry, Evaluation | None]] = []
-        self._near: list[tuple[int, float, int, Entry]] = []
-        self._far: tuple[float, float] = (math.inf, math.inf)
+        self._near: defaultdict[tuple[str, ...], list[tuple[float, int, Entry]]] = defaultdict(list)
+        """Designs that miss requirements by the least, by the fields that they miss."""
         self._remembered = 0
         self._tried: set[int] = set()
         self._is_closing = False
@@ -163,7 +163,7 @@ class Frontier:
             missed = self._linear.missed(self._linear.least(family, self._first, self._horizon))
             if missed:
                 # One of them stands for all among the nearest misses.
-                is_near = (len(missed), _product(missed)) < self._far
+                is_near = _product(missed) < self._farthest(tuple(field for field, _ in missed))
                 left_out = len(tried) * len(networks) - is_near
                 self.enumerated += left_out
                 self.discarded[missed[0][0]] += left_out
@@ -311,9 +311,15 @@ class Frontier:
 
     def nearest(self) -> list[Evaluation]:
         """Return evaluated designs that miss the fewest requirements, by the least."""
-        near = [entry for *_, entry in nsmallest(NEAREST, self._near)]
-        evaluations = [self._candidate(entry).evaluation for entry in near]
-        return sorted(evaluations, key=lambda one: nearness(one, self._worksheet))
+        kinds = sorted(self._near, key=len)[:KINDS]
+        near = [entry for kind in kinds for *_, entry in self._near[kind]]
+        ranked = []
+        for number, entry in enumerate(near):
+            evaluation = self._candidate(entry).evaluation
+            missed, miss, cost = nearness(evaluation, self._worksheet)
+            is_slow = self._wants and (self._expected(entry) < DOUBT or self._is_covered(entry))
+            ranked.append((missed + is_slow, miss, cost, number, evaluation))
+        return [evaluation for *_, evaluation in sorted(ranked, key=lambda one: one[:4])]
 
     def count_left(self, limit: float) -> None:
         """Count the designs that are more expensive than the chosen one as discarded."""
@@ -367,7 +373,7 @@ class Frontier:
         missed = [*self._linear.missed(amounts), *self._loss(family, entry)]
         if missed:
             self.discarded[missed[0][0]] += 1
-            self._remember(entry, len(missed), _product(missed))
+            self._remember(entry, tuple(field for field, _ in missed), _product(missed))
         else:
             heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
 
@@ -395,16 +401,20 @@ class Frontier:
             size = None
         self._add(family, network, servers, size, work)
 
-    def _remember(self, entry: Entry, missed: int, miss: float) -> None:
+    def _remember(self, entry: Entry, missed: tuple[str, ...], miss: float) -> None:
         """Remember a design that misses requirements; one that may miss the throughput too."""
-        missed += self._wants and self._expected(entry) < DOUBT
-        if (missed, miss) >= self._far:
+        if self._wants and self._expected(entry) < DOUBT:
+            missed = (*missed, throughput_field(self._worksheet))
+        if miss >= self._farthest(missed):
             return
         self._remembered += 1
-        self._near.append((missed, miss, self._remembered, entry))
-        if len(self._near) > 4 * NEAREST:
-            self._near = nsmallest(NEAREST, self._near)
-            self._far = self._near[-1][:2]
+        self._near[missed] = nsmallest(
+            NEAREST, [*self._near[missed], (miss, self._remembered, entry)]
+        )
+
+    def _farthest(self, missed: tuple[str, ...]) -> float:
+        near = self._near[missed]
+        return near[-1][0] if len(near) == NEAREST else math.inf
 
     def _expected(self, entry: Entry) -> float:
         """Return the part of the demand that a design is expected to meet."""
@@ -448,7 +458,7 @@ class Frontier:
             if missed:
                 self.discarded[missed[0].field] += 1
                 miss = total_miss(candidate.evaluation, self._worksheet)
-                self._remember(entry, len(missed), miss)
+                self._remember(entry, tuple(one.field for one in missed), miss)
                 continue
             heappush(
                 self._heap,

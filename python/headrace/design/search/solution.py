@@ -282,7 +282,7 @@ class Search:
         self, frontier: Frontier, misses: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
         """Return the designs that miss the fewest requirements, by the least, simulated."""
-        near = frontier.nearest()[:BATCH]
+        near = frontier.nearest()[: 2 * BATCH]
         self._planned = self._simulated + len(near)
         designs = [] if self._is_over() else [one.design for one in near]
         missed = (*misses, *(self._simulate_designs(designs, "coarse", store) or near))
