@@ -56,7 +56,7 @@ ENOUGH = 50.0
 SPARE_AT_FIRST, SPARE = 2.0, 1.2
 """Times the demand that a design is expected to meet if it is simulated out of turn (declared),
 before any meets everything and after that."""
-NEAREST, KINDS = 4, 12
+NEAREST, KINDS = 24, 4
 """Designs that are remembered for each set of requirements that they miss, and such sets."""
 LOOK_EVERY = 500
 """Entries between two calls of the progress function."""
@@ -317,7 +317,7 @@ class Frontier:
         for number, entry in enumerate(near):
             evaluation = self._candidate(entry).evaluation
             missed, miss, cost = nearness(evaluation, self._worksheet)
-            is_slow = self._wants and (self._expected(entry) < DOUBT or self._is_covered(entry))
+            is_slow = self._wants and (self._expected(entry) < SPARE or self._is_covered(entry))
             ranked.append((missed + is_slow, miss, cost, number, evaluation))
         return [evaluation for *_, evaluation in sorted(ranked, key=lambda one: one[:4])]
 
@@ -403,7 +403,7 @@ class Frontier:
 
     def _remember(self, entry: Entry, missed: tuple[str, ...], miss: float) -> None:
         """Remember a design that misses requirements; one that may miss the throughput too."""
-        if self._wants and self._expected(entry) < DOUBT:
+        if self._wants and self._expected(entry) < SPARE:
             missed = (*missed, throughput_field(self._worksheet))
         if miss >= self._farthest(missed):
             return
