@@ -125,6 +125,7 @@ class TimeHistogram:
             count=count,
             total_s=self._total * 1e-9,
             mean_s=self._total * 1e-9 / count if count else None,
+            p1_s=self._quantile(0.01),
             p50_s=self._quantile(0.5),
             p90_s=self._quantile(0.9),
             p99_s=self._quantile(0.99),

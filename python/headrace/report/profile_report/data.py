@@ -10,9 +10,11 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from headrace.profile.document import TimeBalance
+from headrace.profile.characteristics import Characteristics
+from headrace.profile.document import Activity, TimeBalance
 from headrace.profile.interval_means import lengths, weighted_mean
 from headrace.profile.worksheet import MachineFacts, facts_of
+from headrace.views.calls import characteristics_of
 
 Document = Mapping[str, Any]
 
@@ -44,6 +46,17 @@ class ProfileData:
         """Time balances of the phases."""
         documents = (phase.get("balance") for phase in self.phases)
         return [one and msgspec.convert(one, TimeBalance) for one in documents]
+
+    @cached_property
+    def trace(self) -> Characteristics | None:
+        """Characteristics of the captured trace; None without one."""
+        return characteristics_of(self.profile.get("characteristics"))
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        """Use of time by process."""
+        document = self.profile.get("activity")
+        return None if document is None else msgspec.convert(document, Activity)
 
     @cached_property
     def facts(self) -> MachineFacts:

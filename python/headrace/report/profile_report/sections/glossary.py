@@ -6,14 +6,22 @@ from headrace.views.verdict_words import VERDICTS
 
 
 def section(data: ProfileData) -> Section:
-    """Return what each verdict means."""
-    rows = [(word, verdict.meaning) for word, verdict in VERDICTS.items()]
+    """Return what each verdict of the report means."""
+    hosts = data.profile.get("host_verdicts") or []
+    phases = [*data.phases, *(phase for host in hosts for phase in host["phases"])]
+    used = {phase["verdict"] for phase in phases}
+    rows = [(word, verdict.meaning) for word, verdict in VERDICTS.items() if word in used]
     rows += [
         ("baseline", "The figures that this machine reaches in the same directory."),
         (
             "predicted gain",
-            "Simulated run time of the phase before the change, divided by that"
-            " after it, minus 1. It is given here as how many times as fast the phase runs.",
+            "Simulated run time of the phase before the change, divided by that after it: how many"
+            " times as fast the phase runs.",
+        ),
+        (
+            "model error",
+            "Simulated run time of the phase without a change, divided by the recorded one, minus"
+            " 1. Beyond 20 % nothing is advised.",
         ),
     ]
     return Section("glossary", "Words", [Facts(rows)])

@@ -3,7 +3,14 @@
 from headrace.quantities import duration, figure, percent
 from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
 from headrace.report.profile_report.data import ProfileData
-from headrace.views.profile_values import NO_VERDICT, by_level, share_of, speedup, with_unit
+from headrace.views.profile_values import (
+    NO_VERDICT,
+    by_level,
+    error_text,
+    share_of,
+    speedup,
+    with_unit,
+)
 
 
 def section(data: ProfileData) -> Section:
@@ -29,6 +36,7 @@ def _phases(data: ProfileData) -> Table:
     for number, phase in enumerate(data.phases, 1):
         seconds = phase["to_s"] - phase["from_s"]
         best = max(phase.get("advice") or [], key=lambda one: one["predicted_gain"], default=None)
+        error = None if best is None else best.get("error")
         rows.append(
             [
                 str(number),
@@ -38,10 +46,11 @@ def _phases(data: ProfileData) -> Table:
                 foreign(phase["verdict"] or NO_VERDICT, 40),
                 "none" if best is None else foreign(best["change"], 60),
                 "" if best is None else speedup(best["predicted_gain"]),
+                "" if best is None else error_text(error),
             ]
         )
     columns = ["Phase", "From, s", "To, s", "Share", "Verdict", "Best advice", "Predicted"]
-    return Table("", columns, "lrrrlll", rows)
+    return Table("", [*columns, "Model error"], "lrrrlllr", rows)
 
 
 def _evidence(data: ProfileData) -> Table:
@@ -68,7 +77,10 @@ def _advice(data: ProfileData) -> list[Block]:
         return []
     rows = []
     for level, advice in advised:
-        gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in advice.gains)
+        gains = ", ".join(
+            f"phase {number}: {speedup(gain)}, model error {error_text(error)}"
+            for number, gain, error in advice.gains
+        )
         rows.append(
             [
                 foreign(level, 20),
@@ -82,6 +94,7 @@ def _advice(data: ProfileData) -> list[Block]:
     columns = ["Level", "Change", "Description", "Predicted", "Saves", "Source"]
     note = (
         "The simulator predicts each change alone, from the captured trace. A saving is that of"
-        " the whole run if the other phases stay as they are."
+        " the whole run if the other phases stay as they are. The model error is the simulated"
+        " time of the phase without a change, compared with the recorded one."
     )
     return [Table("Advice", columns, "llwwrl", rows, note=note)]
