@@ -11,7 +11,7 @@ from headrace.profile.document import Activity
 MOST_COLUMNS = 80
 MOST_ROWS = 31
 """With the row of the other processes, as many as a chart can name."""
-LEAST_SHARE = 0.005
+LEAST_SHARE = 0.01
 """Part of the time below which a process has no row, beyond the first `FEWEST_ROWS`."""
 FEWEST_ROWS = 8
 DIGITS = 4

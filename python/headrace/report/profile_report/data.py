@@ -133,7 +133,8 @@ class ProfileData:
 
     @cached_property
     def disks(self) -> list[str]:
-        """Disks by the amount of data that they moved, and at most four.
+        """Disks below the directory, then others, by the amount of data that they moved; at most
+        four.
 
         Partitions and members of a listed disk are not among them. Disks that moved less than 1 %
         of the first one's data are not, either.
@@ -152,7 +153,12 @@ class ProfileData:
         ]
         largest = max((moved[name] for name in whole), default=0.0)
         busy = [name for name in whole if moved[name] >= LEAST_SHARE * largest]
-        return sorted(busy, key=lambda name: -moved[name])[:4]
+        return sorted(busy, key=lambda name: (name not in self.own_disks, -moved[name]))[:4]
+
+    @property
+    def own_disks(self) -> Sequence[str]:
+        """Disks below the file system of the directory."""
+        return self.facts.storage.devices if self.facts.storage else []
 
     @cached_property
     def networks(self) -> list[str]:

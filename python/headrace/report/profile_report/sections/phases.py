@@ -1,8 +1,17 @@
 """Phases with their verdict, evidence and advice."""
 
 from headrace.quantities import duration, figure, percent
-from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
+from headrace.report.document.content import (
+    Block,
+    Bullets,
+    Paragraph,
+    Section,
+    Table,
+    foreign,
+    of_view,
+)
 from headrace.report.profile_report.data import ProfileData
+from headrace.views import time_balance
 from headrace.views.profile_values import (
     NO_VERDICT,
     by_level,
@@ -19,11 +28,14 @@ def section(data: ProfileData) -> Section:
     if not data.phases:
         blocks.append(Paragraph("No phase: the recording has no complete interval."))
         return Section("phases", "Phases", blocks)
-    blocks += [_phases(data), _evidence(data), *_advice(data)]
+    blocks.append(_phases(data))
+    if (balance := time_balance.table(data.balances)) is not None:
+        blocks.append(of_view(balance))
+    blocks += [_evidence(data), *_advice(data)]
     notes = [
-        f"Phase {number}: {foreign(note)}"
+        f"Phase {number}: {'; '.join(map(foreign, phase['notes']))}"
         for number, phase in enumerate(data.phases, 1)
-        for note in phase.get("notes") or []
+        if phase.get("notes")
     ]
     if notes:
         blocks.append(Bullets(notes))

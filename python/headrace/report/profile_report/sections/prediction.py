@@ -7,18 +7,15 @@ from headrace.profile.document import PhasePrediction, Prediction
 from headrace.quantities import duration, whole
 from headrace.report.document.content import (
     Block,
-    Code,
+    Bullets,
     Paragraph,
     Section,
     Table,
     foreign,
-    foreign_lines,
 )
 from headrace.report.profile_report.data import ProfileData
 from headrace.views.profile_values import UNKNOWN, error_text
 
-SCENARIOS = 3
-"""Advised changes of which the scenario is shown."""
 GAPS = {"compute": "computes", "wait": "waits"}
 
 
@@ -35,21 +32,14 @@ def section(data: ProfileData) -> Section:
         )
         return Section("prediction", "Prediction", blocks)
     blocks.append(_phases(prediction))
-    scenarios = [
-        (number, advice)
+    files = [
+        f"{foreign(advice['change'], 60)}, phase {number}: {foreign(advice['scenario_file'], 120)}"
         for number, phase in enumerate(data.phases, 1)
         for advice in phase.get("advice") or []
-        if advice.get("scenario")
+        if advice.get("scenario_file")
     ]
-    scenarios.sort(key=lambda pair: -pair[1]["predicted_gain"])
-    for number, advice in scenarios[:SCENARIOS]:
-        file = foreign(advice.get("scenario_file") or "", 120)
-        title = f"Scenario of {foreign(advice['change'], 60)}, phase {number}"
-        blocks.append(Paragraph(f"{title}: {file}" if file else title, "heading"))
-        blocks.append(Code(foreign_lines(advice["scenario"], 4000), "toml"))
-    if len(scenarios) > SCENARIOS:
-        rest = len(scenarios) - SCENARIOS
-        blocks.append(Paragraph(f"{rest} more scenarios are in profile.json.", "note"))
+    if files:
+        blocks += [Paragraph("Scenarios of the changes", "heading"), Bullets(files)]
     return Section("prediction", "Prediction", blocks)
 
 

@@ -19,10 +19,7 @@ from headrace.views.verdict_words import verdict_words
 
 MOST_CHANGES = 3
 """Changes in the summary."""
-NOT_SEEN = (
-    "Sampling cannot show race conditions, deadlocks, sleeps inside the program and waits for"
-    " input (Hindman 2011, section 5.1)."
-)
+NOT_SEEN = "Sampling cannot show race conditions and deadlocks (Hindman 2011, section 5.1)."
 
 
 def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
@@ -59,9 +56,10 @@ def best_change(change: Change, data: ProfileData) -> str:
     """Return a change as a sentence with its gain."""
     saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
     phase, gain, error = change.best
+    description = foreign(change.description).removesuffix(".")
     known = "" if error is None else f" Error of the model there: {error_text(error)}."
     return (
-        f"{foreign(change.description)} Predicted: phase {phase} runs"
+        f"{description[:1].upper()}{description[1:]}. Predicted: phase {phase} runs"
         f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less.{known}"
     )
 
