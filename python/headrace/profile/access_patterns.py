@@ -136,6 +136,13 @@ class Access:
         """Number of files in records."""
         return int(np.count_nonzero(self._records))
 
+    def files_by_use(self) -> tuple[int, int, int]:
+        """Return the numbers of files that are only read, only written, and both."""
+        reads, writes = self._requests.T > 0
+        kinds = (reads & ~writes, writes & ~reads, reads & writes)
+        only_read, only_written, both = map(np.count_nonzero, kinds)
+        return int(only_read), int(only_written), int(both)
+
     def size_classes(self) -> list[SizeClass]:
         """Return the numbers of requests by size, without empty classes."""
         return [

@@ -154,6 +154,7 @@ class Characteriser:
         read, written = (float(self._bytes[way]) for way in MOVES)
         reads, writes = (int(self._counts[way]) for way in MOVES)
         files = self._access.files(reader, BUSIEST_FILES)
+        only_read, only_written, both = self._access.files_by_use()
         syncs = int(self._counts[SYNC])
         latencies = [self._latency(code) for code in range(len(TRACE_OPERATIONS))]
         times_s = [None if times is None else times.total_s for times in latencies]
@@ -162,6 +163,9 @@ class Characteriser:
             processes=self._timing.processes,
             moving_processes=self._timing.moving_processes,
             files=self._access.file_count,
+            files_only_read=only_read,
+            files_only_written=only_written,
+            files_read_and_written=both,
             span_s=span_s,
             operations=[
                 Operation(

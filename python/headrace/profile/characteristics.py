@@ -161,6 +161,9 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     moving_processes: int
     """Processes that read or write."""
     files: int
+    files_only_read: int = 0
+    files_only_written: int = 0
+    files_read_and_written: int = 0
     span_s: float | None
     """None of a trace without times."""
     operations: list[Operation]

@@ -142,8 +142,12 @@ def activity_map(activity: Activity | None) -> list[HeatMap]:
     """Return the use of time by process; none without one."""
     if activity is None:
         return []
-    rows = [plain_line(name) for name in activity.processes]
-    rows += [f"{whole(activity.merged)} others, added up"] * (activity.merged > 0)
+    names = [plain_line(name) for name in activity.processes]
+    names += [f"{whole(activity.merged)} others, added up"] * (activity.merged > 0)
+    rows = [
+        f"{name}: {duration(sum(shares) * activity.column_s)}"
+        for name, shares in zip(names, activity.shares, strict=True)
+    ]
     columns = [number(at * activity.column_s) for at in range(len(activity.shares[0]))]
     most = max(share for row in activity.shares for share in row)
     return [

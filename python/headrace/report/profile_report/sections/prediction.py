@@ -47,14 +47,18 @@ def _phases(prediction: Prediction) -> Table:
     rows = [_row(str(number), phase) for number, phase in enumerate(prediction.phases, 1)]
     whole_run = [prediction.recorded_s, prediction.simulated_s]
     if len(rows) > 1:
-        rows.append(["all", "", *map(_time, whole_run), error_text(prediction.error), "", "", ""])
+        recorded_s = sum(phase.recorded_s for phase in prediction.phases)
+        rows.append(
+            ["all", *map(_time, [recorded_s, *whole_run]), error_text(prediction.error), "", "", ""]
+        )
     columns = ["Phase", "Recorded", "Without tracer", "Simulated", "Error", "Bottleneck"]
     columns += ["Between calls", "Calls"]
     cost = prediction.tracer_s_per_call
     tracer = "" if cost is None else f" The tracer adds {duration(cost)} to a call."
     note = (
         f"Each phase without a change, on the model of the {foreign(prediction.machine, 60)}."
-        f" The error compares the simulated time with that without the tracer.{tracer}"
+        " The error compares the simulated time with that without the tracer and without waits for"
+        f" a core, which is all of a phase that a disk limits.{tracer}"
     )
     return Table("Error of the model", columns, "lrrrrllr", rows, note=note)
 

@@ -66,7 +66,12 @@ def _figures(trace: Characteristics) -> list[tuple[str, str]]:
             "Processes and threads",
             f"{whole(trace.processes)}, of which {whole(trace.moving_processes)} read or write",
         ),
-        ("Files", whole(trace.files)),
+        (
+            "Files",
+            f"{whole(trace.files)}, of which {whole(trace.files_only_read)} only read,"
+            f" {whole(trace.files_only_written)} only written,"
+            f" {whole(trace.files_read_and_written)} both",
+        ),
         ("Read, written", f"{size(trace.bytes_read)}, {size(trace.bytes_written)}"),
         ("Some process in a call", share),
         ("Processes in calls then", f"mean {figure(busy.mean)}, at most {whole(busy.max)}"),

@@ -44,7 +44,7 @@ def section(data: ProfileData) -> Section:
         )
     blocks.append(
         Paragraph(
-            "The I/O profiles of the application are the chart of the verdict and those below.",
+            "The I/O profiles of the application are the charts above.",
             "note",
         )
     )
