@@ -163,7 +163,10 @@ def test_a_phase_that_the_simulation_misses_gets_no_advice() -> None:
     assert prediction.error is not None and prediction.error > 0.2
     assert phase.advice == []
     (note,) = phase.notes
-    times = r"the simulated phase takes 3\.5 s, recorded 1\.5 s without the tracer \(error 13\d %, limit 20 %\)"
+    times = (
+        r"the simulated phase takes 3\.5 s, recorded 1\.5 s without the tracer"
+        r" \(error 13\d %, limit 20 %\)"
+    )
     assert re.fullmatch(f"no advice: {times}", note)
 
 

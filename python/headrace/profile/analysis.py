@@ -118,6 +118,9 @@ def analyse(
     # The trace is that of the first host.
     traced = records if profile.host == header.hosts[0] else None
     sampled = recording.processes(directory, profile.host)
+    if sampled["pid"].n_unique() == 1:
+        by_thread = recording.threads(directory, profile.host)
+        sampled = by_thread if by_thread.height else sampled
     profile.activity = activity(sampled, traced, profile.duration_s)
     if advice and records is not None and profile.phases:
         _add_advice(profile, records, first, baseline, chosen_machine, directory, report)

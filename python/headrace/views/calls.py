@@ -15,9 +15,9 @@ from headrace.render.blocks import Axis, Block, Chart, Column, HeatMap, Line, Ta
 MOST = 12
 """Rows of a table."""
 LEAST_SHARE = 0.005
-"""Files with a smaller share of both time and bytes are merged."""
+"""Files with a smaller share of both time and bytes are merged, and calls with a smaller share of
+the time that occur less often than `FEWEST`."""
 FEWEST = 2
-"""Calls of a kind that occurs less often have no distribution."""
 QUANTILES = {"1 %": "p1_s", "median": "p50_s", "90 %": "p90_s", "99 %": "p99_s", "max": "max_s"}
 SPARE = {"1 %": 2, "90 %": 1}
 """Percentiles that narrow terminals omit."""
@@ -42,7 +42,10 @@ def _ranked(operations: Sequence[Operation]) -> list[Operation]:
     """Return the kinds of calls by time and number. The others are merged into one without a
     latency."""
     ranked = sorted(operations, key=lambda kind: (-(kind.time_s or 0.0), -kind.count))
-    shown = [kind for kind in ranked if kind.count >= FEWEST][:MOST]
+    least_s = LEAST_SHARE * sum(kind.time_s or 0.0 for kind in ranked)
+    shown = [
+        kind for kind in ranked if kind.count >= FEWEST or 0 < least_s <= (kind.time_s or 0.0)
+    ][:MOST]
     others = [kind for kind in ranked if kind not in shown]
     if len(others) < FEWEST:
         return ranked
@@ -153,9 +156,9 @@ def activity_map(activity: Activity | None) -> list[HeatMap]:
     return [
         HeatMap(
             "process-map",
-            f"Share of time {KINDS[activity.kind]}, by process",
+            f"Share of time {KINDS[activity.kind]}, by process or thread",
             Axis("time, s"),
-            Axis("process"),
+            Axis("process or thread"),
             columns,
             rows,
             activity.shares,

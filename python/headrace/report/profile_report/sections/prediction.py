@@ -45,12 +45,10 @@ def section(data: ProfileData) -> Section:
 
 def _phases(prediction: Prediction) -> Table:
     rows = [_row(str(number), phase) for number, phase in enumerate(prediction.phases, 1)]
-    whole_run = [prediction.recorded_s, prediction.simulated_s]
     if len(rows) > 1:
         recorded_s = sum(phase.recorded_s for phase in prediction.phases)
-        rows.append(
-            ["all", *map(_time, [recorded_s, *whole_run]), error_text(prediction.error), "", "", ""]
-        )
+        whole_run = map(_time, (recorded_s, prediction.recorded_s, prediction.simulated_s))
+        rows.append(["all", *whole_run, error_text(prediction.error), "", "", ""])
     columns = ["Phase", "Recorded", "Without tracer", "Simulated", "Error", "Bottleneck"]
     columns += ["Between calls", "Calls"]
     cost = prediction.tracer_s_per_call

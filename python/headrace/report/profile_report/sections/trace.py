@@ -129,7 +129,7 @@ def _workload(workload: FittedWorkload) -> list[Block]:
     rows.append(("Score", f"{figure(fit.score)} from 0, equal, to 1"))
     if others:
         rows.append(("Score of other kinds", foreign(", ".join(others))))
-    blocks = [
+    blocks: list[Block] = [
         Paragraph("Workload fitted to the trace", "heading"),
         Code(foreign_lines(workload.toml), "toml"),
         Facts(rows),
