@@ -11,6 +11,7 @@ import pytest
 import profile_sample as sample
 from headrace.profile import document
 from headrace.profile.activity import FEWEST_ROWS, MOST_ROWS, activity
+from headrace.profile.analysis import analyse
 from headrace.profile.characterise import characterise
 from headrace.profile.characteristics import Characteristics
 from headrace.profile.recording import PROCESS_COLUMNS
