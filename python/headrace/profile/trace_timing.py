@@ -139,8 +139,10 @@ class TimeHistogram:
         place = int(np.searchsorted(sums, max(np.ceil(share * sums[-1]), 1)))
         if place == 0:
             return 0.0
+        if place == np.flatnonzero(self._counts)[-1]:
+            return self._max * 1e-9
         centre: float = 2 ** ((place - 0.5) / CLASSES)
-        return float(min(centre, self._max)) * 1e-9
+        return centre * 1e-9
 
 
 class _Levels:

@@ -81,7 +81,7 @@ def latency_table(calls: Sequence[Operation]) -> Table:
             for name, key in QUANTILES.items()
         ]
         caption = (
-            "time: of all calls of all processes, added up, which the time balance does not do;"
+            "time: of all calls of all processes, added up, with system time and waits for a core;"
             " percentiles: within 5 %"
         )
     return Table("Calls by time", columns, caption=caption)

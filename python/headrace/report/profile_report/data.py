@@ -103,6 +103,11 @@ class ProfileData:
         """Return the mean of a column over time; None if it is unknown."""
         return weighted_mean(self.column(name), self.lengths)
 
+    def total(self, name: str) -> float | None:
+        """Return the integral of a rate over time; None if it is unknown."""
+        values = self.column(name)
+        return float((values * self.lengths).sum()) if values.drop_nulls().len() else None
+
     @cached_property
     def lengths(self) -> pl.Series:
         """Length of each interval in seconds."""
@@ -133,8 +138,8 @@ class ProfileData:
 
     @cached_property
     def disks(self) -> list[str]:
-        """Disks below the directory, then others, by the amount of data that they moved; at most
-        four.
+        """Disks below the directory and the busiest other one, by the amount of data that they
+        moved; at most four. If those below are not known, any four.
 
         Partitions and members of a listed disk are not among them. Disks that moved less than 1 %
         of the first one's data are not, either.
@@ -153,7 +158,9 @@ class ProfileData:
         ]
         largest = max((moved[name] for name in whole), default=0.0)
         busy = [name for name in whole if moved[name] >= LEAST_SHARE * largest]
-        return sorted(busy, key=lambda name: (name not in self.own_disks, -moved[name]))[:4]
+        busy.sort(key=lambda name: (name not in self.own_disks, -moved[name]))
+        own = sum(name in self.own_disks for name in busy)
+        return busy[: min(own + 1, 4) if self.own_disks else 4]
 
     @property
     def own_disks(self) -> Sequence[str]:

@@ -99,7 +99,7 @@ def _processes(data: ProfileData) -> Table:
     columns = ["Phase", "PID", "Name", "CPU %", "User %", "System %", "Memory", "Read MB/s"]
     note = "Means over the phase, in percent of one core; memory is the largest resident size."
     if left_out:
-        note += f" {left_out} less busy entries are left out."
+        note += f" Less busy and left out: {left_out}."
     return Table(
         "Processes by processor time (as top)",
         [*columns, "Written MB/s"],

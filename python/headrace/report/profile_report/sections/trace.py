@@ -28,7 +28,9 @@ from headrace.views.profile_values import UNKNOWN
 
 MOST_SIZES = 10
 LEAST_SIZE_SHARE = 0.01
-"""Sizes with a smaller share of the requests are merged in their table."""
+LEAST_BYTES_SHARE = 0.05
+"""Sizes with smaller shares of both requests and bytes are merged in their table, and so are those
+that occur once unless they have that share of the bytes."""
 
 
 def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
@@ -36,7 +38,7 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     blocks: list[Block] = []
     if (trace := data.trace) is not None:
         tables = [of_view(part) for part in calls.view(trace) if isinstance(part, ViewTable)]
-        blocks += [Facts(_figures(trace)), *tables[:1], *pictures, *tables[1:]]
+        blocks += [Facts(_figures(trace, data)), *tables[:1], *pictures, *tables[1:]]
         if trace.common_sizes:
             blocks.append(_sizes(trace.common_sizes))
     else:
@@ -48,9 +50,10 @@ def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
     return Section("trace", "Trace of the file operations", blocks)
 
 
-def _figures(trace: Characteristics) -> list[tuple[str, str]]:
+def _figures(trace: Characteristics, data: ProfileData) -> list[tuple[str, str]]:
     """Return the main figures in words; profile.json has all."""
     busy, bursts = trace.concurrency, trace.bursts
+    moved = [data.total(f"tree.{way}_bytes_per_s") for way in ("read", "write")]
     requests = sum(trace.access_patterns.values()) or 1
     patterns = [
         f"{foreign(name, 40)} {percent(count / requests)} %"
@@ -73,19 +76,24 @@ def _figures(trace: Characteristics) -> list[tuple[str, str]]:
             f" {whole(trace.files_read_and_written)} both",
         ),
         ("Read, written", f"{size(trace.bytes_read)}, {size(trace.bytes_written)}"),
-        ("Some process in a call", share),
-        ("Processes in calls then", f"mean {figure(busy.mean)}, at most {whole(busy.max)}"),
+        ("The same of devices, by samples", ", ".join(map(_total, moved))),
+        ("Time with a call in progress", share),
+        ("Calls in progress then", f"mean {figure(busy.mean)}, at most {whole(busy.max)}"),
         ("Time between calls", _quantiles(trace.think_times)),
         ("Bursts", f"{whole(bursts.count)}, apart by over {duration(bursts.gap_s)}"),
         ("Requests by pattern of their file", ", ".join(patterns) or "none"),
     ]
     reasons: dict[str, list[str]] = {}
     for kind in trace.skipped:
-        named = f"{whole(kind.count)} {foreign(kind.name, 80)}"
+        named = f"{foreign(kind.name, 80)}: {whole(kind.count)}"
         reasons.setdefault(foreign(kind.reason.replace("_", " "), 80).capitalize(), []).append(
             named
         )
     return [*rows, *((reason, "; ".join(named)) for reason, named in reasons.items())]
+
+
+def _total(amount: float | None) -> str:
+    return UNKNOWN if amount is None else size(amount)
 
 
 def _quantiles(times: Quantiles) -> str:
@@ -95,7 +103,13 @@ def _quantiles(times: Quantiles) -> str:
 
 def _sizes(sizes: Sequence[CommonSize]) -> Table:
     total = sum(entry.count for entry in sizes)
-    shown = [entry for entry in sizes if entry.count >= LEAST_SIZE_SHARE * total][:MOST_SIZES]
+    moved = sum(entry.count * entry.bytes for entry in sizes)
+    shown = [
+        entry
+        for entry in sizes
+        if 1 < entry.count >= LEAST_SIZE_SHARE * total
+        or 0 < LEAST_BYTES_SHARE * moved <= entry.count * entry.bytes
+    ][:MOST_SIZES]
     rows = [
         [foreign(entry.operation, 40), binary_size(entry.bytes), whole(entry.count)]
         for entry in shown

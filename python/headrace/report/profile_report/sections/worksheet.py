@@ -1,7 +1,5 @@
 """The application I/O profiling worksheet, filled in (Hindman 2011, appendix C)."""
 
-import polars as pl
-
 from headrace.profile.interval_means import weighted_mean
 from headrace.profile.worksheet import MachineFacts, Processors
 from headrace.quantities import duration, figure, size, whole
@@ -225,15 +223,20 @@ def distribution(data: ProfileData) -> str:
 
 
 def _activity(data: ProfileData) -> float | None:
-    """Return the bytes per second that the application or, if unknown, the disks moved."""
+    """Return the bytes per second that the application moved by calls or from and to devices,
+    whichever is more: calls lack mapped files and asynchronous requests. If both are unknown, that
+    of the disks."""
     if not data.rates.height:
         return None
-    for names in (
-        ["tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s"],
-        [f"disk.{disk}.{word}_bytes_per_s" for disk in data.disks for word in ("read", "write")],
-    ):
-        values = data.sum(*names) if names else pl.Series(dtype=pl.Float64)
-        mean = weighted_mean(values, data.lengths) if values.len() else None
-        if mean is not None:
-            return mean
-    return None
+    ways = ("read", "write")
+    means = [
+        weighted_mean(data.sum(*names), data.lengths)
+        for names in (
+            [f"tree.{way}_call_bytes_per_s" for way in ways],
+            [f"tree.{way}_bytes_per_s" for way in ways],
+            [f"disk.{disk}.{way}_bytes_per_s" for disk in data.disks for way in ways],
+        )
+        if names
+    ]
+    own = [mean for mean in means[:2] if mean is not None]
+    return max(own) if own else means[-1]
