@@ -120,7 +120,7 @@ def verdicts(profile: Profile) -> View:
     blocks: list[Block] = [heading(profile)]
     if profile.host_verdicts:
         blocks.append(_hosts(profile))
-    blocks.append(_phases(profile))
+    blocks.append(phases_table(phases, profile.duration_s))
     if (balance := time_balance.table([phase.balance for phase in phases])) is not None:
         blocks.append(balance)
     if any(phase.evidence for phase in phases):
@@ -177,10 +177,11 @@ def _hosts(profile: Profile) -> Table:
     )
 
 
-def _phases(profile: Profile) -> Table:
-    total = profile.duration_s or 1.0
+def phases_table(phases: Sequence[Phase], duration_s: float) -> Table:
+    """Return verdict, best change and time of each phase."""
+    total = duration_s or 1.0
     rows = []
-    for number, phase in enumerate(profile.phases, 1):
+    for number, phase in enumerate(phases, 1):
         best = max(phase.advice, key=lambda advice: advice.predicted_gain, default=None)
         rows.append(
             (

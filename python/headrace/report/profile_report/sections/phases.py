@@ -1,6 +1,9 @@
 """Phases with their verdict, evidence and advice."""
 
-from headrace.quantities import duration, figure, percent
+import msgspec
+
+from headrace.profile.document import Phase
+from headrace.quantities import duration
 from headrace.report.document.content import (
     Block,
     Bullets,
@@ -12,8 +15,8 @@ from headrace.report.document.content import (
 )
 from headrace.report.profile_report.data import ProfileData
 from headrace.views import time_balance
+from headrace.views.profile import phases_table
 from headrace.views.profile_values import (
-    NO_VERDICT,
     by_level,
     error_text,
     share_of,
@@ -28,7 +31,8 @@ def section(data: ProfileData) -> Section:
     if not data.phases:
         blocks.append(Paragraph("No phase: the recording has no complete interval."))
         return Section("phases", "Phases", blocks)
-    blocks.append(_phases(data))
+    phases = msgspec.convert(data.phases, list[Phase])
+    blocks.append(of_view(phases_table(phases, data.duration_s)))
     if (balance := time_balance.table(data.balances)) is not None:
         blocks.append(of_view(balance))
     blocks += [_evidence(data), *_advice(data)]
@@ -40,29 +44,6 @@ def section(data: ProfileData) -> Section:
     if notes:
         blocks.append(Bullets(notes))
     return Section("phases", "Phases", blocks)
-
-
-def _phases(data: ProfileData) -> Table:
-    rows = []
-    total = data.duration_s or 1.0
-    for number, phase in enumerate(data.phases, 1):
-        seconds = phase["to_s"] - phase["from_s"]
-        best = max(phase.get("advice") or [], key=lambda one: one["predicted_gain"], default=None)
-        error = None if best is None else best.get("error")
-        rows.append(
-            [
-                str(number),
-                f"{figure(phase['from_s'])}",
-                f"{figure(phase['to_s'])}",
-                f"{percent(seconds / total)} %",
-                foreign(phase["verdict"] or NO_VERDICT, 40),
-                "none" if best is None else foreign(best["change"], 60),
-                "" if best is None else speedup(best["predicted_gain"]),
-                "" if best is None else error_text(error),
-            ]
-        )
-    columns = ["Phase", "From, s", "To, s", "Share", "Verdict", "Best advice", "Predicted"]
-    return Table("", [*columns, "Model error"], "lrrrlllr", rows)
 
 
 def _evidence(data: ProfileData) -> Table:

@@ -223,9 +223,9 @@ def distribution(data: ProfileData) -> str:
 
 
 def _activity(data: ProfileData) -> float | None:
-    """Return the bytes per second that the application moved by calls or from and to devices,
-    whichever is more: calls lack mapped files and asynchronous requests. If both are unknown, that
-    of the disks."""
+    """Return the bytes per second of the application's calls or of its devices, whichever is more.
+
+    Calls lack mapped files and asynchronous requests. If both are unknown, the disks count."""
     if not data.rates.height:
         return None
     ways = ("read", "write")
