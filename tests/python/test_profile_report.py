@@ -274,6 +274,39 @@ def test_even_activity_is_recognised() -> None:
     assert worksheet.distribution(data(phases=halves)).startswith("Even: phase 1 ")
 
 
+def test_requests_without_a_call_count_as_activity() -> None:
+    rates = sample.rates().with_columns(
+        *(pl.lit(1e3).alias(f"tree.{way}_call_bytes_per_s") for way in ("read", "write")),
+        *(pl.lit(5e6).alias(f"tree.{way}_bytes_per_s") for way in ("read", "write")),
+    )
+    asynchronous = ProfileData(sample.profile(), rates)
+    assert worksheet.distribution(asynchronous) == "Even: phase 1 10 MB/s, phase 2 10 MB/s."
+
+
+def test_changes_since_the_baseline_are_named() -> None:
+    changed = data(baseline={"id": "b1", "changed_since": ["another kernel"]})
+    assert "another kernel" in text_of(sections(changed, [], []))
+
+
+def test_sizes_that_occur_once_are_merged() -> None:
+    profile = sample.profile()
+    sizes = [("read", 4096, 1000), ("read", 1 << 30, 1), *(("read", 5 + n, 1) for n in range(40))]
+    names = ("operation", "bytes", "count")
+    rows = [dict(zip(names, size, strict=True)) for size in sizes]
+    profile["characteristics"]["common_sizes"] = rows
+    (table,) = (
+        block
+        for section in sections(ProfileData(profile), [], [])
+        for block in section.blocks
+        if isinstance(block, Table) and block.title == "Most frequent sizes"
+    )
+    assert [row[1:] for row in table.rows] == [
+        ["4 KiB", "1,000"],
+        ["1 GiB", "1"],
+        ["40 other sizes", "40"],
+    ]
+
+
 def test_marks_follow_from_the_verdicts() -> None:
     found = worksheet.section(data()).blocks[-1]
     assert isinstance(found, Table)
