@@ -11,6 +11,7 @@ from headrace.web.jobs.job import FormPart
 from headrace.web.layout import when_opened
 from headrace.web.mix import GROUPS, OWN, SHARED, SHARING, SIZES, Mix, mixes, percentages
 from headrace.web.mix import scenario_text as text_of
+from headrace.web.typed import keep
 
 DEFAULT = "mpfs-benchmark"
 SHARING_START = {"shared-read": 70.0, "shared-write": 30.0}
@@ -33,6 +34,7 @@ class MixEditor:
         ).classes("w-full q-mt-md")
         self._preset.props("outlined dense stack-label")
         self._preset.set_visibility(not sharing)
+        keep(self._preset, "preset mix")
         self._own = ui.switch("Change the mix", value=sharing)
         if sharing:
             self._own.set_visibility(False)
@@ -82,8 +84,8 @@ class MixEditor:
             )
             self._clients = _number("Clients", "groups of processes", 1)
             self._processes = _number("Processes of each client", "", 4 if sharing else None)
-        for element in self._elements():
-            element.props("outlined dense stack-label")
+        for number, element in enumerate(self._elements()):
+            keep(element, f"mix {number}").props("outlined dense stack-label")
         self._error = ui.label().classes("text-negative").props('role="alert"')
 
     def _elements(self) -> list[Any]:
@@ -104,6 +106,7 @@ class MixEditor:
                         )
                         field.props("outlined dense stack-label").classes("w-36")
                         field.on_value_change(partial(self._entered, name))
+                        keep(field, f"share {name}")
 
     def _entered(self, name: str, event: events.ValueChangeEventArguments[Any]) -> None:
         self._weights[name] = event.value
