@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.calibrate.other_load import describe
 from headrace.quantities import milliseconds, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Line, Note, Span, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Headline, Line, Note, Span, Table, View
 from headrace.views.parts import effect_of_tracing, unexpected_warnings
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ def view(document: Document) -> View:
     """Return a row for each parameter, those that were measured with their spread, and for each
     check."""
     others = document.get("others")
+    measured = sum(bool(row["values"]) for row in document["parameters"])
+    worst = max((check["error"] for check in document["checks"]), key=abs, default=None)
+    error = {} if worst is None else {"largest error": f"{100 * worst:+.1f} %"}
     return [
+        Headline({"measured values": whole(measured)} | error),
         *_parameters(document["parameters"]),
         _checks(document["checks"]),
         *(_in_kernel(document["kernel"]) if "kernel" in document else []),

@@ -7,7 +7,7 @@ from headrace.fields import to_document
 from headrace.plain_text import plain_line
 from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
-from headrace.render.blocks import Block, Note, Table, View
+from headrace.render.blocks import Block, Headline, Note, Table, View
 from headrace.views import calls, time_balance
 from headrace.views.profile_values import (
     NO_VERDICT,
@@ -70,6 +70,7 @@ def view(profile: Profile) -> View:
     several = len(profile.hosts) > 1
     return [
         Note("", plain_line(f"{profile.name}: {_time(profile)}")),
+        headline(profile),
         *(
             _host(host if several else "", profile.usage[host])
             for host in profile.hosts
@@ -77,6 +78,12 @@ def view(profile: Profile) -> View:
         ),
         *(Note(f"note: {note}") for note in profile.notes),
     ]
+
+
+def headline(profile: Profile) -> Headline:
+    """Return the time that was recorded, and the number of its phases."""
+    phases = whole(len(profile.phases))
+    return Headline({"recorded": duration(profile.duration_s), "phases": phases})
 
 
 def _time(profile: Profile) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from headrace.profile.characteristics import Characteristics, TraceReport
 from headrace.quantities import duration, numbered, percent, short_size, size, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Column, Headline, Line, Note, Table, View
 from headrace.trace.batches import SkippedKind
 from headrace.trace.summary import Summary
 from headrace.views import calls
@@ -21,7 +21,9 @@ def view(report: TraceReport, name: str = "Trace") -> View:
         name: Name of the trace, for the heading.
     """
     summary = report.summary
-    blocks: list[Block] = [_heading(name, summary), *_charts(summary)]
+    moved = {"read": size(summary.bytes_read), "written": size(summary.bytes_written)}
+    main = Headline({"records": whole(summary.records), "files": whole(summary.files)} | moved)
+    blocks: list[Block] = [_heading(name, summary), main, *_charts(summary)]
     if report.characteristics:
         blocks += [*calls.view(report.characteristics), *_characteristics(report.characteristics)]
     else:
