@@ -83,7 +83,7 @@ class Studies:
         start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
         start.classes("q-mt-sm")
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Offer the fields that the scenario has now."""
         for axes in self._axes:
             axes.refresh()
