@@ -27,11 +27,7 @@ def view(document: Document) -> View:
     """Return a row for each parameter, those that were measured with their spread, and for each
     check."""
     others = document.get("others")
-    measured = sum(bool(row["values"]) for row in document["parameters"])
-    worst = max((check["error"] for check in document["checks"]), key=abs, default=None)
-    error = {} if worst is None else {"largest error": f"{100 * worst:+.1f} %"}
     return [
-        Headline({"measured values": whole(measured)} | error),
         *_parameters(document["parameters"]),
         _checks(document["checks"]),
         *(_in_kernel(document["kernel"]) if "kernel" in document else []),
@@ -43,6 +39,7 @@ def view(document: Document) -> View:
 def _parameters(parameters: Sequence[Document]) -> Iterator[Block]:
     measured = [parameter for parameter in parameters if parameter["values"]]
     read = [parameter for parameter in parameters if not parameter["values"]]
+    yield Headline({"measured values": whole(len(measured)), "read values": whole(len(read))})
     yield Table.of_rows(
         "Read",
         ["field", "value", "from"],

@@ -51,8 +51,8 @@ def view(result: "NetResult", names: Sequence[str] | None = None) -> View:
     tables = [*figure_tables(result), *_stores(result)]
     notes = [Note(line) for line in how_it_ended(result)]
     charts = () if names is None else monitors.view(result, names)
-    first = result.runs[0]
-    head = Headline({"ended at": written_time(first["time"]), "firings": f"{first['firings']:,}"})
+    firings = f"{result.runs[0]['firings']:,}"
+    head = Headline({"firings": firings, "runs": str(len(result.runs))})
     return [head, *charts, *(block for table in tables for block in (table, Note(""))), *notes]
 
 

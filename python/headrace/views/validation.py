@@ -18,12 +18,12 @@ MOST_OF_MEASURED = 2.0
 
 def view(document: Document) -> View:
     """Return a row for each point, the errors of each group, and the time by component."""
-    worst = max((point["error"] for point in document["points"]), key=abs, default=0.0)
-    points = whole(len(document["points"]))
+    points = document["points"]
+    worst = max((point["error"] for point in points), key=abs, default=0.0)
     return [
-        Headline({"points": points, "largest error": f"{100 * worst:+.1f} %"}),
+        Headline({"points": whole(len(points)), "largest error": f"{100 * worst:+.1f} %"}),
         *_settings(document),
-        _chart(document["scenario"]["name"], document["points"]),
+        _chart(document["scenario"]["name"], points),
         _points(document),
         Note(""),
         _errors(document["summary"]),

@@ -20,7 +20,7 @@ class DraftSaver:
 
     Parameters:
         address: Returns the address of the page with a draft; of a page without one for "".
-        editor: The text. Fields whose values become part of it are kept `of_draft`.
+        editor: The text. Fields whose values become part of it are registered `of_draft`.
         name: The draft; empty if there is none yet.
         title: Name of a new draft.
         source: Text that the changes can be discarded to; None is that of the draft as opened.

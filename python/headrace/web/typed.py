@@ -1,4 +1,4 @@
-"""What is typed on a page survives a lost connection, a reload and Back: the tab keeps it.
+"""Entries of a page, which survive a lost connection, a reload and Back: the tab keeps them.
 
 The script `typed.js` numbers the entries and keeps them under the address of the page and the name
 of the field. A page that connects tells its entries; those that the server does not have are
@@ -20,7 +20,7 @@ _PAGES: "WeakKeyDictionary[Client, TypedEntries]" = WeakKeyDictionary()
 
 
 class TypedEntries:
-    """What has been typed on the page that is being built or handled."""
+    """Entries of one page."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -98,7 +98,7 @@ class TypedEntries:
 
 
 def typed_entries() -> TypedEntries:
-    """Return what has been typed on the page that is being built or handled."""
+    """Return the entries of the page that is being built or handled."""
     client = ui.context.client
     if client not in _PAGES:
         _PAGES[client] = TypedEntries(client)

@@ -25,8 +25,8 @@ def title(figure: str) -> str:
 def figure_text(figures: Mapping[str, Mapping[str, float]], figure: str) -> str:
     """Return a figure of all operations, or what stands for those of each.
 
-    Throughputs and rates of operations are added, and the largest latency is shown. Of points of a
-    range and of jobs, which did not run together, it is the highest throughput or rate.
+    Throughputs and rates of operations are added, and the largest latency is shown. Points of a
+    range and jobs did not run together: their highest throughput or rate is shown.
     """
     summed = figures.get("all", {}).get(figure, figures.get("kept up", {}).get(figure))
     values = {name: row[figure] for name, row in figures.items() if figure in row}
