@@ -146,7 +146,7 @@ def test_a_worksheet_is_solved_and_its_figures_show_their_arithmetic(
         page.get_by_role("link", name="Simulate this design").click()
         expect(page.get_by_text("The scenario is correct.")).to_be_visible()
         page.goto(f"{site.url}/jobs/{identifier}")
-        expect(page.get_by_role("table", name="Designs")).to_be_visible()
+        expect(page.get_by_role("table", name="Designs")).to_contain_text(re.compile("[0-9] EUR"))
     answer = site.get(f"/api/design/solutions/{identifier}/report")
     assert "sandbox" in answer.headers["content-security-policy"]
 

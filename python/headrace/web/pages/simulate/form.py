@@ -147,6 +147,7 @@ class _Adder:
         self._place = ui.element("div").classes("w-full")
         self._value: Any = None
         keep(self._chosen, "added field")
+        self._typed = typed_entries()
 
     def refresh(self) -> None:
         """Offer the fields that the text does not give now."""
@@ -157,7 +158,7 @@ class _Adder:
         if options != self._chosen.options:
             chosen = self._chosen.value if self._chosen.value in options else None
             self._chosen.set_options(options, value=chosen)
-            typed_entries().retry()
+            self._typed.retry()
 
     def _choose(self) -> None:
         self._place.clear()
