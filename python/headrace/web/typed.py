@@ -9,14 +9,14 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from nicegui import Client, ui
 from nicegui.elements.mixins.value_element import ValueElement
 from nicegui.events import GenericEventArguments
 
 Field = TypeVar("Field", bound=ValueElement[Any])
-_PAGES: "WeakKeyDictionary[Client, TypedEntries]" = WeakKeyDictionary()
+PLACE = "typed"
+"""Key of the entries in what NiceGUI stores with a page."""
 
 
 class TypedEntries:
@@ -100,9 +100,10 @@ class TypedEntries:
 def typed_entries() -> TypedEntries:
     """Return the entries of the page that is being built or handled."""
     client = ui.context.client
-    if client not in _PAGES:
-        _PAGES[client] = TypedEntries(client)
-    return _PAGES[client]
+    if PLACE not in client.storage:
+        client.storage[PLACE] = TypedEntries(client)
+    entries: TypedEntries = client.storage[PLACE]
+    return entries
 
 
 def keep(field: Field, name: str, *, of_draft: bool = False) -> Field:
