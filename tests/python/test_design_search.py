@@ -161,6 +161,38 @@ def choice(aspect: str, *values: str, zone: str = "", rejected: tuple[str, ...] 
     return Choice(zone, aspect, values, (reason,), tuple((it, reason) for it in rejected))
 
 
+def test_a_shelf_is_bought_when_its_slots_are_needed() -> None:
+    """6 disks of 8 TB in RAID-6 fill half of a node of 12; the third array needs a shelf."""
+    catalogue = small_catalogue().catalogue
+    node = msgspec.structs.replace(catalogue.nodes[0], shelves=2)
+    shelf = ShelfModel("shelf 6", 6, 2.0, 900.0, 60.0)
+    catalogue = msgspec.structs.replace(catalogue, nodes=(node,), shelves=(shelf,))
+    tried = Options(file_systems=("nfs",), disk_classes=("nearline",), arrays=("raid6",))
+    tried = msgspec.structs.replace(tried, spares=(0,), copies=(1,))
+    shelves = {
+        each.disks_per_node: each.shelves_per_node
+        for each in designs(small_worksheet().worksheet, catalogue, tried)
+        if each.array.disks == 6
+    }
+    assert shelves == {6: 0, 12: 0, 24: 2}
+
+
+def test_choices_of_redundancy_and_clients_reach_the_design() -> None:
+    worksheet, catalogue = small_worksheet().worksheet, small_catalogue().catalogue
+    choices = [Choice("", "node-redundancy", ("fail-over", "redundant-network"), ())]
+    tried = options(worksheet, catalogue, choices)
+    assert (tried.fail_over, tried.paths, tried.client_ports) == (True, 2, 4)
+    for each in designs(worksheet, catalogue, tried):
+        assert each.fail_over_nodes == (each.copies == 1)
+        assert (each.paths, each.client_ports) == (2, 4)
+    linked = msgspec.structs.replace(worksheet.clients[0], has_network=True)
+    windows = msgspec.structs.replace(worksheet.clients[0], name="desks", system="windows")
+    worksheet = msgspec.structs.replace(worksheet, clients=(linked, windows))
+    assert options(worksheet, catalogue, ()).client_ports == 4
+    gateway = [Choice("", "gateway", ("gateway",), ())]
+    assert options(worksheet, catalogue, gateway).client_ports == 0
+
+
 def test_options_follow_the_choices() -> None:
     worksheet, catalogue = small_worksheet().worksheet, small_catalogue().catalogue
     choices = (

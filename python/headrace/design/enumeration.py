@@ -204,18 +204,25 @@ def _sized(
 
     def design(nodes: int, arrays: int) -> Design:
         spares = filling.spares if filling.own_spares else 0
+        disks = filling.array.disks * arrays + spares
+        # A shelf is bought when its slots are needed.
+        shelves = (
+            math.ceil(max(disks - housing.node.slots, 0) / housing.shelf.slots)
+            if housing.shelf is not None
+            else 0
+        )
         return Design(
             file_system=file_system,
             nodes=nodes,
             node=housing.node,
             disk=disk,
-            disks_per_node=filling.array.disks * arrays + spares,
+            disks_per_node=disks,
             array=filling.array,
             arrays_per_node=arrays,
             spares_per_node=filling.spares,
             network=_NO_NETWORK,
-            shelf=housing.shelf,
-            shelves_per_node=housing.shelves,
+            shelf=housing.shelf if shelves else None,
+            shelves_per_node=shelves,
             copies=copies,
             code=code,
         )
@@ -288,6 +295,9 @@ def _with(
         distribution="striped" if striped else "simple",
         stripe=stripe,
         gateways=options.gateways,
+        fail_over_nodes=int(options.fail_over and design.copies == 1 and design.code is None),
+        paths=options.paths,
+        client_ports=options.client_ports,
     )
 
 

@@ -281,7 +281,7 @@ def unit_of(design: Design, catalogue: Catalogue, worksheet: Worksheet) -> Purch
         if part.price is None:
             raise ValueError(f"{part.entry}: has no price in the catalogue: growth needs one")
     disks = sum(part.count * (part.price or 0.0) for part in bought if part.kind == "disk")
-    adapters = sum(part.price or 0.0 for part in bought if part.kind == "adapter")
+    adapters = design.paths * sum(row.price or 0.0 for row in bought if row.kind == "adapter")
     rest = sum(row.count * (row.price or 0.0) for row in bought if row.kind in ("node", "shelf"))
     shelves = 0.0 if design.shelf is None else design.shelves_per_node * design.shelf.rack_units
     height = design.node.rack_units + shelves

@@ -68,6 +68,18 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of a stripe on one server."""
     gateways: int = 0
     """Nodes that serve clients without a native client (CIFS, NFS)."""
+    fail_over_nodes: int = 0
+    """Servers that take over the disks of a failed one."""
+    paths: int = 1
+    """Adapters of a server, each on a switch of its own."""
+    client_ports: int = 0
+    """Clients that an adapter and a port of a switch are bought for."""
+
+    @property
+    def arbiters(self) -> int:
+        """Nodes that only vote: two servers with two copies cannot tell which of them failed."""
+        pair = self.file_system == "glusterfs" and self.copies == self.nodes == 2
+        return int(pair and not self.gateways)
 
     @property
     def disks(self) -> int:

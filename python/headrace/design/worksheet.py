@@ -91,6 +91,8 @@ class ClientGroup(msgspec.Struct, frozen=True):
     high_throughput: bool = False
     source_rate: float | None = None
     """Throughput of what feeds them (USB, Firewire), in bytes a second."""
+    has_network: bool = False
+    """Whether they have adapters and switch ports that the system can use."""
 
 
 class Zone(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from headrace.design.figure import Figure
+from headrace.design.inventory import switches_and_links
 from headrace.quantities import number
 from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
@@ -140,8 +141,7 @@ def racks(data: DesignData) -> Iterator[Chart]:
     if data.shown is None:
         return
     design, height = data.shown.design, data.worksheet.facility.rack_units
-    hosts = design.nodes + design.metadata_nodes + design.gateways
-    switches = math.ceil(hosts / design.network.switch_ports)
+    switches, _ = switches_and_links(design)
     servers = [_Box("server", design.node.rack_units, COLOURS[0])]
     if design.shelf is not None:
         shelf = _Box("shelf", design.shelf.rack_units, COLOURS[5])
@@ -149,6 +149,8 @@ def racks(data: DesignData) -> Iterator[Chart]:
     common = [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
     common += [_Box("metadata", design.node.rack_units, COLOURS[3])] * design.metadata_nodes
     common += [_Box("gateway", design.node.rack_units, COLOURS[4])] * design.gateways
+    waiting = design.fail_over_nodes + design.arbiters
+    common += [_Box("fail-over", design.node.rack_units, COLOURS[0])] * waiting
     filled = _fill([[it] for it in common] + [servers] * design.nodes, height, _rack_count(data))
     if not filled:
         return
