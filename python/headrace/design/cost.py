@@ -1,5 +1,7 @@
 """Cost of a design over the years of the worksheet: to buy, to maintain, to power, to run.
 
+Purchases for the growth that the worksheet states are counted at the price of their year.
+
 Not modelled: interest, inflation, taxes, the price of floor space on site, the end of a warranty.
 """
 
@@ -10,6 +12,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.facility import facility
 from headrace.design.figure import Figure, Input, by_key
+from headrace.design.growth import later_figures
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
 from headrace.design.worksheet import Budget, Worksheet
@@ -36,8 +39,8 @@ def cost(
     """Return the costs of a design.
 
     Keys: `purchase-disk`, `purchase-node` and others for each kind of part, `purchase`,
-    `maintenance-year`, `maintenance`, `failures-month`, `spare-parts`, `power-month`,
-    `power-cost`, `colocation`, `engineer-hours`, `engineer`, `total-cost`, `cost-per-tb`,
+    `maintenance-year`, `maintenance`, `full-after`, `later-purchases`,
+    `failures-month`, `spare-parts`, `power-month`, `power-cost`, `colocation`, `engineer-hours`, `engineer`, `total-cost`, `cost-per-tb`,
     `cost-per-tb-year`, `cost-per-rate`.
 
     A figure that needs a price that is missing is not given: `missing_prices` names the entries.
@@ -59,6 +62,9 @@ def cost(
     has_agreement = worksheet.budget.vendor_agreement is not False
     if purchase is not None and has_agreement:
         figures += _maintenance(bought, catalogue, worksheet)
+    if purchase is not None:
+        share = catalogue.maintenance_share if has_agreement else 0.0
+        figures += later_figures(design, usable.value, catalogue, worksheet.capacity, share)
     figures.append(_failures(bought))
     if not has_agreement:
         figures += _spare_parts(bought, worksheet)
@@ -73,6 +79,7 @@ def cost(
         for key in (
             "purchase",
             "maintenance",
+            "later-purchases",
             "spare-parts",
             "power-cost",
             "colocation",

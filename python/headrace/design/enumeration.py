@@ -221,7 +221,7 @@ def _sized(
             arrays_per_node=arrays,
             spares_per_node=filling.spares,
             network=_NO_NETWORK,
-            shelf=housing.shelf if shelves else None,
+            shelf=housing.shelf if shelves or horizon > first else None,
             shelves_per_node=shelves,
             copies=copies,
             code=code,

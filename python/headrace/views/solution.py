@@ -139,6 +139,11 @@ def _chosen(solution: Solution, currency: str) -> Note:
         else f"No other design meets every known requirement at its price: {cost}."
     )
     lines = [f"\n{reason}", *(f"  {line}" for line in configuration(chosen))]
+    if "later-purchases" in figures:
+        lines.append(
+            f"  full after {_value(figures['full-after'])}; later purchases, which the cost"
+            f" counts: {_value(figures['later-purchases'], currency)}"
+        )
     return Note("\n".join(lines), f"\nChosen: {label(solution.chosen or 0)} {chosen.design.name}")
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from headrace.design.figure import Figure
+from headrace.design.growth import later_purchases
 from headrace.design.inventory import switches_and_links
 from headrace.quantities import number
 from headrace.render.style import COLOURS, short
@@ -241,6 +242,13 @@ def cost(data: DesignData) -> Iterator[Chart]:
     if not yearly:
         return
     times = np.append(np.arange(0.0, math.ceil(years)), years)
+    steps = [(purchase, np.full_like(times, purchase.value))]
+    if data.shown is not None and (bought := figures.get("later-purchases")) is not None:
+        usable, need = figures["usable-capacity"].value, data.worksheet.capacity
+        decline = data.catalogue.price_decline
+        later = later_purchases(data.shown.design, usable, need, decline)
+        sums = [sum(each.price for each in later if each.year <= at) for at in times]
+        steps.append((bought, np.array(sums)))
     drawing = Drawing(figsize=(WIDTH, 3.0), layout="constrained")
     axes = drawing.subplots()
     axes.spines[["top", "right"]].set_visible(False)
@@ -248,9 +256,12 @@ def cost(data: DesignData) -> Iterator[Chart]:
     axes.set_axisbelow(True)
     axes.stackplot(
         times,
-        [np.full_like(times, purchase.value), *(value * times for _, value in yearly)],
-        labels=[short(entry.title, 40) for entry in (purchase, *(name for name, _ in yearly))],
-        colors=[colour for colour, _ in zip(cycle(COLOURS), range(len(yearly) + 1), strict=False)],
+        [*(value for _, value in steps), *(value * times for _, value in yearly)],
+        labels=[short(entry.title, 40) for entry, _ in (*steps, *yearly)],
+        colors=[
+            colour
+            for colour, _ in zip(cycle(COLOURS), range(len(steps) + len(yearly)), strict=False)
+        ],
         alpha=0.7,
     )
     axes.set_xlim(0, years)
@@ -271,7 +282,7 @@ def cost(data: DesignData) -> Iterator[Chart]:
     yield Chart(
         "cost",
         "Cost over the years",
-        "Purchase at the start, then what each year adds. Later purchases are not in it.",
+        "Purchase at the start, then what each year adds; later purchases without maintenance.",
         drawing,
     )
 
