@@ -21,7 +21,15 @@ class LoadedCatalogue(DocumentFile):
 
     def __init__(self, loaded: _core.Document) -> None:
         super().__init__(loaded)
-        self.catalogue: Catalogue = msgspec.json.decode(loaded.json, type=Catalogue)
+        catalogue = msgspec.json.decode(loaded.json, type=Catalogue)
+        # A disk without a factor of its own fails as those of published fleets.
+        disks = (
+            disk
+            if self._answers[f"disk.{number}.failure_factor"].is_given
+            else msgspec.structs.replace(disk, failure_factor=None)
+            for number, disk in enumerate(catalogue.disks)
+        )
+        self.catalogue = msgspec.structs.replace(catalogue, disks=tuple(disks))
         """What can be bought, in SI units."""
 
 

@@ -303,7 +303,7 @@ def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Ite
         amount = zone_bytes(worksheet, zone) or 0.0
         expected = min(
             (
-                math.ceil(amount / disk.capacity) * years * YEAR / disk.mttf * disk.failure_factor
+                math.ceil(amount / disk.capacity) * years * YEAR / disk.observed_mttf
                 for disk in catalogue.disks
                 if disk.capacity > 0 and disk.mttf > 0
             ),

@@ -39,9 +39,9 @@ def cost(
     """Return the costs of a design.
 
     Keys: `purchase-disk`, `purchase-node` and others for each kind of part, `purchase`,
-    `maintenance-year`, `maintenance`, `full-after`, `later-purchases`,
-    `failures-month`, `spare-parts`, `power-month`, `power-cost`, `colocation`, `engineer-hours`, `engineer`, `total-cost`, `cost-per-tb`,
-    `cost-per-tb-year`, `cost-per-rate`.
+    `maintenance-year`, `maintenance`, `full-after`, `later-purchases`, `failures-month`,
+    `spare-parts`, `power-month`, `power-cost`, `colocation`, `engineer-hours`, `engineer`,
+    `total-cost`, `cost-per-tb`, `cost-per-tb-year`, `cost-per-rate`.
 
     A figure that needs a price that is missing is not given: `missing_prices` names the entries.
     The sum of the parts that have prices is then `priced-parts`, with a note.
@@ -184,7 +184,7 @@ def _failures(bought: Sequence[Part]) -> Figure:
                 Input(
                     f"MTTF of {part.title}",
                     f"{number((part.mttf or 0.0) / 3600)} h",
-                    f"catalogue: {part.entry}, mttf / failure_factor",
+                    part.mttf_source or f"catalogue: {part.entry}",
                 ),
             )
         ),

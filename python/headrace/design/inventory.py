@@ -50,7 +50,9 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     weight: float | None = 0.0
     """Kilograms of one; none if the catalogue lacks it."""
     mttf: float | None = None
-    """Seconds, as observed: what the maker states / the failure factor."""
+    """Seconds, as observed."""
+    mttf_source: str = ""
+    """Source of the observed time; empty: the entry of the catalogue."""
     yearly_maintenance: float | None = None
     """Price of the maintenance of one in a year, if its entry has one."""
 
@@ -150,7 +152,8 @@ def _disks(design: Design) -> Part:
         power=disk.power,
         max_power=disk.power,
         weight=disk.weight,
-        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+        mttf=disk.observed_mttf,
+        mttf_source=disk.failure_source,
     )
 
 
@@ -165,7 +168,8 @@ def _metadata_disks(design: Design) -> Part:
         power=disk.power,
         max_power=disk.power,
         weight=disk.weight,
-        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+        mttf=disk.observed_mttf,
+        mttf_source=disk.failure_source,
     )
 
 

@@ -124,7 +124,13 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
             "Probability of data loss",
             [*parts(data.value("loss-probability")), f" in {loss} years", loss_years],
         ),
-        ("Downtime", [*parts(data.value("downtime")), " a month"]),
+        (
+            "Downtime",
+            [
+                *parts(data.value("downtime")),
+                " a month: servers, switches and quorum; without power, cables and planned work",
+            ],
+        ),
         ("Power", data.value("power")),
         ("Racks", data.value("racks")),
     ]
