@@ -396,16 +396,19 @@ def cost_limits(budget: Budget) -> tuple[tuple[str, float | None, str], ...]:
     )
 
 
-def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
-    """Return the limits of the budget that a design exceeds, from its costs."""
+def cost_violations(
+    figures: Iterable[Figure], worksheet: Worksheet, currency: str = ""
+) -> tuple[Violation, ...]:
+    """Return the limits of the budget that a design exceeds, from its costs in a currency."""
     keyed = by_key(figures)
     return tuple(
         Violation(
             field=field,
-            wanted=f"at most {number(limit)}",
-            got=number(keyed[key].value),
+            wanted=f"at most {quantity(limit, keyed[key].unit, currency)}",
+            got=quantity(keyed[key].value, keyed[key].unit, currency),
             message=f"{keyed[key].title[:1].upper()}{keyed[key].title[1:]}:"
-            f" {number(keyed[key].value)}; the budget has {number(limit)}.",
+            f" {quantity(keyed[key].value, keyed[key].unit, currency)}; the budget has"
+            f" {quantity(limit, keyed[key].unit, currency)}.",
         )
         for field, limit, key in cost_limits(worksheet.budget)
         if limit is not None and key in keyed and keyed[key].value > limit * (1 + 1e-9)

@@ -45,8 +45,8 @@ def evaluate(
     violations = [
         *capacity_violations(capacities, worksheet),
         *facility_violations(facilities, worksheet.facility),
-        *cost_violations(costs, worksheet),
-        *_unknown_price(design, worksheet),
+        *cost_violations(costs, worksheet, catalogue.currency),
+        *_unknown_price(design, worksheet, catalogue.currency),
         *performance_violations(performance, worksheet),
     ]
     reliability: tuple[Figure, ...] = ()
@@ -107,7 +107,7 @@ def performance_violations(
     return tuple(violations)
 
 
-def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...]:
+def _unknown_price(design: Design, worksheet: Worksheet, currency: str) -> tuple[Violation, ...]:
     """Return a violation if there is a budget and a price is missing."""
     missing = missing_prices(design) if worksheet.budget.initial is not None else ()
     if not missing:
@@ -115,7 +115,7 @@ def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...
     return (
         Violation(
             "budget.initial",
-            f"at most {number(worksheet.budget.initial or 0.0)}",
+            f"at most {quantity(worksheet.budget.initial or 0.0, 'money', currency)}",
             "unknown",
             f"The catalogue has no price of {', '.join(missing)}.",
         ),
