@@ -13,7 +13,7 @@ from headrace.design.figure import Figure
 from headrace.design.reliability.requirements import reliability_violations
 from headrace.design.reliability.system import system_reliability
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Worksheet, requirement_path
 from headrace.quantities import number, quantity
 
 _ANY_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
@@ -68,15 +68,13 @@ def performance_violations(
     performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
 ) -> tuple[Violation, ...]:
     """Return the requirements of applications that the simulated performance misses."""
-    places = {application.name: number for number, application in enumerate(worksheet.applications)}
     violations = []
     for part in performance:
-        place = f"application.{places.get(part.application, 0)}"
         if part.wanted_throughput is not None and part.throughput < part.wanted_throughput:
             goal, got = quantity(part.wanted_throughput, "B/s"), quantity(part.throughput, "B/s")
             violations.append(
                 Violation(
-                    f"{place}.throughput",
+                    requirement_path(worksheet, part.application, "throughput"),
                     f"at least {goal}",
                     got,
                     f"{part.application} gets {got} and needs {goal};"
@@ -87,7 +85,7 @@ def performance_violations(
             goal, got = f"{number(part.wanted_operations)}/s", f"{number(part.operations)}/s"
             violations.append(
                 Violation(
-                    f"{place}.operations",
+                    requirement_path(worksheet, part.application, "operations"),
                     f"at least {goal}",
                     got,
                     f"{part.application} makes {got} calls and needs {goal};"
@@ -98,7 +96,7 @@ def performance_violations(
             goal, got = quantity(part.wanted_latency, "s"), quantity(part.latency, "s")
             violations.append(
                 Violation(
-                    f"{place}.latency",
+                    requirement_path(worksheet, part.application, "latency"),
                     f"at most {goal}",
                     got,
                     f"A call of {part.application} takes {got} on average, and {goal} is accepted.",
