@@ -97,7 +97,7 @@ def price_list(catalogue: Catalogue) -> str:
     return text.getvalue()
 
 
-def quoted_values(catalogue: Catalogue, path: str | PathLike[str]) -> list[str]:
+def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
     """Return the values of a catalogue that a filled-in price list replaces, as `PATH=VALUE`.
 
     Rows without a price leave that of the catalogue. The catalogue gets the latest date.
@@ -111,7 +111,7 @@ def quoted_values(catalogue: Catalogue, path: str | PathLike[str]) -> list[str]:
     }
     values: dict[str, str] = {}
     dates = []
-    rows = csv.DictReader(io.StringIO(read_text(Path(path), "a price list in CSV")))
+    rows = csv.DictReader(io.StringIO(read_text(path, "a price list in CSV")))
     if lacking := [name for name in COLUMNS[:5] if name not in (rows.fieldnames or ())]:
         raise ValueError(f"{display_name(path)}: no column {lacking[0]}: expected {COLUMNS}")
     for row in rows:

@@ -38,10 +38,11 @@ def cost(
 ) -> tuple[Figure, ...]:
     """Return the costs of a design.
 
-    Keys: `purchase-disk`, `purchase-node` and others for each kind of part, `purchase`,
-    `maintenance-year`, `maintenance`, `full-after`, `later-purchases`, `failures-month`,
-    `spare-parts`, `power-month`, `power-cost`, `colocation`, `engineer-hours`, `engineer`,
-    `total-cost`, `cost-per-tb`, `cost-per-tb-year`, `cost-per-rate`.
+    Keys of the purchase: `purchase-disk`, `purchase-node` and others for each kind of part,
+    `purchase`, `full-after`, `later-purchases`. Keys of operation: `maintenance-year`,
+    `maintenance`, `failures-month`, `spare-parts`, `power-month`, `power-cost`, `colocation`,
+    `engineer-hours`, `engineer`. Sums: `total-cost`, `cost-per-tb`, `cost-per-tb-year`,
+    `cost-per-rate`.
 
     A figure that needs a price that is missing is not given: `missing_prices` names the entries.
     The sum of the parts that have prices is then `priced-parts`, with a note.

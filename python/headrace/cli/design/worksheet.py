@@ -131,7 +131,7 @@ def catalogue(
         raise ValueError("--toml, --json, --price-list: expected one of them")
     loaded = load_catalogue(file, sets)
     if quote is not None:
-        sets = [*sets, *catalogue_file.quoted_values(loaded.catalogue, quote)]
+        sets = (*sets, *catalogue_file.quoted_values(loaded.catalogue, quote))
         loaded = load_catalogue(file, sets)
     if prices:
         print_document(catalogue_file.price_list(loaded.catalogue).encode())
