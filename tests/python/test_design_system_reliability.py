@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import test_design_capacity as sample
+from headrace.design.catalogue import ShelfModel
 from headrace.design.figure import by_key
 from headrace.design.reliability import reliability_violations, system_reliability
 from headrace.design.reliability.rebuild_load import rebuild_share
@@ -160,7 +161,12 @@ def test_availability_by_hand() -> None:
     # Each pair has an arbiter on another server: two of three must vote.
     quorum = up**3 + 3 * up**2 * (1 - up)
     assert value(pairs, "availability") == pytest.approx(quorum**2 * metadata * switch, abs=1e-12)
-    safe = changed(fail_over_nodes=1, paths=2)
+    inside = by_key(system_reliability(changed(fail_over_nodes=1), SHEET))["availability"]
+    assert inside.value == pytest.approx(expected, abs=1e-12)
+    assert inside.note.endswith("cannot reach disks inside the data servers.")
+    shelf = ShelfModel("shelf", 24, 2.0, 900.0, 60.0)
+    node = msgspec.structs.replace(NODE, shelves=1)
+    safe = changed(fail_over_nodes=1, paths=2, node=node, shelf=shelf, shelves_per_node=1)
     four_of_five = up**5 + 5 * up**4 * (1 - up)
     network = 1 - (1 - switch) ** 2
     assert value(safe, "availability") == pytest.approx(

@@ -13,7 +13,7 @@ from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeMo
 from headrace.design.figure import by_key
 from headrace.design.growth import need_at
 from headrace.design.options import HAS_COPIES, OWN_METADATA, STANDBY, STRIPED, STRIPES, Options
-from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
+from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem, shelves_for
 from headrace.design.worksheet import Worksheet
 
 MOST_NODES = 512
@@ -206,11 +206,7 @@ def _sized(
         spares = filling.spares if filling.own_spares else 0
         disks = filling.array.disks * arrays + spares
         # A shelf is bought when its slots are needed.
-        shelves = (
-            math.ceil(max(disks - housing.node.slots, 0) / housing.shelf.slots)
-            if housing.shelf is not None
-            else 0
-        )
+        shelves = shelves_for(disks, housing.node, housing.shelf)
         return Design(
             file_system=file_system,
             nodes=nodes,
@@ -287,6 +283,9 @@ def _with(
     stripe = STRIPES[file_system]
     if options.stripe is not None and file_system in ("lustre", "pvfs2", "glusterfs"):
         stripe = options.stripe
+    fails_over = options.fail_over and design.copies == 1 and design.code is None
+    if fails_over and design.shared_shelves:
+        design = msgspec.structs.replace(design, shelves_per_node=design.shared_shelves)
     return msgspec.structs.replace(
         design,
         network=network,
@@ -295,7 +294,7 @@ def _with(
         distribution="striped" if striped else "simple",
         stripe=stripe,
         gateways=options.gateways,
-        fail_over_nodes=int(options.fail_over and design.copies == 1 and design.code is None),
+        fail_over_nodes=int(fails_over),
         paths=options.paths,
         client_ports=options.client_ports,
     )

@@ -18,7 +18,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
 from headrace.design.raw_need import whole_units
-from headrace.design.system import Design
+from headrace.design.system import Design, shelves_for
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.quantities import YEAR, number, size
 
@@ -334,25 +334,23 @@ def later_purchases(
         needed = need_at(need, min(year + 1.0, need.years)) * (1 - 1e-9)
         units, bought, fixed = 0, 0, 0.0
         while servers * arrays * of_array < needed and disks + design.array.disks <= slots:
-            shelves = _shelves(disks, design), _shelves(disks + design.array.disks, design)
+            shelves = [
+                shelves_for(each, node, shelf) for each in (disks, disks + design.array.disks)
+            ]
             fixed += servers * (shelves[1] - shelves[0]) * shelf_price
             bought += servers * design.array.disks
             units += servers
             arrays, disks = arrays + 1, disks + design.array.disks
         lacking = math.ceil(max(needed / (arrays * of_array) - servers, 0) / least) * least
-        fixed += lacking * ((node.price or 0.0) + ports + _shelves(disks, design) * shelf_price)
+        fixed += lacking * (
+            (node.price or 0.0) + ports + shelves_for(disks, node, shelf) * shelf_price
+        )
         bought += lacking * disks
         servers, units = servers + lacking, units + lacking * arrays
         if units:
             price = fixed + bought * disk_price * (1 - price_decline) ** year
             purchases.append(Purchase(year=float(year), units=units, price=price))
     return tuple(purchases)
-
-
-def _shelves(disks: int, design: Design) -> int:
-    """Return the shelves of a server that a number of disks needs."""
-    slots = 0 if design.shelf is None else design.shelf.slots
-    return math.ceil(max(disks - design.node.slots, 0) / slots) if slots else 0
 
 
 def later_figures(

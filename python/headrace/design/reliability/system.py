@@ -109,6 +109,9 @@ class _System:
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
         self.layered = self.survived > 0
+        self.reaches = design.fail_over_nodes and (
+            0 < design.shared_shelves <= design.shelves_per_node
+        )
 
     def figures(self) -> tuple[Figure, ...]:
         question = self.system_question() if self.layered else self.array_question(self.components)
@@ -394,6 +397,9 @@ class _System:
         up = mttf / (mttf + self.replacement)
         data = self.data_available(up)
         metadata = 1 - (1 - up) ** design.metadata_nodes if design.metadata_nodes else 1.0
+        unreached = ""
+        if design.fail_over_nodes and not self.reaches:
+            unreached = " A fail-over server cannot reach disks inside the data servers."
         switch = SWITCH_MTTF / (SWITCH_MTTF + self.replacement)
         switches, _ = switches_and_links(design)
         network = (1 - (1 - switch) ** design.paths) ** math.ceil(switches / design.paths)
@@ -418,7 +424,7 @@ class _System:
                 inputs=inputs,
                 source="definition; nodes fail independently",
                 note="Switches are in it, and the quorum that prevents split brain. Adapters,"
-                " cables, power and planned downtime are not.",
+                " cables, power and planned downtime are not." + unreached,
             ),
             Figure(
                 key="downtime",
@@ -440,7 +446,7 @@ class _System:
             return _at_most(design.code.parity, width, down) ** groups
         if design.file_system == "hdfs":
             return _at_most(design.copies - 1, max(design.nodes, design.copies), down)
-        if design.copies == 1 and design.fail_over_nodes:
+        if design.copies == 1 and self.reaches:
             spare = design.fail_over_nodes
             return _at_most(spare, design.nodes + spare, down)
         sets = max(1, math.ceil(design.nodes / design.copies))

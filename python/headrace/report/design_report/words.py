@@ -90,7 +90,7 @@ def configuration(design: Design) -> list[tuple[str, str]]:
     else:
         rows.append(("Metadata servers", "none: the data servers hold the metadata"))
     if design.fail_over_nodes:
-        rows.append(("Fail-over servers", f"{design.fail_over_nodes}, on shelves that both reach"))
+        rows.append(("Fail-over servers", f"{design.fail_over_nodes}"))
     if design.paths > 1:
         rows.append(("Network paths", f"{design.paths}: each server is on {design.paths} switches"))
     if design.gateways:
