@@ -216,6 +216,15 @@ def test_options_follow_the_choices() -> None:
     assert everything.codes
 
 
+def test_an_archive_may_have_a_code_over_servers() -> None:
+    worksheet = small_worksheet().worksheet
+    assert options(worksheet, small_catalogue().catalogue, ()).codes == ()
+    low = msgspec.structs.replace(worksheet.zones[0], throughput="low")
+    archive = msgspec.structs.replace(worksheet, zones=(low,))
+    tried = options(archive, small_catalogue().catalogue, ())
+    assert [(code.data, code.parity) for code in tried.codes] == [(4, 2), (8, 3)]
+
+
 def test_demanded_copies_are_the_least() -> None:
     worksheet = small_worksheet("zone.0.copies=2").worksheet
     assert options(worksheet, small_catalogue().catalogue, ()).copies == (2, 3)

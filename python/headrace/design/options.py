@@ -134,6 +134,7 @@ def options(
             one.name for one in _tried(choices, "network", catalogue.networks, network_class)
         ),
         copies=copies,
+        codes=CODES if demanded == 1 and _is_archive(worksheet) else (),
         spares=_tried(choices, "spares", SPARES, str),
         metadata_nodes=(2,) if waits else (1,),
         metadata_on_flash=not metadata or "ssd" in metadata,
@@ -144,6 +145,11 @@ def options(
         paths=paths,
         client_ports=client_ports,
     )
+
+
+def _is_archive(worksheet: Worksheet) -> bool:
+    """Return whether all zones need little throughput: a code may take the place of copies."""
+    return bool(worksheet.zones) and all(zone.throughput == "low" for zone in worksheet.zones)
 
 
 def _of(choices: Iterable[Choice], aspect: str) -> list[Choice]:
