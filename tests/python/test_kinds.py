@@ -30,6 +30,7 @@ PRINTED = {
     "bench run": (f"MIX --time 0.1 {BENCH}", "measured"),
     "design capacity": (ARRAY, "design-figures"),
     "design check": ("WORKSHEET", "design-check"),
+    "design archive": ("--usable 500TB --object-price 4", "design-figures"),
     "design cost": (f"{ARRAY} --node-price 4000 --disk-price 120", "design-figures"),
     "design growth": (
         "--usable 20TB --growth 40% --years 5 --unit 16TB --node-price 3500 --disks-price 3000",
