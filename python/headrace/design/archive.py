@@ -1,7 +1,7 @@
 """Cost of an archive over years: an erasure code over servers, tape, or an object store.
 
-Not modelled: interest, staff, the room, a tape's wear, migration to a new generation, the time to
-fetch a cartridge, and the price of reading from an object store.
+Not modelled: interest, staff, the room, a tape's wear, and the time to fetch a cartridge. Neither
+are migration to a new generation and the price of reading from an object store.
 """
 
 import math
