@@ -40,9 +40,9 @@ DESCRIPTION = (
     "stated_system_read_MB_per_s",
 )
 """Columns that are read."""
-STEPS = {"unet3d": 30, "resnet50": 40, "cosmoflow": 150}
+STEPS = {"unet3d": 30, "resnet50": 20, "cosmoflow": 100}
 """Steps that count. Those before take what loaders had read ahead, of which a whole run has few."""
-TRANSFERS = {"unet3d": "8 MiB", "resnet50": "4 MiB", "cosmoflow": "3 MB"}
+TRANSFERS = {"unet3d": "8 MiB", "resnet50": "16 MiB", "cosmoflow": "3 MB"}
 """Pieces in which samples are read here. DLIO's 256 KiB make as much of a rate, in more events."""
 TIME_PER_BYTE = {"unet3d": 1.16e-9, "resnet50": 1.9e-9, "cosmoflow": 2.2e-9}
 """Processor time of DLIO's loaders for a byte, in seconds (README.md)."""
