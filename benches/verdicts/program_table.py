@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-TABLE = Path(__file__).with_suffix(".toml")
+TABLE = Path(__file__).with_name("programs.toml")
 HALVES = ("rules", "report")
 
 

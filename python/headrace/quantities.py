@@ -64,7 +64,7 @@ class ShownFigure(NamedTuple):
     @property
     def label(self) -> str:
         """The words with the unit, unless they have it themselves."""
-        return self.words if self.unit == "1/s" else f"{self.words} ({self.unit})"
+        return self.words if self.unit in ("1/s", "") else f"{self.words} ({self.unit})"
 
 
 SHOWN_FIGURES = {
@@ -77,6 +77,9 @@ SHOWN_FIGURES = {
     "latency_p99": ShownFigure("p99 latency", 1e3, "ms"),
     "latency_max": ShownFigure("highest latency", 1e3, "ms"),
     "simulated_seconds": ShownFigure("simulated time", 1.0, "s"),
+    "accelerators": ShownFigure("accelerators", 1.0, ""),
+    "au": ShownFigure("accelerator utilisation", 100.0, "%"),
+    "samples": ShownFigure("samples/s", 1.0, "1/s"),
 }
 """Figures of a run by name."""
 

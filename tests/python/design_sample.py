@@ -49,6 +49,7 @@ DISK = DiskModel(
     access_time=12.7e-3,
     power=9.0,
     source="declared: usual of the class",
+    failure_factor=1.0,
 )
 NODE = NodeModel(
     name="2U12",

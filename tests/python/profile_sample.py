@@ -181,6 +181,13 @@ def processes(seconds: int = SECONDS) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def times(count: int, total_s: float) -> dict[str, Any]:
+    """A distribution of times around their mean."""
+    mean = total_s / count
+    quantiles = {"p1_s": mean / 4, "p50_s": mean / 2, "p90_s": 2 * mean, "p99_s": 4 * mean}
+    return {"count": count, "total_s": total_s, "mean_s": mean, "max_s": 9 * mean} | quantiles
+
+
 def profile() -> dict[str, Any]:
     """The document, as decoded from profile.json."""
     source = "Hindman 2011, section 5.4"
@@ -221,6 +228,7 @@ def profile() -> dict[str, Any]:
                     {
                         "change": "larger-requests",
                         "predicted_gain": 3.1,
+                        "error": -0.037,
                         "description": "Read and write 1 MiB at a time instead of single"
                         " characters.",
                         "source": "Hindman 2011, section 5.6",
@@ -269,18 +277,22 @@ def profile() -> dict[str, Any]:
         "trace": "trace.strace",
         "capture": {"method": "strace", "left_out": ["memory-mapped files"]},
         "characteristics": {
-            "records": 81014,
+            "records": 81016,
             "processes": 1,
             "files": 3,
             "moving_processes": 1,
             "span_s": 179.2,
             "operations": [
                 {"operation": "read", "count": 40013, "share": 0.49, "bytes": 1_760_000_000}
-                | {"time_s": 12.2, "failed": 0},
+                | {"time_s": 12.2, "failed": 0, "latency": times(40013, 12.2)},
                 {"operation": "write", "count": 41000, "share": 0.5, "bytes": 11_900_000_000}
-                | {"time_s": 61.0, "failed": 2},
-                {"operation": "fsync", "count": 1, "share": 0.0, "bytes": 0}
-                | {"time_s": 0.4, "failed": 0},
+                | {"time_s": 61.0, "failed": 2, "latency": times(41000, 61.0)},
+                {"operation": "sync", "count": 1, "share": 0.0, "bytes": 0}
+                | {"time_s": 0.4, "failed": 0, "latency": times(1, 0.4)},
+                {"operation": "stat", "count": 1, "share": 0.0, "bytes": 0}
+                | {"time_s": 0.06, "failed": 1, "latency": times(1, 0.06)},
+                {"operation": "open", "count": 1, "share": 0.0, "bytes": 0}
+                | {"time_s": 0.04, "failed": 0, "latency": times(1, 0.04)},
             ],
             "bytes_read": 1_760_000_000,
             "bytes_written": 11_900_000_000,
@@ -299,12 +311,25 @@ def profile() -> dict[str, Any]:
             "heat": {"files": 2, "top_tenth_bytes": 0.87, "top_tenth_requests": 0.5}
             | {"gini_bytes": 0.37},
             "busiest_files": [
-                {"file": "/mnt/data_disk1/processed", "bytes_read": 0}
-                | {"bytes_written": 11_900_000_000, "operations": 41002, "pattern": "sequential"},
-                {"file": "/mnt/data_disk1/est_human", "bytes_read": 1_760_000_000}
-                | {"bytes_written": 0, "operations": 40014, "pattern": "sequential"},
+                {"file": "/mnt/data_disk1/processed", "bytes_read": 0, "time_s": 61.4}
+                | {"bytes_written": 11_900_000_000, "reads": 0, "writes": 41000}
+                | {"operations": 41001, "share_of_bytes": 0.87, "share_of_operations": 0.51}
+                | {"length": 11_900_000_000, "pattern": "sequential", "steps": {}},
+                {"file": "/mnt/data_disk1/est_human", "bytes_read": 1_760_000_000, "time_s": 12.2}
+                | {"bytes_written": 0, "reads": 40013, "writes": 0}
+                | {"operations": 40013, "share_of_bytes": 0.13, "share_of_operations": 0.49}
+                | {"length": 1_760_000_000, "pattern": "sequential", "steps": {}},
             ],
-            "think_times": {"count": 81000, "total_s": 97.0, "mean_s": 0.0012, "p50_s": 0.001},
+            "bursts": {"gap_s": 0.1, "count": 3, "bytes_mean": 4.5e9, "requests_mean": 27000.0}
+            | {"lengths": times(3, 100.0)},
+            "think_times": times(81000, 97.0),
+            "concurrency": {"busy_s": 73.7, "call_s": 73.7, "share_of_span": 0.41, "mean": 1.0}
+            | {"max": 1, "alive": 1.0},
+            "syncs": {"count": 1, "data_only": 0, "time_s": 0.4}
+            | {"bytes_written_per_sync": 11.9e9},
+            "direct_opens": 0,
+            "synchronous_opens": 0,
+            "mapped": 12,
             "skipped": [{"name": "mmap", "reason": "left_out", "count": 12, "examples": []}],
         },
         "workload": {
@@ -312,17 +337,44 @@ def profile() -> dict[str, Any]:
             "toml": '[clients]\ncount = 1\nprocesses = 1\n\n[[workload]]\nkind = "pipeline"\n',
             "workload": '[[workload]]\nkind = "pipeline"\n',
             "processes": 1,
-            "goodness": {"operation_distance": 0.004, "sequential_share": 0.99, "score": 0.011},
+            "goodness": {
+                "operation_distance": 0.004,
+                "read_size_distance": 0.0,
+                "write_size_distance": 0.0,
+                "sequential_share": 0.99,
+                "recorded_sequential_share": 0.97,
+                "requests_ratio": 1.0,
+                "bytes_read_ratio": 1.0,
+                "bytes_written_ratio": 1.02,
+                "score": 0.011,
+            },
             "not_reproduced": ["pauses between calls"],
             "others": {"ior": 0.2},
         },
         "baseline": {"id": "b1234567", "started": "2026-01-14T08:00:00Z", "outdated": []},
         "prediction": {
-            "machine": "fitted from the baseline",
-            "recorded_s": 180.0,
+            "machine": "baseline",
+            "tracer_s_per_call": 30e-6,
+            "recorded_s": 178.0,
             "simulated_s": 171.4,
-            "error": -0.048,
-            "not_modelled": ["processor time between calls varies in the recording"],
+            "error": -0.037,
+            "phases": [
+                {"from_s": 0.0, "to_s": float(CHANGE), "recorded_s": 110.0}
+                | {"without_tracer_s": 108.0, "simulated_s": 104.0, "error": -0.037}
+                | {"bottleneck": "processor", "gaps": "compute", "cached": False},
+                {"from_s": float(CHANGE), "to_s": float(SECONDS), "recorded_s": 70.0}
+                | {"without_tracer_s": 70.0, "simulated_s": 67.4, "error": -0.037}
+                | {"bottleneck": "device", "gaps": "wait", "cached": False},
+            ],
+        },
+        "activity": {
+            "kind": "calls",
+            "column_s": 20.0,
+            "processes": ["seqprocessor 4711", "4712"],
+            "shares": [[0.9] * 9, [0.0] * 5 + [0.25] * 4, [0.01] * 9],
+            "merged": 7,
+            "calls_s": 184.6,
+            "processor_s": 97.0,
         },
         "environment": {
             "host": "atlantis01",

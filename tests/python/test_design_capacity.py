@@ -37,6 +37,7 @@ DISK = DiskModel(
     write_rate=2e8,
     access_time=0.012,
     power=8.0,
+    failure_factor=1.0,
 )
 NODE = NodeModel(
     name="2u12",

@@ -185,8 +185,8 @@ def test_loss_without_any_redundancy() -> None:
         recovery=Recovery(loss_probability=1e-3, loss_years=5.0),
     )
     (found,) = contradictions(worksheet, bare)
-    # 13 disks of 8 TB, 1.2e6 h; 27 of 3.84 TB, 2e6 h; 167 of 0.6 TB, 1.6e6 h.
-    loss = -math.expm1(-13 * 5 * 8760 / 1.2e6)
+    # 13 disks of 8 TB at 1.36 % a year; 27 of 3.84 TB at 0.98 %; 167 of 0.6 TB.
+    loss = -math.expm1(-13 * 5 * 4317 / 115_638_676 * 365)
     assert found.field == "recovery.loss_probability"
     assert found.got == f"{loss:.3g}"
     assert f"its loss is {loss / 1e-3:.3g} times the accepted one" in found.message

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from conftest import Command
+from headrace.design import archive
 from headrace.design.array_level import array_of
 from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue
 from headrace.design.cost import cost, cost_violations, missing_prices
 from headrace.design.figure import Figure, Input, by_key
+from headrace.design.system import Code
 from headrace.design.worksheet import Budget, CapacityNeed, Facility, Worksheet
 from headrace.quantities import number
 from headrace.report.figure_tables import (
@@ -229,3 +231,49 @@ def test_a_long_sum_shows_its_ends() -> None:
     assert "... (164 terms) + price 163" in text.getvalue()
     assert len(text.getvalue()) < 1000
     assert figures_document([figure])["price"]["formula"] == formula
+
+
+def test_the_alternatives_of_an_archive_by_hand() -> None:
+    """500 TB for 5 years: 8+3 over servers of 12 disks of 24 TB, LTO-9 twice, and a store.
+
+    500 x 11 / 8 / 288 are 2.4 servers, and the code needs 11: 132 disks. A copy on tape takes 28
+    cartridges.
+    """
+    found = {
+        figure.key: figure.value
+        for figure in archive.archive(
+            500e12,
+            5,
+            archive.Servers(
+                code=Code(8, 3), disks=12, disk_capacity=24e12, disk_price=480, node_price=5000,
+                electricity=0.2,
+            ),
+            archive.Tape(
+                cartridge=18e12, cartridge_price=90, drives=2, drive_price=4500, library_price=9000
+            ),
+            4,
+        )
+    }  # fmt: skip
+    assert found["code-servers"] == 11
+    assert found["code-purchase"] == 11 * 5000 + 132 * 480
+    assert found["code-failures"] == pytest.approx(132 * 0.013626 * 5 * 480, rel=1e-4)
+    assert found["code-power"] == pytest.approx(11 * 396 * 1.5 / 1000 * 8760 * 5 * 0.2)
+    assert found["tape-cartridges"] == 56
+    assert found["tape-total"] == 9000 + 9000 + 56 * 90
+    assert found["object-total"] == 5 * 500 * 12 * 4
+    larger = archive.Servers(
+        code=Code(8, 3), disks=12, disk_capacity=24e12, disk_price=480, node_price=5000
+    )
+    # 5000 x 11 / 8 / 288 = 23.9 servers.
+    assert archive.archive(5000e12, 5, larger)[0].value == 24
+
+
+def test_the_command_compares_archives(headrace: Command) -> None:
+    words = ("design", "archive", "--usable", "500 TB", "--currency", "EUR")
+    ended = headrace(*words, "--cartridge-price", "90", "--object-price", "4")
+    assert ended.returncode == 0, ended.stderr
+    assert "5,040 EUR" in ended.stdout
+    assert "120,000 EUR" in ended.stdout
+    none = headrace(*words)
+    assert none.returncode == 2
+    assert "--cartridge-price, or --object-price" in none.stderr

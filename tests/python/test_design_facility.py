@@ -70,7 +70,30 @@ def test_metadata_servers_gateways_and_switches_count() -> None:
     assert counts["metadata-disk"] == 4
     assert counts["gateway"] == 30
     assert counts["adapter"] == 36
-    assert counts["switch"] == 2, "36 ports of switches of 32"
+    assert counts["switch"] == 5, "3 leaves with 16 ports down and 16 up, and 2 spines"
+    assert counts["cable"] == 36 + 3 * 16
+
+
+def test_a_bill_has_clients_fail_over_server_and_second_switch() -> None:
+    """4 + 1 + 1 servers on two switches and 24 clients: 12 + 24 ports, 2 links of switches."""
+    more = msgspec.structs.replace(
+        DESIGN, metadata_nodes=1, fail_over_nodes=1, paths=2, client_ports=24
+    )
+    counts = {one.kind: one.count for one in parts(more)}
+    assert counts["fail-over-node"] == 1
+    assert (counts["adapter"], counts["client-adapter"], counts["switch"]) == (12, 24, 2)
+    assert counts["cable"] == 12 + 24 + 2
+
+
+@pytest.mark.parametrize(("nodes", "copies", "gateways", "arbiters"),
+                         [(2, 2, 0, 1), (2, 2, 1, 0), (4, 2, 0, 0), (2, 1, 0, 0)])  # fmt: skip
+def test_two_servers_with_two_copies_need_an_arbiter(
+    nodes: int, copies: int, gateways: int, arbiters: int
+) -> None:
+    pair = msgspec.structs.replace(
+        DESIGN, file_system="glusterfs", nodes=nodes, copies=copies, gateways=gateways
+    )
+    assert sum(one.count for one in parts(pair) if one.kind == "arbiter") == arbiters
 
 
 def test_a_weight_needs_all_weights() -> None:

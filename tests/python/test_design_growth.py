@@ -10,20 +10,25 @@ from hypothesis import strategies as st
 
 from conftest import Command
 from headrace.design.array_level import array_of
+from headrace.design.catalogue import ShelfModel
+from headrace.design.cost import cost
 from headrace.design.figure import by_key
 from headrace.design.growth import (
     PurchasePlan,
     PurchaseUnit,
     RackLayout,
     growth_figures,
+    later_figures,
+    later_purchases,
     need_at,
     plans,
     rack_growth,
     unit_of,
+    years_until_full,
 )
 from headrace.design.worksheet import CapacityNeed, Facility, Worksheet
-from test_design_capacity import DISK, design
-from test_design_cost import CATALOGUE
+from test_design_capacity import DISK, NODE, design
+from test_design_cost import CATALOGUE, DESIGN
 
 NEED = CapacityNeed(usable=20e12, growth=0.4, years=5)
 UNIT = PurchaseUnit(usable=16e12, node_price=3500, disks_price=3000, units_per_rack=5)
@@ -156,3 +161,42 @@ def test_wrong_options_are_refused_in_one_line(headrace: Command, wrong: tuple[s
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
     assert "expected" in ended.stderr
+
+
+def test_later_arrays_fill_free_slots_and_then_servers_come() -> None:
+    """4 servers of 12 slots with one array of 6 disks; the need of 80 TB grows by half a year.
+
+    120 TB after a year need the second array of each server: 24 disks. 180 TB after two years need
+    one server more, with two arrays of 20 TB: 12 disks at 85 % of the price.
+    """
+    small = design(array_of("raid6", 6))
+    need = CapacityNeed(usable=80e12, growth=0.5, years=2)
+    first, second = later_purchases(small, 80e12, need, 0.15)
+    assert (first.year, first.units, first.price) == (0, 4, 24 * 120)
+    assert (second.year, second.units) == (1, 2)
+    assert second.price == pytest.approx(3500 + 300 + 12 * 120 * 0.85)
+    assert years_until_full(need, 120e12) == pytest.approx(1)
+    figures = by_key(later_figures(small, 80e12, CATALOGUE, need, 0.1))
+    total = first.price * 1.2 + second.price * 1.1
+    assert figures["later-purchases"].value == pytest.approx(total)
+    assert later_figures(small, 80e12, CATALOGUE, CapacityNeed(usable=80e12), 0.1) == []
+
+
+def test_a_shelf_is_bought_later_when_its_slots_are_needed() -> None:
+    shelf = ShelfModel("shelf", 12, 2.0, 900.0, 60.0)
+    full = msgspec.structs.replace(
+        design(array_of("raid6", 12)), shelf=shelf, node=msgspec.structs.replace(NODE, shelves=1)
+    )
+    need = CapacityNeed(usable=100e12, growth=1.0, years=1)
+    (bought,) = later_purchases(full, 100e12, need, 0.15)
+    assert bought.price == 4 * (900 + 12 * 120)
+
+
+def test_the_total_counts_what_growth_needs() -> None:
+    form = Worksheet(name="w", capacity=CapacityNeed(usable=130e12, growth=0.5, years=3))
+    still = msgspec.structs.replace(form, capacity=CapacityNeed(usable=130e12, years=3))
+    grown, fixed = (by_key(cost(DESIGN, CATALOGUE, one)) for one in (form, still))
+    later = grown["later-purchases"].value
+    assert later > 0
+    assert grown["total-cost"].value == pytest.approx(fixed["total-cost"].value + later)
+    assert "later-purchases" not in fixed

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
-from design_search_sample import DISK, FLASH, NODE, WORKSHEET, small_design
+from design_search_sample import DISK, FLASH, NODE, WORKSHEET, small_catalogue, small_design
+from headrace.design.contradictions import contradictions
 from headrace.design.evaluate import performance_violations
 from headrace.design.headroom import demands, headroom
 from headrace.design.performance import performance, scenario, simulation
@@ -19,7 +20,7 @@ from headrace.design.performance.recorded import recorded
 from headrace.design.performance.simulation import Effort
 from headrace.design.performance.system import device_arrays, simulated_nodes
 from headrace.design.system import Array, Code, Design, FileSystem
-from headrace.design.worksheet import Application, Data, Worksheet, Zone
+from headrace.design.worksheet import Application, Data, Flow, Worksheet, Zone, with_flows
 from headrace.design.worksheet_file import load_worksheet
 
 EXAMPLES = Path(hr.__file__).parent / "design" / "worksheets"
@@ -120,6 +121,28 @@ def test_applications_run_beside_each_other() -> None:
     found = performance(small_design(disk=FLASH), both, detail="coarse")
     assert [it.application for it in found] == ["analysis", "homes"]
     assert all(it.throughput > 0 for it in found)
+
+
+def test_flows_are_checked_and_simulated_with_the_rest() -> None:
+    camera, tape = Flow("cameras", "data", rate=60e6), Flow("data", "tape", rate=40e6)
+    copied = msgspec.structs.replace(
+        WORKSHEET, outside=("cameras", "tape"), flows=(camera, tape, Flow("data", "bin"))
+    )
+    loaded = with_flows(copied)
+    *_, ingest, backup = loaded.applications
+    assert (ingest.clients, ingest.read_share, ingest.throughput) == (("cameras",), 0.0, 60e6)
+    assert (backup.zones, backup.read_share, backup.throughput) == (("data",), 1.0, 40e6)
+    assert [group.count for group in loaded.clients] == [4, 1, 1]
+    found = performance(small_design(), loaded, detail="coarse")
+    rates = {one.application: one.throughput for one in found}
+    assert rates["flow 0: cameras to data"] >= 60e6
+    assert rates["flow 1: data to tape"] >= 40e6
+    slow = [msgspec.structs.replace(one, throughput=30e6) for one in found]
+    missed = performance_violations(tuple(slow), loaded)
+    assert [one.field for one in missed[-2:]] == ["flow.0.rate", "flow.1.rate"]
+    wide = msgspec.structs.replace(copied, flows=(msgspec.structs.replace(camera, rate=2e9),))
+    clashes = contradictions(wide, small_catalogue().catalogue)
+    assert [one.field for one in clashes] == ["flows.0.rate"]
 
 
 def test_hdfs_refuses_random_writes() -> None:

@@ -25,7 +25,13 @@ from headrace.cli.app import run as headrace
 from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue, ShelfModel
 from headrace.design.catalogue_file import LoadedCatalogue, read_catalogue
-from headrace.design.enumeration import Housing, fillings, horizon_capacity
+from headrace.design.enumeration import (
+    Housing,
+    complete,
+    families,
+    fillings,
+    horizon_capacity,
+)
 from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Choice, Evaluation, Reason, Solution
 from headrace.design.figure import by_key
@@ -264,6 +270,40 @@ def choice(aspect: str, *values: str, zone: str = "", rejected: tuple[str, ...] 
     return Choice(zone, aspect, values, (reason,), tuple((it, reason) for it in rejected))
 
 
+def test_a_shelf_is_bought_when_its_slots_are_needed() -> None:
+    """6 disks of 8 TB in RAID-6 fill half of a node of 12; the third array needs a shelf."""
+    catalogue = small_catalogue().catalogue
+    node = msgspec.structs.replace(catalogue.nodes[0], shelves=2)
+    shelf = ShelfModel("shelf 6", 6, 2.0, 900.0, 60.0)
+    catalogue = msgspec.structs.replace(catalogue, nodes=(node,), shelves=(shelf,))
+    tried = Options(file_systems=("nfs",), disk_classes=("nearline",), arrays=("raid6",))
+    tried = msgspec.structs.replace(tried, spares=(0,), copies=(1,))
+    (family,) = (
+        each
+        for each in families(catalogue, tried)
+        if each.housing.shelf and each.filling.array.disks == 6
+    )
+    designs = [family.design(1, arrays) for arrays in (1, 2, 3, 4)]
+    assert [one.shelves_per_node for one in designs] == [0, 0, 1, 2]
+
+
+def test_choices_of_redundancy_and_clients_reach_the_design() -> None:
+    worksheet, catalogue = small_worksheet().worksheet, small_catalogue().catalogue
+    choices = [Choice("", "node-redundancy", ("fail-over", "redundant-network"), ())]
+    tried = options(worksheet, choices)
+    assert (tried.fail_over, tried.paths, tried.client_ports) == (True, 2, 4)
+    for family in families(catalogue, tried):
+        each = complete(family.design(family.least, 1), catalogue.networks[0], (0, None), tried)
+        assert each.fail_over_nodes == (each.copies == 1 and each.code is None)
+        assert (each.paths, each.client_ports) == (2, 4)
+    linked = msgspec.structs.replace(worksheet.clients[0], has_network=True)
+    windows = msgspec.structs.replace(worksheet.clients[0], name="desks", system="windows")
+    worksheet = msgspec.structs.replace(worksheet, clients=(linked, windows))
+    assert options(worksheet, ()).client_ports == 4
+    gateway = [Choice("", "gateway", ("gateway",), ())]
+    assert options(worksheet, gateway).client_ports == 0
+
+
 def test_options_exclude_only_what_no_figure_judges() -> None:
     worksheet = small_worksheet().worksheet
     choices = (
@@ -300,6 +340,15 @@ def test_the_accepted_loss_judges_arrays_in_place_of_rules() -> None:
     tried = options(worksheet, (choice("array", "raid10", rejected=("raid5", "raid0")),))
     assert {"raid5", "raid0"} < set(tried.arrays)
     assert not tried.excluded
+
+
+def test_an_archive_may_have_a_code_over_servers() -> None:
+    worksheet = small_worksheet().worksheet
+    assert options(worksheet, ()).codes == ()
+    low = msgspec.structs.replace(worksheet.zones[0], throughput="low")
+    archive = msgspec.structs.replace(worksheet, zones=(low,))
+    tried = options(archive, ())
+    assert [(code.data, code.parity) for code in tried.codes] == [(4, 2), (8, 3)]
 
 
 def test_demanded_copies_are_the_least() -> None:

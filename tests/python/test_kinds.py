@@ -16,6 +16,7 @@ from darshan_logs import log
 from design_search_sample import CATALOGUE_TEXT, WORKSHEET_TEXT
 from headrace import __version__, kinds
 from headrace.cli.app import app
+from headrace.render.blocks import Headline
 from test_design_smart import ata
 
 DATA = ROOT / "tests" / "data"
@@ -29,6 +30,7 @@ PRINTED = {
     "bench run": (f"MIX --time 0.1 {BENCH}", "measured"),
     "design capacity": (ARRAY, "design-figures"),
     "design check": ("WORKSHEET", "design-check"),
+    "design archive": ("--usable 500TB --object-price 4", "design-figures"),
     "design cost": (f"{ARRAY} --node-price 4000 --disk-price 120", "design-figures"),
     "design growth": (
         "--usable 20TB --growth 40% --years 5 --unit 16TB --node-price 3500 --disks-price 3000",
@@ -68,6 +70,8 @@ PRINTED = {
     "whatif": ("SMALL --only servers.count --no-kinds", "whatif"),
 }
 """Commands that print a result, with arguments and the kind."""
+WITHOUT_HEADLINE = {"simulated", "comparison", "doctor", "testbed", "trace-findings"}
+"""Kinds that are no figures, or whose page has cards of its own."""
 SAVED = {
     "baseline": "baseline",
     "bench clients": "study",
@@ -142,6 +146,15 @@ def test_a_printed_result_names_its_kind(name: str, tmp_path: Path, place: Path)
         earlier = without_kind(document)
         assert kinds.kind_of(earlier) == kind
         assert not known.view or kinds.blocks(kind, document) == kinds.blocks(kind, earlier)
+    assert has_headline(document)
+
+
+def has_headline(document: Mapping[str, Any]) -> bool:
+    """Return whether a result has figures for the cards of its page, or needs none."""
+    kind = kinds.KINDS[kinds.kind_of(document)]
+    if not kind.view or kind.name in WITHOUT_HEADLINE:
+        return True
+    return any(it.figures for it in kinds.blocks(kind.name, document) if isinstance(it, Headline))
 
 
 def saved_documents() -> Iterator[Mapping[str, Any]]:
@@ -163,6 +176,7 @@ def test_saved_results_of_earlier_versions_are_recognised() -> None:
         assert not kinds.KINDS[kind].fields or kinds.kind_of(without_kind(document)) == kind
         assert document["version"] == __version__
         assert kinds.blocks(kind, document)
+        assert has_headline(document), kind
 
 
 @pytest.mark.parametrize("kind", [it for it in kinds.KINDS.values() if it.former])

@@ -360,6 +360,8 @@ def test_the_busiest_thread_and_all_threads() -> None:
     samples, _ = shell.to_the_end(0.05)
     assert max(it["threads"] for it in samples) == 3
     assert sum(it["busiest"] for it in samples) >= 0.2
+    by_thread = [it["thread_times"] for it in samples if it["threads"] == 3]
+    assert all(len(times) == 3 for times in by_thread) and max(by_thread[-1].values()) >= 0.1
     assert samples[-1]["user"] + samples[-1]["system"] >= 0.3
 
 

@@ -150,7 +150,7 @@ def test_uncaptured_system_time_is_computing_of_both_times() -> None:
     gains = {one.change: one.predicted_gain for one in phase.advice}
     assert gains == pytest.approx({"parallel-computing": 1.0, "faster-processor": 1.0}, rel=0.01)
     assert phase.notes == [
-        "the simulated phase takes 1.5 s, recorded 1.5 s (error 0 %, limit 20 %)"
+        "the simulated phase takes 1.5 s, recorded 1.5 s without the tracer (error 0 %, limit 20 %)"
     ]
 
 
@@ -163,7 +163,10 @@ def test_a_phase_that_the_simulation_misses_gets_no_advice() -> None:
     assert prediction.error is not None and prediction.error > 0.2
     assert phase.advice == []
     (note,) = phase.notes
-    times = r"the simulated phase takes 3\.5 s, recorded 1\.5 s \(error 13\d %, limit 20 %\)"
+    times = (
+        r"the simulated phase takes 3\.5 s, recorded 1\.5 s without the tracer"
+        r" \(error 13\d %, limit 20 %\)"
+    )
     assert re.fullmatch(f"no advice: {times}", note)
 
 

@@ -82,8 +82,8 @@ def test_all_files_are_written(written: tuple[Path, list[Path], list[str]]) -> N
     assert {"report.html", "report.pdf"} < names
     charts = {Path(it).stem for it in names if it.endswith(".svg")}
     assert charts == {
-        *("io-profile", "processes", "cores", "application", "disk-1", "memory", "write-back"),
-        *("network", "requests", "files"),
+        *("io-profile", "cores", "application", "disk-1", "memory", "write-back"),
+        *("network", "requests", "latency", "process-map"),
     }
     assert {f"figures/{it}{ending}" for it in charts for ending in (".svg", ".png")} < names
     assert imread(directory / "figures/io-profile.png").std() > 0.01
@@ -106,6 +106,15 @@ def test_the_page_is_valid_and_loads_nothing(written: tuple[Path, list[Path], li
         "Phase 2: disk md0 write throughput 148 MB/s, 87 % of the baseline's 171 MB/s.",
         "Times of high and of low activity",
         "pauses between calls",
+        "takes 83.17 s (46.2 %) less. Error of the model there: -4 %.",
+        "phase 1: 4.1 times as fast, model error -4 %",
+        "1 110 s 108 s 104 s -4 % processor computes all",
+        "all 3 min 2.97 min 2.86 min -4 %",
+        "write 41,000 2 11.9 GB 61 s 372 µs 743.9 µs 2.98 ms 5.95 ms 13.39 ms",
+        "2 other kinds 2 1 100 ms",
+        "/mnt/data_disk1/processed 61.4 s 41,001 0 B 11.9 GB sequential",
+        "1 other file 100 ms 2 0 B 0 B",
+        "Share of each 20 s that a process or thread spends in file calls. In all: 3.08 min in",
         "The baseline is 40 days old.",
     ):
         assert part in page.text, part
@@ -129,7 +138,7 @@ def test_equal_profiles_give_equal_reports(
 def replaced(value: Any, text: str) -> Any:
     """A document whose free texts are all replaced."""
     if isinstance(value, dict):
-        fixed = ("verdict", "unit", "started")
+        fixed = ("verdict", "unit", "started", "pattern", "kind", "gaps")
         return {key: it if key in fixed else replaced(it, text) for key, it in value.items()}
     if isinstance(value, list):
         return [replaced(it, text) for it in value]
@@ -242,7 +251,7 @@ def test_the_change_that_saves_most_is_first() -> None:
     phases[1]["advice"].append(phases[0]["advice"][0] | {"predicted_gain": 1.0})
     found = changes(phases)
     assert [it.name for it in found] == ["larger-requests", "faster-device", "separate-disks"]
-    assert found[0].gains == [(1, 3.1), (2, 1.0)]
+    assert found[0].gains == [(1, 3.1, -0.037), (2, 1.0, -0.037)]
     assert found[0].saved_s == pytest.approx(110 * (1 - 1 / 4.1) + 70 / 2)
 
 
@@ -263,6 +272,39 @@ def test_even_activity_is_recognised() -> None:
     assert worksheet.distribution(data(phases=one)).startswith("Even: ")
     halves = [one[0] | {"to_s": 50.0}, one[0] | {"from_s": 50.0, "to_s": 100.0}]
     assert worksheet.distribution(data(phases=halves)).startswith("Even: phase 1 ")
+
+
+def test_requests_without_a_call_count_as_activity() -> None:
+    rates = sample.rates().with_columns(
+        *(pl.lit(1e3).alias(f"tree.{way}_call_bytes_per_s") for way in ("read", "write")),
+        *(pl.lit(5e6).alias(f"tree.{way}_bytes_per_s") for way in ("read", "write")),
+    )
+    asynchronous = ProfileData(sample.profile(), rates)
+    assert worksheet.distribution(asynchronous) == "Even: phase 1 10 MB/s, phase 2 10 MB/s."
+
+
+def test_changes_since_the_baseline_are_named() -> None:
+    changed = data(baseline={"id": "b1", "changed_since": ["another kernel"]})
+    assert "another kernel" in text_of(sections(changed, [], []))
+
+
+def test_sizes_that_occur_once_are_merged() -> None:
+    profile = sample.profile()
+    sizes = [("read", 4096, 1000), ("read", 1 << 30, 1), *(("read", 5 + n, 1) for n in range(40))]
+    names = ("operation", "bytes", "count")
+    rows = [dict(zip(names, size, strict=True)) for size in sizes]
+    profile["characteristics"]["common_sizes"] = rows
+    (table,) = (
+        block
+        for section in sections(ProfileData(profile), [], [])
+        for block in section.blocks
+        if isinstance(block, Table) and block.title == "Most frequent sizes"
+    )
+    assert [row[1:] for row in table.rows] == [
+        ["4 KiB", "1,000"],
+        ["1 GiB", "1"],
+        ["40 other sizes", "40"],
+    ]
 
 
 def test_marks_follow_from_the_verdicts() -> None:
@@ -290,8 +332,9 @@ def test_disks_of_an_array_have_no_chart_of_their_own() -> None:
             for name, rate in (("nvme0n1", 9e6), ("nvme0n1p1", 9e6), ("sda", 2e6), ("sdb", 1e3))
         ),
     )
-    # A partition counts with its disk, and sdb moves less than 1 % of what nvme0n1 does.
-    assert ProfileData(sample.profile(), rates).disks == ["nvme0n1", "sda"]
+    # A partition counts with its disk, and sdb moves less than 1 % of what nvme0n1 does. The
+    # directory lies on sda.
+    assert ProfileData(sample.profile(), rates).disks == ["sda", "nvme0n1"]
 
 
 def test_a_running_mean_stays_within_its_phase() -> None:

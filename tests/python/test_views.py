@@ -251,3 +251,9 @@ def test_values_have_the_units_of_people() -> None:
     x = charts[0].x
     assert x.label == "servers.device.read_rate (MB/s)"
     assert [x.unit.scale * place for place in charts[0].lines[0].x] == pytest.approx([500, 1000])
+
+
+@pytest.mark.parametrize(("x", "interval"), [([0, 1, 2.0], 1), ([0, 0.5], None)])
+def test_an_axis_of_whole_numbers_has_whole_ticks(x: list[float], interval: int | None) -> None:
+    options = Plot("trials", "trial", "MB/s").options([Series("a", x, x)])
+    assert options["xAxis"].get("minInterval") == interval

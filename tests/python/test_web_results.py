@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, expect
 import headrace as hr
 from conftest import ROOT, emptied
 from headrace.store import Store
+from headrace.store.figures import RATE, THROUGHPUT, figures
+from headrace.web.pages.results.figures import figure_text
 from web_site import RunningSite, connected, opened, running_site, until, visit
 
 HOSTILE = '<img src=x onerror="document.title=1">'
@@ -220,3 +222,16 @@ def test_the_list_is_in_the_address_and_the_history(browser: Browser, tmp_path: 
         expect(page.get_by_text("B instead of A: count 59 → 55")).to_be_visible()
         page.go_back()
         expect(page.get_by_text("B instead of A: count 59 → 57")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("kind", "throughput", "rate"),
+    [("measured", "159.8", "51,265"), ("network", "5,730", ""), ("load-sweep", "", "200")],
+)
+def test_figures_of_points_are_not_added_in_lists(kind: str, throughput: str, rate: str) -> None:
+    document = json.loads((ROOT / f"tests/data/documents/{kind}.json").read_text())
+    rows: dict[str, dict[str, float]] = {}
+    for operation, figure, value in figures(document):
+        rows.setdefault(operation, {})[figure] = value
+    assert figure_text(rows, THROUGHPUT) == throughput
+    assert figure_text(rows, RATE) == rate

@@ -42,8 +42,19 @@ SMALL: dict[str, tuple[dict[str, object], int, int]] = {
     "copy-out": ({"block": "16 MiB"}, 0, 32 << 20),
     "dd": ({"block": "1 MiB"}, 2 << 20, 2 << 20),
     "small-files": ({"files": 20}, 40 * 112_500, 40 * 112_500),
-    "training-reads": ({"files": 1, "block": "11466000 B"}, 0, 2 * 11_466_000),
-    "training-files": ({"files": 1}, 0, 2 * 146_600_628),
+    **dict.fromkeys(
+        ("llama3-8b", "llama3-70b", "llama3-405b", "llama3-1t"),
+        ({"block": "16 MB"}, 32_000_000, 32_000_000),
+    ),
+}
+# Files for two accelerators, and bytes of a step of each.
+TRAININGS = {
+    "unet3d": (14, 7 * 146_600_628),
+    "resnet50": (16, 400 * 114_660),
+    "cosmoflow": (16, 2_828_486),
+    "retinanet": (48, 24 * 322_957),
+    "flux": (2, 48 * 2_164_832),
+    "dlrm": (2, 8 * 327_680),
 }
 # Mixes of operations, and which part of each are reads.
 MIXES = {
@@ -59,7 +70,7 @@ MIXES = {
 
 
 def test_every_preset_is_tested() -> None:
-    assert [name for name, _ in _core.workloads()] == [*SMALL, *MIXES]
+    assert {name for name, _ in _core.workloads()} == {*SMALL, *TRAININGS, *MIXES}
 
 
 @pytest.mark.parametrize("name", MIXES)
@@ -71,6 +82,21 @@ def test_a_mix_asks_its_operations(name: str, system: str) -> None:
     total = sum(counts.values())
     assert total % 5000 == 0
     assert counts.get("read", 0) / total == pytest.approx(MIXES[name], abs=0.025)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("system", [PARALLEL, LOCAL], ids=["parallel", "local"])
+def test_a_training_reads_what_its_steps_need(name: str, system: str) -> None:
+    files, of_a_step = TRAININGS[name]
+    sets = {"workload.0.files": files, "workload.0.steps": 1, "workload.0.skipped_steps": 0}
+    scenario = hr.load(f'{system}[[workload]]\npreset = "{name}"\n', sets)
+    document = hr.run(scenario).document
+    (training,) = document["trainings"]
+    assert (training["accelerators"], training["steps"]) == (2, 1)
+    assert 0 < training["utilisation"] < 1
+    # Sizes vary by 47 % in unet3d, and loaders of whole files read ahead.
+    assert document["operations"]["read"]["bytes"] > 0.6 * 2 * of_a_step
+    assert training["bytes_per_second"] * training["step"]["mean"] == pytest.approx(2 * of_a_step)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -1,6 +1,6 @@
 //! Result of a benchmark.
 
-use headrace_workload::{LeftOut, RoundCounts};
+use headrace_workload::{LeftOut, RoundCounts, TrainingReport};
 use serde::Serialize;
 
 use crate::clock::Nanoseconds;
@@ -35,6 +35,8 @@ pub struct Outcome {
     pub processes: u32,
     /// Counts of shared operations, which several processes begin at the same moment, if any.
     pub rounds: Option<RoundCounts>,
+    /// Figures of the workloads that are trainings.
+    pub trainings: Vec<TrainingReport>,
     /// Coordination overhead, if the processes are on several hosts.
     pub coordination: Option<Coordination>,
     /// Operations of the workloads that were left out.

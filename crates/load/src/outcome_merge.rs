@@ -73,6 +73,8 @@ pub fn merge_outcomes(scenario: &Scenario, parts: &[(String, Vec<u8>)]) -> Resul
         error: None,
         processes: 0,
         rounds: None,
+        // A training runs on one host.
+        trainings: Vec::new(),
         coordination: None,
         left_out: Vec::new(),
         load: None,

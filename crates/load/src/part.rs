@@ -74,6 +74,12 @@ impl<'a> Part<'a> {
             )));
         }
         let application = sequence(scenario, number, processes)?;
+        if share.has_peers() && matches!(workload.kind, WorkloadKind::Training(_)) {
+            return Err(Error::Unsuitable(format!(
+                "workload.{number}.kind = \"training\": supported on one host, because engines on \
+                 several hosts do not meet after each step"
+            )));
+        }
         let alone = !share.has_peers() || application.threads();
         if application.needs_all_processes() && !alone {
             return Err(Error::Unsuitable(format!(
@@ -441,7 +447,9 @@ fn largest_transfer(workload: &Workload, application: &dyn Application) -> usize
             pipeline.request.0.max(pipeline.output.0.div_ceil(buffers))
         }
         WorkloadKind::TreeCopy(copy) => copy.largest_request().0,
-        WorkloadKind::TraceReplay(_) => application.largest_transfer().unwrap_or(0),
+        WorkloadKind::TraceReplay(_) | WorkloadKind::Training(_) => {
+            application.largest_transfer().unwrap_or(0)
+        }
     };
     // Some operations move whole units.
     let largest = largest.max(1).checked_next_multiple_of(DIRECT_UNIT);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use headrace_spec::{Scenario, WorkloadKind};
-use headrace_workload::LeftOut;
+use headrace_workload::{LeftOut, TrainingReport};
 use serde::Serialize;
 
 use crate::coordination::Waits;
@@ -47,6 +47,9 @@ pub struct Report {
     /// Counts of operations that several processes began at the same moment, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sharing: Option<SharingReport>,
+    /// Utilisation, steps and waits of trainings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trainings: Vec<TrainingReport>,
     /// The files that groups of operations had to themselves, where they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub file_sets: Vec<FileSetReport>,
@@ -260,6 +263,7 @@ impl Report {
                     go_ahead: it.go_ahead.into(),
                 }),
             }),
+            trainings: outcome.trainings.clone(),
             file_sets: file_sets(scenario),
             error: outcome.error.as_ref().map(ToString::to_string),
             left_out: outcome.left_out.clone(),

@@ -1,12 +1,13 @@
 //! A run: required files are made, processes begin together, and their results are merged.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use headrace_spec::Scenario;
-use headrace_workload::RoundCounts;
+use headrace_workload::{RoundCounts, TrainingReport};
 
 use crate::Error;
 use crate::calls::Backend;
@@ -156,10 +157,10 @@ fn run_workload(
         .iter()
         .map(|process| Arc::clone(&process.progress))
         .collect();
-    let mut common: Vec<Arc<Common>> = Vec::new();
-    for one in processes.iter().filter_map(|it| it.source.common()) {
-        if !common.iter().any(|known| Arc::ptr_eq(known, &one)) {
-            common.push(one);
+    let mut common: BTreeMap<usize, Arc<Common>> = BTreeMap::new();
+    for process in &processes {
+        if let Some(one) = process.source.common() {
+            common.insert(process.workload, one);
         }
     }
     let stop = &scenario.run.stop;
@@ -229,6 +230,7 @@ fn run_workload(
         error,
         processes: count,
         rounds: rounds(&common),
+        trainings: trainings(&common),
         coordination: coordination(&common),
         left_out: Vec::new(),
         load: None,
@@ -236,17 +238,26 @@ fn run_workload(
 }
 
 /// Counts of operations that several processes of a workload began at the same moment.
-fn rounds(common: &[Arc<Common>]) -> Option<RoundCounts> {
-    let all = common.iter().filter_map(|it| it.rounds());
+fn rounds(common: &BTreeMap<usize, Arc<Common>>) -> Option<RoundCounts> {
+    let all = common.values().filter_map(|it| it.rounds());
     all.reduce(|sum, one| RoundCounts {
         whole: sum.whole + one.whole,
         broken_off: sum.broken_off + one.broken_off,
     })
 }
 
+/// Figures of the workloads that are trainings.
+fn trainings(common: &BTreeMap<usize, Arc<Common>>) -> Vec<TrainingReport> {
+    let all = common.iter().filter_map(|(&workload, it)| {
+        let figures = it.training()?;
+        Some(TrainingReport { workload, figures })
+    });
+    all.collect()
+}
+
 /// Sums the coordination overhead of all workloads.
-fn coordination(common: &[Arc<Common>]) -> Option<Coordination> {
-    let all = common.iter().filter_map(|it| it.coordination());
+fn coordination(common: &BTreeMap<usize, Arc<Common>>) -> Option<Coordination> {
+    let all = common.values().filter_map(|it| it.coordination());
     all.reduce(|mut sum, one| {
         sum.merge(&one);
         sum

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use headrace_net::{Random, Time};
-use headrace_workload::{Application, Ask, Next, RoundCounts, RoundNews};
+use headrace_workload::{Application, Ask, Next, RoundCounts, RoundNews, TrainingFigures};
 
 use crate::coordination::{Coordination, Messages};
 use crate::share::Share;
@@ -117,6 +117,11 @@ impl Common {
     /// workload has no such operations.
     pub fn rounds(&self) -> Option<RoundCounts> {
         self.locked().application.rounds()
+    }
+
+    /// Utilisation, steps and waits; None if it is no training.
+    pub fn training(&self) -> Option<TrainingFigures> {
+        self.locked().application.training()
     }
 
     /// Returns the message overhead, if other engines execute some processes.

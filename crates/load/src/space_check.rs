@@ -89,6 +89,13 @@ impl Need {
                     files + 2 * u64::from(copy.directories),
                 ))
             }
+            WorkloadKind::Training(training) => {
+                let there = Need::existing(application);
+                let checkpoints =
+                    u64::from(application.files() - training.files) / processes.max(1);
+                let bytes = training.checkpoint.0.saturating_mul(checkpoints);
+                there.and(written(bytes, checkpoints))
+            }
             WorkloadKind::Mdtest(_) | WorkloadKind::TraceReplay(_) => Need::existing(application),
         }
     }

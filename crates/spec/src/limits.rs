@@ -48,6 +48,7 @@ pub(crate) fn check(all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
             WorkloadKind::Mdtest(mdtest) => mdtest.pattern(),
             WorkloadKind::OperationMix(mix) => mix.pattern(),
             WorkloadKind::TreeCopy(copy) => Some(copy.pattern()),
+            WorkloadKind::Training(training) => Some(training.pattern()),
             WorkloadKind::TraceReplay(_) => None,
         };
         if let Some(ior) = &pattern {

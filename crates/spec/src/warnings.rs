@@ -83,7 +83,7 @@ fn zero_times_of_names(loaded: &Loaded) -> Option<Caution> {
 /// Returns true if a workload creates, opens, lists, looks up or removes files as such.
 fn uses_names(kind: &WorkloadKind) -> bool {
     match kind {
-        WorkloadKind::Mdtest(_) | WorkloadKind::TreeCopy(_) => true,
+        WorkloadKind::Mdtest(_) | WorkloadKind::TreeCopy(_) | WorkloadKind::Training(_) => true,
         WorkloadKind::Ior(ior) => ior.opens.unwrap_or(false),
         WorkloadKind::OperationMix(mix) => mix.weights.values().any(|operation| {
             use OperationGroup as It;
@@ -170,6 +170,7 @@ fn smallest(kind: &WorkloadKind) -> Option<u64> {
         WorkloadKind::Mdtest(mdtest) => mdtest.bytes.every().iter().map(|it| it.0).min(),
         WorkloadKind::Pipeline(pipeline) => Some(pipeline.request.0.min(pipeline.input.0)),
         WorkloadKind::TreeCopy(copy) => Some(copy.largest_request().0),
+        WorkloadKind::Training(training) => Some(training.transfer.0.min(training.sample.0)),
         WorkloadKind::OperationMix(mix) => {
             let reads = mix
                 .read_sizes

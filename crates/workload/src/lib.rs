@@ -17,6 +17,7 @@ mod replay;
 mod round;
 mod start_and_delay;
 mod stonewall;
+mod training;
 mod tree_copy;
 
 pub use directories::Directories;
@@ -31,6 +32,10 @@ pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
 pub use start_and_delay::{ProcessTimes, StartAndDelay};
 pub use stonewall::Stonewall;
+pub use training::{
+    AcceleratorShares, Durations, LoaderShares, TrainingApplication, TrainingFigures,
+    TrainingReport,
+};
 pub use tree_copy::TreeCopyApplication;
 
 use headrace_net::{Random, Span, Time};
@@ -152,6 +157,11 @@ pub trait Application: Send {
     /// Counts of operations that several processes began at the same moment; None if the
     /// workload has no such operations.
     fn rounds(&self) -> Option<RoundCounts> {
+        None
+    }
+
+    /// Utilisation, steps and waits until now; None if it is no training.
+    fn training(&self) -> Option<TrainingFigures> {
         None
     }
 
@@ -280,6 +290,10 @@ pub fn sequence(
         }
         WorkloadKind::TreeCopy(copy) => Box::new(TreeCopyApplication::new(copy, processes)),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
+        WorkloadKind::Training(training) => {
+            let seed = seed_of_places(scenario, number);
+            Box::new(TrainingApplication::new(training, processes, seed))
+        }
     };
     Ok(StartAndDelay::around(application, workload))
 }

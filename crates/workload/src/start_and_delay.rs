@@ -13,7 +13,7 @@ use headrace_spec::{ThinkDistribution, Workload};
 
 use super::{
     Application, Ask, ExistingFile, LeftOut, NameSets, Next, RecordedFlags, RoundCounts,
-    RoundMessage, RoundNews,
+    RoundMessage, RoundNews, TrainingFigures,
 };
 
 /// When the processes of a workload start, and how long they pause.
@@ -193,6 +193,10 @@ impl Application for StartAndDelay {
 
     fn rounds(&self) -> Option<RoundCounts> {
         self.inner.rounds()
+    }
+
+    fn training(&self) -> Option<TrainingFigures> {
+        self.inner.training()
     }
 
     fn recorded_flags(&self) -> Option<RecordedFlags> {

@@ -10,7 +10,7 @@ from headrace.commands.values import DIRECTORY
 
 FIGURES = (
     "throughput, synced_writes, operations, latency, latency_p50, latency_p95, latency_p99,"
-    " latency_max"
+    " latency_max, accelerators, au, samples"
 )
 """Figures of a run for help texts, all but the simulated time; commands check names themselves."""
 

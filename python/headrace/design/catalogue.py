@@ -4,13 +4,50 @@ The fields, their defaults and sources are declared in `crates/spec/src/catalogu
 their Python view. Quantities are in SI units.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
+
+from headrace.quantities import YEAR, percent_text
 
 DiskClass = Literal["desktop", "nearline", "enterprise", "ssd", "nvme"]
 FormFactor = Literal["3.5-inch", "2.5-inch", "nvme"]
 """Form of a disk, and of the slots that take it; "nvme" is any form on PCI Express."""
+
+
+class Fleet(NamedTuple):
+    """Failures of a published fleet of disks."""
+
+    failures: int
+    drive_days: int
+    source: str
+
+    @property
+    def yearly_rate(self) -> float:
+        """Failures of a disk a year."""
+        return self.failures / self.drive_days * 365
+
+
+_HARD_DISKS = Fleet(
+    4317,
+    115_638_676,
+    "Backblaze Drive Stats, Q1 to Q4 2025: 344,196 hard disks,"
+    " https://www.backblaze.com/blog/backblaze-drive-stats-for-2025/",
+)
+_SOLID_STATE = Fleet(
+    25,
+    934_441,
+    "Backblaze Drive Stats, SSD edition, Q1 to Q4 2022: 2,906 SSDs for booting, as reported by"
+    " https://www.tomshardware.com/news/backblaze-ssd-annual-stats-for-2022",
+)
+FLEETS: dict[DiskClass, Fleet] = {
+    "desktop": _HARD_DISKS,
+    "nearline": _HARD_DISKS,
+    "enterprise": _HARD_DISKS,
+    "ssd": _SOLID_STATE,
+    "nvme": _SOLID_STATE,
+}
+"""Fleet by whose rate the disks of a class fail. No fleet of SAS or NVMe is published there."""
 
 
 class DiskModel(msgspec.Struct, frozen=True):
@@ -35,11 +72,27 @@ class DiskModel(msgspec.Struct, frozen=True):
     idle_power: float | None = None
     weight: float | None = None
     """Kilograms."""
-    failure_factor: float = 1.0
-    """Observed failure rate / the rate that `mttf` states."""
+    failure_factor: float | None = None
+    """Observed failure rate / the rate that `mttf` states; none: that of `FLEETS`."""
     source: str = ""
     form_factor: FormFactor | None = None
     """None: every slot takes it."""
+
+    @property
+    def observed_mttf(self) -> float:
+        """Mean seconds to failure, as fleets or the failure factor have it."""
+        if self.failure_factor is None:
+            return YEAR / FLEETS[self.disk_class].yearly_rate
+        return self.mttf / self.failure_factor
+
+    @property
+    def failure_source(self) -> str:
+        """Source of the observed failure rate, beside the rate that the maker states."""
+        maker = f"the maker states {percent_text(YEAR / self.mttf, 2)} a year"
+        if self.failure_factor is None:
+            fleet = FLEETS[self.disk_class]
+            return f"{percent_text(fleet.yearly_rate, 2)} a year, {fleet.source}; {maker}"
+        return f"catalogue: {self.name}, mttf / failure_factor {self.failure_factor:g}; {maker}"
 
 
 def _fits(disk: DiskModel, form_factors: tuple[FormFactor, ...]) -> bool:

@@ -1,6 +1,10 @@
-"""Catalogues as TOML files, and those that ship with Headrace."""
+"""Catalogues as TOML files, those that ship with Headrace, and quotes as CSV files."""
 
-from collections.abc import Sequence
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -10,10 +14,14 @@ import msgspec
 from headrace import _core
 from headrace.design.catalogue import Catalogue
 from headrace.design.document_file import DocumentFile, load_document, toml_names
+from headrace.document_io import display_name, read_text
+from headrace.quantities import number
 
 DEFAULT = "example-2026"
 """The shipped catalogue that is used where none is named."""
 _FOLDER = files("headrace.design") / "catalogues"
+COLUMNS = ("section", "entry", "field", "price", "currency", "date", "source", "catalogue price")
+"""Columns of a price list; `price`, `date` and `source` are to be filled in."""
 
 
 class LoadedCatalogue(DocumentFile):
@@ -21,8 +29,18 @@ class LoadedCatalogue(DocumentFile):
 
     def __init__(self, loaded: _core.Document) -> None:
         super().__init__(loaded)
-        self.catalogue: Catalogue = msgspec.json.decode(loaded.json, type=Catalogue)
+        catalogue = msgspec.json.decode(loaded.json, type=Catalogue)
+        # A disk without a factor of its own fails as those of published fleets.
+        disks = (
+            disk
+            if self._answers[f"disk.{number}.failure_factor"].is_given
+            else msgspec.structs.replace(disk, failure_factor=None)
+            for number, disk in enumerate(catalogue.disks)
+        )
+        self.catalogue = msgspec.structs.replace(catalogue, disks=tuple(disks))
         """What can be bought, in SI units."""
+        if not re.fullmatch("[A-Z]{3}", catalogue.currency):
+            raise self.error("currency", 'expected a code of ISO 4217, such as "EUR"')
 
 
 def shipped_catalogues() -> tuple[str, ...]:
@@ -66,3 +84,68 @@ def read_catalogue(
         ScenarioError: As `load_catalogue`.
     """
     return LoadedCatalogue(_core.Document.from_text("catalogue", text, file, list(sets)))
+
+
+def price_list(catalogue: Catalogue) -> str:
+    """Return a CSV list of all prices of a catalogue, to be filled in from offers."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for section, entry, field, _, price in _prices(catalogue):
+        known = "" if price is None else number(price).replace(",", "")
+        rows.writerow((section, entry, field, "", catalogue.currency, "", "", known))
+    return text.getvalue()
+
+
+def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
+    """Return the values of a catalogue that a filled-in price list replaces, as `PATH=VALUE`.
+
+    Rows without a price leave that of the catalogue. The catalogue gets the latest date.
+
+    Raises:
+        ValueError: A row is wrong: file and line, what was written, what was expected.
+    """
+    places = {
+        (section, entry, field): (place, price)
+        for section, entry, field, place, price in _prices(catalogue)
+    }
+    values: dict[str, str] = {}
+    dates = []
+    rows = csv.DictReader(io.StringIO(read_text(path, "a price list in CSV")))
+    if lacking := [name for name in COLUMNS[:5] if name not in (rows.fieldnames or ())]:
+        raise ValueError(f"{display_name(path)}: no column {lacking[0]}: expected {COLUMNS}")
+    for row in rows:
+        if not (price := (row["price"] or "").strip()):
+            continue
+        where = f"{display_name(path)}:{rows.line_num}"
+        key = (row["section"], row["entry"], row["field"])
+        if key not in places:
+            raise ValueError(f"{where}: {' '.join(map(str, key))}: the catalogue has no such price")
+        if row["currency"] != catalogue.currency:
+            raise ValueError(
+                f"{where}: currency {row['currency']!r}: expected {catalogue.currency}, as the"
+                " catalogue has it: convert the price, or give all prices and --set currency=CODE"
+            )
+        place, _ = places[key]
+        values[f"{place}.{row['field']}"] = price
+        if row.get("source"):
+            section, index = place.split(".")
+            entry = getattr(catalogue, _SECTIONS[section])[int(index)]
+            source = f"{entry.source}; {row['field']}: {row['source']}"
+            values[f"{place}.source"] = json.dumps(source, ensure_ascii=False)
+        dates.append(row.get("date") or "")
+    if latest := max(dates, default=""):
+        values["date"] = json.dumps(latest)
+    return [f"{path}={value}" for path, value in values.items()]
+
+
+_SECTIONS = {"disk": "disks", "node": "nodes", "shelf": "shelves", "network": "networks"}
+
+
+def _prices(catalogue: Catalogue) -> Iterator[tuple[str, str, str, str, float | None]]:
+    """Yield section, entry, field, path of the entry and price of each price of a catalogue."""
+    for section, plural in _SECTIONS.items():
+        fields = ("adapter_price", "port_price") if section == "network" else ("price",)
+        for index, entry in enumerate(getattr(catalogue, plural)):
+            for field in fields:
+                yield section, entry.name, field, f"{section}.{index}", getattr(entry, field)

@@ -303,7 +303,7 @@ def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Ite
         amount = zone_bytes(worksheet, zone) or 0.0
         expected = min(
             (
-                math.ceil(amount / disk.capacity) * years * YEAR / disk.mttf * disk.failure_factor
+                math.ceil(amount / disk.capacity) * years * YEAR / disk.observed_mttf
                 for disk in catalogue.disks
                 if disk.capacity > 0 and disk.mttf > 0
             ),
@@ -386,17 +386,20 @@ def _flows(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iterat
         if flow.rate is None or not flow.rate > 0:
             continue
         group = groups.get(flow.source) or groups.get(flow.target)
-        if group is not None:
-            source = group.source_rate if flow.source == group.name else None
-            limit = group.count * min(port, _rate(source))
-            if _exceeds(flow.rate, limit):
-                yield Violation(
-                    f"flows.{number}.rate",
-                    f"{size(flow.rate)}/s",
-                    f"{size(limit)}/s",
-                    f"clients {group.name} move {size(flow.rate - limit)}/s less than the flow from"
-                    f" {flow.source} to {flow.target} states",
-                )
+        source = group.source_rate if group and flow.source == group.name else None
+        # An outside place is one host.
+        limit = (group.count if group else 1) * min(port, _rate(source))
+        if (group or {flow.source, flow.target} & {*worksheet.outside}) and _exceeds(
+            flow.rate, limit
+        ):
+            yield Violation(
+                f"flows.{number}.rate",
+                f"{size(flow.rate)}/s",
+                f"{size(limit)}/s",
+                f"{f'clients {group.name} move' if group else 'one port moves'}"
+                f" {size(flow.rate - limit)}/s less than the flow from {flow.source} to"
+                f" {flow.target} states",
+            )
         index, zone = zones.get(flow.source, (-1, None))
         if zone is None or zone.lifetime is None or flow.removes:
             continue

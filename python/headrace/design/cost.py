@@ -1,5 +1,7 @@
 """Cost of a design over the years of the worksheet: to buy, to maintain, to power, to run.
 
+Purchases for the growth that the worksheet states are counted at the price of their year.
+
 Not modelled: interest, inflation, taxes, the price of floor space on site, the end of a warranty.
 """
 
@@ -10,6 +12,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.facility import facility
 from headrace.design.figure import Figure, Input, by_key
+from headrace.design.growth import later_figures
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
 from headrace.design.worksheet import Budget, Worksheet
@@ -35,10 +38,11 @@ def cost(
 ) -> tuple[Figure, ...]:
     """Return the costs of a design.
 
-    Keys: `purchase-disk`, `purchase-node` and others for each kind of part, `purchase`,
-    `maintenance-year`, `maintenance`, `failures-month`, `spare-parts`, `power-month`,
-    `power-cost`, `colocation`, `engineer-hours`, `engineer`, `total-cost`, `cost-per-tb`,
-    `cost-per-tb-year`, `cost-per-rate`.
+    Keys of the purchase: `purchase-disk`, `purchase-node` and others for each kind of part,
+    `purchase`, `full-after`, `later-purchases`. Keys of operation: `maintenance-year`,
+    `maintenance`, `failures-month`, `spare-parts`, `power-month`, `power-cost`, `colocation`,
+    `engineer-hours`, `engineer`. Sums: `total-cost`, `cost-per-tb`, `cost-per-tb-year`,
+    `cost-per-rate`.
 
     A figure that needs a price that is missing is not given: `missing_prices` names the entries.
     The sum of the parts that have prices is then `priced-parts`, with a note.
@@ -59,6 +63,9 @@ def cost(
     has_agreement = worksheet.budget.vendor_agreement is not False
     if purchase is not None and has_agreement:
         figures += _maintenance(bought, catalogue, worksheet)
+    if purchase is not None:
+        share = catalogue.maintenance_share if has_agreement else 0.0
+        figures += later_figures(design, usable.value, catalogue, worksheet.capacity, share)
     figures.append(_failures(bought))
     if not has_agreement:
         figures += _spare_parts(bought, worksheet)
@@ -73,6 +80,7 @@ def cost(
         for key in (
             "purchase",
             "maintenance",
+            "later-purchases",
             "spare-parts",
             "power-cost",
             "colocation",
@@ -177,7 +185,7 @@ def _failures(bought: Sequence[Part]) -> Figure:
                 Input(
                     f"MTTF of {part.title}",
                     f"{number((part.mttf or 0.0) / 3600)} h",
-                    f"catalogue: {part.entry}, mttf / failure_factor",
+                    part.mttf_source or f"catalogue: {part.entry}",
                 ),
             )
         ),
@@ -389,16 +397,19 @@ def cost_limits(budget: Budget) -> tuple[tuple[str, float | None, str], ...]:
     )
 
 
-def cost_violations(figures: Iterable[Figure], worksheet: Worksheet) -> tuple[Violation, ...]:
-    """Return the limits of the budget that a design exceeds, from its costs."""
+def cost_violations(
+    figures: Iterable[Figure], worksheet: Worksheet, currency: str = ""
+) -> tuple[Violation, ...]:
+    """Return the limits of the budget that a design exceeds, from its costs in a currency."""
     keyed = by_key(figures)
     return tuple(
         Violation(
             field=field,
-            wanted=f"at most {number(limit)}",
-            got=number(keyed[key].value),
+            wanted=f"at most {quantity(limit, keyed[key].unit, currency)}",
+            got=quantity(keyed[key].value, keyed[key].unit, currency),
             message=f"{keyed[key].title[:1].upper()}{keyed[key].title[1:]}:"
-            f" {number(keyed[key].value)}; the budget has {number(limit)}.",
+            f" {quantity(keyed[key].value, keyed[key].unit, currency)}; the budget has"
+            f" {quantity(limit, keyed[key].unit, currency)}.",
         )
         for field, limit, key in cost_limits(worksheet.budget)
         if limit is not None and key in keyed and keyed[key].value > limit * (1 + 1e-9)

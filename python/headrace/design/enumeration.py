@@ -13,7 +13,7 @@ from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeMo
 from headrace.design.figure import by_key
 from headrace.design.growth import need_at
 from headrace.design.options import HAS_COPIES, OWN_METADATA, STANDBY, STRIPED, STRIPES, Options
-from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem
+from headrace.design.system import Array, ArrayKind, Code, Design, FileSystem, shelves_for
 from headrace.design.worksheet import Worksheet
 
 MOST_NODES = 512
@@ -81,20 +81,21 @@ class Family(NamedTuple):
 
     def design(self, nodes: int, arrays: int) -> Design:
         """Return the design with a number of servers and arrays in each, without a network."""
-        filling = self.filling
+        filling, housing = self.filling, self.housing
+        disks = filling.array.disks * arrays + (filling.spares if filling.own_spares else 0)
         return Design(
             file_system=self.file_system,
             nodes=nodes,
-            node=self.housing.node,
+            node=housing.node,
             disk=self.disk,
-            disks_per_node=filling.array.disks * arrays
-            + (filling.spares if filling.own_spares else 0),
+            disks_per_node=disks,
             array=filling.array,
             arrays_per_node=arrays,
             spares_per_node=filling.spares,
             network=NO_NETWORK,
-            shelf=self.housing.shelf,
-            shelves_per_node=self.housing.shelves,
+            shelf=housing.shelf,
+            # A shelf is bought when its slots are needed.
+            shelves_per_node=shelves_for(disks, housing.node, housing.shelf),
             copies=self.copies,
             code=self.code,
         )
@@ -229,6 +230,9 @@ def complete(
     stripe = STRIPES[file_system]
     if options.stripe is not None and file_system in ("lustre", "pvfs2", "glusterfs"):
         stripe = options.stripe
+    fails_over = options.fail_over and design.copies == 1 and design.code is None
+    if fails_over and design.shared_shelves:
+        design = msgspec.structs.replace(design, shelves_per_node=design.shared_shelves)
     return msgspec.structs.replace(
         design,
         network=network,
@@ -237,6 +241,9 @@ def complete(
         distribution="striped" if striped else "simple",
         stripe=stripe,
         gateways=options.gateways,
+        fail_over_nodes=int(fails_over),
+        paths=options.paths,
+        client_ports=options.client_ports,
     )
 
 

@@ -13,7 +13,7 @@ from headrace.design.figure import Figure
 from headrace.design.reliability.requirements import reliability_violations
 from headrace.design.reliability.system import system_reliability
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Worksheet, requirement_path
 from headrace.quantities import number, quantity
 
 _ANY_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
@@ -46,8 +46,8 @@ def evaluate(
     violations = [
         *capacity_violations(capacities, worksheet),
         *facility_violations(facilities, worksheet.facility),
-        *cost_violations(costs, worksheet),
-        *_unknown_price(design, worksheet),
+        *cost_violations(costs, worksheet, catalogue.currency),
+        *_unknown_price(design, worksheet, catalogue.currency),
         *performance_violations(performance, worksheet),
     ]
     reliability: tuple[Figure, ...] = ()
@@ -69,15 +69,13 @@ def performance_violations(
     performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
 ) -> tuple[Violation, ...]:
     """Return the requirements of applications that the simulated performance misses."""
-    places = {application.name: number for number, application in enumerate(worksheet.applications)}
     violations = []
     for part in performance:
-        place = f"application.{places.get(part.application, 0)}"
         if part.wanted_throughput is not None and part.throughput < part.wanted_throughput:
             goal, got = quantity(part.wanted_throughput, "B/s"), quantity(part.throughput, "B/s")
             violations.append(
                 Violation(
-                    f"{place}.throughput",
+                    requirement_path(worksheet, part.application, "throughput"),
                     f"at least {goal}",
                     got,
                     f"{part.application} gets {got} and needs {goal};"
@@ -88,7 +86,7 @@ def performance_violations(
             goal, got = f"{number(part.wanted_operations)}/s", f"{number(part.operations)}/s"
             violations.append(
                 Violation(
-                    f"{place}.operations",
+                    requirement_path(worksheet, part.application, "operations"),
                     f"at least {goal}",
                     got,
                     f"{part.application} makes {got} calls and needs {goal};"
@@ -99,7 +97,7 @@ def performance_violations(
             goal, got = quantity(part.wanted_latency, "s"), quantity(part.latency, "s")
             violations.append(
                 Violation(
-                    f"{place}.latency",
+                    requirement_path(worksheet, part.application, "latency"),
                     f"at most {goal}",
                     got,
                     f"A call of {part.application} takes {got} on average, and {goal} is accepted.",
@@ -114,7 +112,7 @@ def performance_violations(
             goal, got = quantity(part.wanted_latency_p99, "s"), quantity(slow, "s")
             violations.append(
                 Violation(
-                    f"{place}.latency_p99",
+                    requirement_path(worksheet, part.application, "latency_p99"),
                     f"at most {goal}",
                     got,
                     f"1 % of the calls of {part.application} take {got} or more, and {goal} is"
@@ -124,7 +122,7 @@ def performance_violations(
     return tuple(violations)
 
 
-def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...]:
+def _unknown_price(design: Design, worksheet: Worksheet, currency: str) -> tuple[Violation, ...]:
     """Return a violation if there is a budget and a price is missing."""
     missing = missing_prices(design) if worksheet.budget.initial is not None else ()
     if not missing:
@@ -132,7 +130,7 @@ def _unknown_price(design: Design, worksheet: Worksheet) -> tuple[Violation, ...
     return (
         Violation(
             "budget.initial",
-            f"at most {number(worksheet.budget.initial or 0.0)}",
+            f"at most {quantity(worksheet.budget.initial or 0.0, 'money', currency)}",
             "unknown",
             f"The catalogue has no price of {', '.join(missing)}.",
         ),

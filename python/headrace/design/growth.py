@@ -18,7 +18,7 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input, by_key
 from headrace.design.inventory import parts
 from headrace.design.raw_need import whole_units
-from headrace.design.system import Design
+from headrace.design.system import Design, shelves_for
 from headrace.design.worksheet import CapacityNeed, Worksheet
 from headrace.quantities import YEAR, number, size
 
@@ -281,7 +281,7 @@ def unit_of(design: Design, catalogue: Catalogue, worksheet: Worksheet) -> Purch
         if part.price is None:
             raise ValueError(f"{part.entry}: has no price in the catalogue: growth needs one")
     disks = sum(part.count * (part.price or 0.0) for part in bought if part.kind == "disk")
-    adapters = sum(part.price or 0.0 for part in bought if part.kind == "adapter")
+    adapters = design.paths * sum(row.price or 0.0 for row in bought if row.kind == "adapter")
     rest = sum(row.count * (row.price or 0.0) for row in bought if row.kind in ("node", "shelf"))
     shelves = 0.0 if design.shelf is None else design.shelves_per_node * design.shelf.rack_units
     height = design.node.rack_units + shelves
@@ -293,6 +293,124 @@ def unit_of(design: Design, catalogue: Catalogue, worksheet: Worksheet) -> Purch
         units_per_rack=max(int(worksheet.facility.rack_units // height), 1) if height else None,
         racks=worksheet.facility.racks,
     )
+
+
+def years_until_full(need: CapacityNeed, usable: float) -> float:
+    """Return the years until a usable capacity is full; infinite if it never is."""
+    if not need.growth or usable <= 0:
+        return 0.0 if usable < need.usable else math.inf
+    return max(math.log(usable / need.usable) / math.log1p(need.growth), 0.0)
+
+
+def later_purchases(
+    design: Design, usable: float, need: CapacityNeed, price_decline: float
+) -> tuple[Purchase, ...]:
+    """Return what is bought at the start of each year so that the year's need fits.
+
+    An array in every server comes first, with shelves for its disks, as long as slots are free.
+    Then come whole servers with adapters and ports, each with the disks that the others have.
+    Parts without a price count as free.
+
+    Args:
+        design: The design at first.
+        usable: Its usable bytes.
+        need: Capacity, growth and years.
+        price_decline: Part by which the price of disks falls in a year.
+    """
+    node, shelf, network = design.node, design.shelf, design.network
+    shelf_slots = 0 if shelf is None else shelf.slots
+    slots = node.slots + node.shelves * shelf_slots
+    arrays, servers, disks = design.arrays_per_node, design.nodes, design.disks_per_node
+    least = 1
+    if design.file_system == "glusterfs":
+        # Servers come in whole sets of copies or of a code.
+        least = design.copies if design.code is None else design.code.data + design.code.parity
+    of_array = usable / (servers * arrays)
+    disk_price = design.disk.price or 0.0
+    shelf_price = 0.0 if shelf is None else shelf.price or 0.0
+    ports = design.paths * (network.price or 0.0)
+    purchases = []
+    for year in range(math.ceil(need.years)):
+        needed = need_at(need, min(year + 1.0, need.years)) * (1 - 1e-9)
+        units, bought, fixed = 0, 0, 0.0
+        while servers * arrays * of_array < needed and disks + design.array.disks <= slots:
+            shelves = [
+                shelves_for(each, node, shelf) for each in (disks, disks + design.array.disks)
+            ]
+            fixed += servers * (shelves[1] - shelves[0]) * shelf_price
+            bought += servers * design.array.disks
+            units += servers
+            arrays, disks = arrays + 1, disks + design.array.disks
+        lacking = math.ceil(max(needed / (arrays * of_array) - servers, 0) / least) * least
+        fixed += lacking * (
+            (node.price or 0.0) + ports + shelves_for(disks, node, shelf) * shelf_price
+        )
+        bought += lacking * disks
+        servers, units = servers + lacking, units + lacking * arrays
+        if units:
+            price = fixed + bought * disk_price * (1 - price_decline) ** year
+            purchases.append(Purchase(year=float(year), units=units, price=price))
+    return tuple(purchases)
+
+
+def later_figures(
+    design: Design, usable: float, catalogue: Catalogue, need: CapacityNeed, maintenance: float
+) -> list[Figure]:
+    """Return the time until a design is full, and the price of what is bought later.
+
+    Keys: `full-after`, `later-purchases`; none without growth.
+
+    Args:
+        design: The design at first.
+        usable: Its usable bytes.
+        catalogue: Fall of the price of disks.
+        need: Capacity, growth and years.
+        maintenance: Maintenance a year, as a part of the purchase.
+    """
+    full = years_until_full(need, usable)
+    if not math.isfinite(full):
+        return []
+    inputs = []
+    terms, total = [], 0.0
+    later = later_purchases(design, usable, need, catalogue.price_decline)
+    for index, purchase in enumerate(later, 1):
+        left = need.years - purchase.year
+        total += purchase.price * (1 + maintenance * left)
+        terms.append(f"price {index} x (1 + maintenance x years left {index})")
+        text = f"{purchase.units} arrays, bought after {purchase.year:g} years"
+        inputs += [
+            Input(f"price {index}", number(purchase.price), text),
+            Input(f"years left {index}", f"{left:g}", "worksheet: capacity.years"),
+        ]
+    if terms:
+        inputs.append(Input("maintenance", f"{maintenance:g}", "catalogue: maintenance_share"))
+    return [
+        Figure(
+            key="full-after",
+            title="full after, if nothing is bought later",
+            value=full * YEAR,
+            unit="s",
+            formula="ln(usable capacity / initial need) / ln(1 + growth) years",
+            inputs=(
+                Input("usable capacity", size(usable), "figure: usable capacity"),
+                Input("initial need", size(need.usable), "worksheet: capacity.usable"),
+                Input("growth", f"{need.growth or 0:g}", "worksheet: capacity.growth"),
+            ),
+            source="definition",
+        ),
+        Figure(
+            key="later-purchases",
+            title="later purchases with their maintenance",
+            value=total,
+            unit="money",
+            formula=" + ".join(terms) or "0",
+            inputs=tuple(inputs),
+            source=HINDMAN,
+            note="bought at the start of the year whose need they hold; their power is not counted"
+            if terms
+            else "",
+        ),
+    ]
 
 
 class RackLayout(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """The parts list of a design: what is bought, with the power, space, weight and price of each.
 
-The parts of clients are not counted: their network cards and the ports that they take are theirs.
-Metadata servers and gateways are nodes of the same model as the data servers.
+Clients count with an adapter and a port each, unless the worksheet says that they have them.
+Metadata servers, gateways, fail-over servers and arbiters are nodes of the data servers' model.
 """
 
 import math
@@ -12,7 +12,18 @@ import msgspec
 from headrace.design.system import Design
 
 PartKind = Literal[
-    "disk", "node", "shelf", "metadata-node", "metadata-disk", "gateway", "adapter", "switch"
+    "disk",
+    "node",
+    "shelf",
+    "metadata-node",
+    "metadata-disk",
+    "gateway",
+    "fail-over-node",
+    "arbiter",
+    "adapter",
+    "client-adapter",
+    "switch",
+    "cable",
 ]
 METADATA_DISKS = 2
 """Disks of a metadata server: declared, a mirror of two."""
@@ -39,15 +50,49 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     weight: float | None = 0.0
     """Kilograms of one; none if the catalogue lacks it."""
     mttf: float | None = None
-    """Seconds, as observed: what the maker states / the failure factor."""
+    """Seconds, as observed."""
+    mttf_source: str = ""
+    """Source of the observed time; empty: the entry of the catalogue."""
     yearly_maintenance: float | None = None
     """Price of the maintenance of one in a year, if its entry has one."""
 
 
+LINKS = 2
+"""Cables between the switches of two paths (declared)."""
+
+
+def hosts(design: Design) -> dict[str, int]:
+    """Return the numbers of servers by their kind; kinds that a design has none of are left out."""
+    counts = {
+        "data servers": design.nodes,
+        "metadata servers": design.metadata_nodes,
+        "gateways": design.gateways,
+        "fail-over servers": design.fail_over_nodes,
+        "arbiters": design.arbiters,
+    }
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def switches_and_links(design: Design) -> tuple[int, int]:
+    """Return the number of switches and of the cables between them.
+
+    One switch for each path, or else leaves of which half the ports lead to spines, so that the
+    network blocks no traffic.
+    """
+    ports = sum(hosts(design).values()) * design.paths + design.client_ports
+    each = design.network.switch_ports
+    links = LINKS if design.paths > 1 else 0
+    if ports + 2 * links <= each * design.paths:
+        return design.paths, links
+    up = max(each // 2, 1)
+    leaves = math.ceil(ports / up)
+    return leaves + math.ceil(leaves * up / each), leaves * up
+
+
 def parts(design: Design) -> tuple[Part, ...]:
     """Return the parts of a design; kinds that it has none of are left out."""
-    network, servers = design.network, design.nodes + design.metadata_nodes + design.gateways
-    switches = math.ceil(servers / network.switch_ports)
+    network, adapters = design.network, sum(hosts(design).values()) * design.paths
+    switches, links = switches_and_links(design)
     switch_power = network.port_power * network.switch_ports
     listed = [
         _disks(design),
@@ -56,14 +101,23 @@ def parts(design: Design) -> tuple[Part, ...]:
         _nodes(design, "metadata-node", "metadata servers", design.metadata_nodes),
         _metadata_disks(design),
         _nodes(design, "gateway", "gateways", design.gateways),
+        _nodes(design, "fail-over-node", "fail-over servers", design.fail_over_nodes),
+        _nodes(design, "arbiter", "arbiters", design.arbiters),
         Part(
             kind="adapter",
             title="network adapters",
             entry=f"network {network.name}",
-            count=servers,
+            count=adapters,
             price=network.adapter_price,
             power=network.adapter_power,
             max_power=network.adapter_power,
+        ),
+        Part(
+            kind="client-adapter",
+            title="network adapters of clients",
+            entry=f"network {network.name}",
+            count=design.client_ports,
+            price=network.adapter_price,
         ),
         Part(
             kind="switch",
@@ -75,6 +129,13 @@ def parts(design: Design) -> tuple[Part, ...]:
             max_power=switch_power,
             rack_units=network.switch_rack_units,
             weight=SWITCH_WEIGHT * network.switch_rack_units,
+        ),
+        Part(
+            kind="cable",
+            title="network cables, in the price of the ports",
+            entry=f"network {network.name}",
+            count=adapters + design.client_ports + links,
+            price=None if network.port_price is None else 0.0,
         ),
     ]
     return tuple(part for part in listed if part is not None and part.count)
@@ -91,7 +152,8 @@ def _disks(design: Design) -> Part:
         power=disk.power,
         max_power=disk.power,
         weight=disk.weight,
-        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+        mttf=disk.observed_mttf,
+        mttf_source=disk.failure_source,
     )
 
 
@@ -106,7 +168,8 @@ def _metadata_disks(design: Design) -> Part:
         power=disk.power,
         max_power=disk.power,
         weight=disk.weight,
-        mttf=disk.mttf / disk.failure_factor if disk.failure_factor else None,
+        mttf=disk.observed_mttf,
+        mttf_source=disk.failure_source,
     )
 
 

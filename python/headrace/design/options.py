@@ -69,6 +69,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     stripe: int | None = None
     """Bytes; None: as usual of the file system."""
     gateways: int = 0
+    fail_over: bool = False
+    """Whether a server waits to take over from one without copies elsewhere."""
+    paths: int = 1
+    client_ports: int = 0
 
 
 def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = False) -> Options:
@@ -85,6 +89,14 @@ def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = 
     demanded = max((zone.copies or 1 for zone in worksheet.zones), default=1)
     copies = tuple(number for number in COPIES if number >= demanded) or (demanded,)
     gateways = {"gateway": 1, "gateway-pair": 2}.get(_first(choices, "gateway"), 0)
+    redundancy = _recommended(choices, "node-redundancy")
+    fail_over, paths = "fail-over" in redundancy, 1 + ("redundant-network" in redundancy)
+    # Clients of a gateway stay on the network that they have.
+    client_ports = sum(
+        group.count
+        for group in worksheet.clients
+        if not group.has_network and not (gateways and group.system == "windows")
+    )
     if everything:
         return Options(
             copies=copies,
@@ -92,6 +104,9 @@ def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = 
             spares=SPARES,
             metadata_nodes=(1, 2),
             gateways=gateways,
+            fail_over=fail_over,
+            paths=paths,
+            client_ports=client_ports,
         )
     metadata = _recommended(choices, "metadata")
     stripe = _most_common(_each_first(choices, "stripe"))
@@ -124,13 +139,22 @@ def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = 
         disk_classes=disk_classes,
         arrays=arrays,
         copies=copies,
+        codes=CODES if demanded == 1 and _is_archive(worksheet) else (),
         spares=spares if safety else (0, 1),
         metadata_nodes=(2,) if waits else (1,),
         metadata_on_flash=not metadata or "ssd" in metadata,
         striped=_most_common(distributions) == "striped" if distributions else None,
         stripe=parse_bytes(stripe) if stripe else None,
         gateways=gateways,
+        fail_over=fail_over,
+        paths=paths,
+        client_ports=client_ports,
     )
+
+
+def _is_archive(worksheet: Worksheet) -> bool:
+    """Return whether all zones need little throughput: a code may take the place of copies."""
+    return bool(worksheet.zones) and all(zone.throughput == "low" for zone in worksheet.zones)
 
 
 def _of(choices: Iterable[Choice], aspect: str) -> list[Choice]:

@@ -11,6 +11,11 @@ FileSystem = Literal["lustre", "pvfs2", "glusterfs", "hdfs", "nfs"]
 ArrayKind = Literal["single", "raid0", "raid1", "raid5", "raid6", "raid10", "draid", "erasure"]
 
 
+def shelves_for(disks: int, node: NodeModel, shelf: ShelfModel | None) -> int:
+    """Return the shelves that the disks of a server need beside its own slots."""
+    return -(-max(disks - node.slots, 0) // shelf.slots) if shelf is not None else 0
+
+
 class Array(msgspec.Struct, frozen=True, kw_only=True):
     """How the disks of a node are combined.
 
@@ -68,6 +73,24 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of a stripe on one server."""
     gateways: int = 0
     """Nodes that serve clients without a native client (CIFS, NFS)."""
+    fail_over_nodes: int = 0
+    """Servers that take over the disks of a failed one."""
+    paths: int = 1
+    """Adapters of a server, each on a switch of its own."""
+    client_ports: int = 0
+    """Clients that an adapter and a port of a switch are bought for."""
+
+    @property
+    def shared_shelves(self) -> int:
+        """Shelves of a server that hold all its disks, for a fail-over server; 0: none can."""
+        needed = -(-self.disks_per_node // self.shelf.slots) if self.shelf else 0
+        return needed if needed <= self.node.shelves else 0
+
+    @property
+    def arbiters(self) -> int:
+        """Nodes that only vote: two servers with two copies cannot tell which of them failed."""
+        pair = self.file_system == "glusterfs" and self.copies == self.nodes == 2
+        return int(pair and not self.gateways)
 
     @property
     def disks(self) -> int:

@@ -91,6 +91,8 @@ class ClientGroup(msgspec.Struct, frozen=True):
     high_throughput: bool = False
     source_rate: float | None = None
     """Throughput of what feeds them (USB, Firewire), in bytes a second."""
+    has_network: bool = False
+    """Whether they have adapters and switch ports that the system can use."""
 
 
 class Zone(msgspec.Struct, frozen=True):
@@ -256,3 +258,51 @@ class Worksheet(msgspec.Struct, frozen=True):
     budget: Budget = Budget()
     outside: tuple[str, ...] = ()
     """Places outside the system and its clients that flows name."""
+
+
+FLOW_TRANSFER = float(1 << 20)
+"""Bytes of a call of a flow (declared: as of sequential applications)."""
+
+
+def with_flows(worksheet: Worksheet) -> Worksheet:
+    """Return a worksheet whose flows with a rate are applications, so that designs serve them.
+
+    A flow reads its zone or writes to it, in sequence. It runs on its group of clients, or on one
+    host for its outside place, whose network exists. One between zones reads and writes on all
+    clients.
+    """
+    groups = {group.name for group in worksheet.clients}
+    zones = {zone.name for zone in worksheet.zones}
+    hosts, moves = [], []
+    for number, flow in enumerate(worksheet.flows):
+        ends = (flow.source, flow.target)
+        touched = tuple(end for end in ends if end in zones)
+        if not flow.rate or not touched:
+            continue
+        others = tuple(end for end in ends if end not in zones)
+        hosts += [ClientGroup(end, 1, has_network=True) for end in others if end not in groups]
+        moves.append(
+            Application(
+                name=f"flow {number}: {flow.source} to {flow.target}",
+                clients=others,
+                zones=touched,
+                pattern="sequential",
+                transfer=FLOW_TRANSFER,
+                read_share=sum(end == flow.source for end in touched) / len(touched),
+                throughput=flow.rate * len(touched),
+            )
+        )
+    return msgspec.structs.replace(
+        worksheet,
+        clients=(*worksheet.clients, *dict.fromkeys(hosts)),
+        applications=(*worksheet.applications, *moves),
+    )
+
+
+def requirement_path(worksheet: Worksheet, application: str, figure: str) -> str:
+    """Return the field of a requirement of an application, or of the flow that it stands for."""
+    word, _, number = application.partition(":")[0].partition(" ")
+    if word == "flow" and number.isdecimal():
+        return f"flow.{number}.rate"
+    names = [each.name for each in worksheet.applications]
+    return f"application.{names.index(application) if application in names else 0}.{figure}"

@@ -29,6 +29,7 @@ from headrace.measure.report import (
     Stop,
     Unfinished,
 )
+from headrace.training import Training
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
 Of = TypeVar("Of")
@@ -131,6 +132,10 @@ def merge_repetitions(
         latency_from_intended=(
             _latencies(histograms, "response") if last.latency_from_intended else {}
         ),
+        trainings=[
+            _means([report.trainings[at] for report in reports], Training)
+            for at in range(min(len(report.trainings) for report in reports))
+        ],
         left_out=_left_out(reports),
         warnings=list(warnings.values()),
         wanted_repeats=needed,

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from headrace.environment import Environment
 from headrace.fields import to_document
+from headrace.training import Training
 
 EARLY = ("interrupted", "failed")
 """Reasons for which a measurement ends early."""
@@ -288,6 +289,8 @@ class EngineReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     load: Load | None = None
     unfinished: Unfinished | None = None
     sharing: Sharing | None = None
+    trainings: list[Training] = []
+    """Only of workloads of kind "training"."""
     file_sets: list[FileSet] = []
     error: str | None = None
     left_out: list[LeftOut] = []

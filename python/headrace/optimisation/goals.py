@@ -4,14 +4,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headrace.quantities import amounts, figure, megabytes, milliseconds
+from headrace.quantities import (
+    amounts,
+    figure,
+    megabytes,
+    milliseconds,
+    parse_probability,
+    percent,
+)
 from headrace.sweeps.result import FIGURES
 
 COST = "cost"
 """Name of the cost, which comes from prices."""
-UNITS = {"throughput": "B/s", "synced_writes": "B/s", "operations": "", COST: ""}
+UNITS = {
+    **dict.fromkeys(("throughput", "synced_writes"), "B/s"),
+    **dict.fromkeys(("operations", "accelerators", "samples", COST), ""),
+    "au": "%",
+}
 """Units of figures; all others are times."""
-EXAMPLES = {"B/s": "200 MB/s", "s": "20 ms", "": "1000"}
+EXAMPLES = {"B/s": "200 MB/s", "s": "20 ms", "": "1000", "%": "90 %"}
 CONSTRAINT = re.compile(r"^\s*(?P<figure>\w+)\s*(?P<relation><=|>=)\s*(?P<limit>.+?)\s*$")
 
 
@@ -41,7 +52,7 @@ class Constraint:
 
     figure: str
     limit: float
-    """In bytes per second, seconds, operations per second, or the currency of prices."""
+    """In bytes per second, seconds, operations per second, a share, or the currency of prices."""
     is_upper: bool
     text: str = field(compare=False)
     """The limit as it was given."""
@@ -127,9 +138,12 @@ def goals(
 def text(name: str, value: float | None, half_width: float | None = None) -> str:
     """Return a figure with its unit, and half the width of its interval if it has one."""
     unit = UNITS.get(name, "s")
-    shown, suffix = {"B/s": (megabytes, " MB/s"), "s": (milliseconds, " ms"), "": (figure, "")}[
-        unit
-    ]
+    shown, suffix = {
+        "B/s": (megabytes, " MB/s"),
+        "s": (milliseconds, " ms"),
+        "%": (percent, " %"),
+        "": (figure, ""),
+    }[unit]
     width = f" ± {shown(half_width)}" if half_width else ""
     return f"{shown(value)}{width}{suffix}"
 
@@ -143,13 +157,21 @@ def _constraint(given: str, has_prices: bool) -> Constraint:
         )
     name = _checked(match["figure"], has_prices)
     unit = UNITS.get(name, "s")
-    read = amounts([_number(match["limit"])])
+    read = _share(match["limit"]) if unit == "%" else amounts([_number(match["limit"])])
     if read is None or read[1] != unit:
         raise WrongGoal(
             f"constraint {given!r}: expected a limit such as '{EXAMPLES[unit]}', not"
             f" {match['limit']!r}"
         )
     return Constraint(name, read[0][0], match["relation"] == "<=", match["limit"])
+
+
+def _share(given: str) -> tuple[list[float], str] | None:
+    """Return a share such as 0.9 or "90 %", in the form of `amounts`."""
+    try:
+        return [parse_probability(given)], "%"
+    except ValueError:
+        return None
 
 
 def _number(given: str) -> str | float:

@@ -38,10 +38,11 @@ class Access:
     def __init__(self) -> None:
         self._sizes = np.zeros((65, 2), dtype=np.int64)
         self._exact: Counter[tuple[int, int]] = Counter()
-        # By file: bytes and requests, read and written; all records; length; steps.
+        # By file: bytes and requests, read and written; all records and their time; length; steps.
         self._bytes = np.zeros((0, 2))
         self._requests = np.zeros((0, 2), dtype=np.int64)
         self._records = np.zeros(0, dtype=np.int64)
+        self._times_ns = np.zeros(0)
         self._length = np.zeros(0, dtype=np.uint64)
         self._steps = np.zeros((0, len(STEPS)), dtype=np.int64)
         # By process and file: start, end and step of the last request; absent after an open.
@@ -49,9 +50,10 @@ class Access:
 
     def add(self, batch: Batch) -> None:
         """Take in the next records of the trace."""
-        files, counts = np.unique(batch["file"], return_counts=True)
-        self._grow(int(files[-1]) + 1)
-        self._records[files] += counts
+        self._grow(int(batch["file"].max()) + 1)
+        files = len(self._records)
+        self._records += np.bincount(batch["file"], minlength=files)
+        self._times_ns += np.bincount(batch["file"], batch["duration_ns"], files)
         works = (batch["flags"] & FAILED) == 0
         moves = np.isin(batch["operation"], MOVES) & works
         opens = np.isin(batch["operation"], OPENS) & works
@@ -63,7 +65,7 @@ class Access:
     def _grow(self, files: int) -> None:
         more = max(files, 2 * len(self._records)) - len(self._records)
         if files > len(self._records):
-            for name in ("_bytes", "_requests", "_records", "_length", "_steps"):
+            for name in ("_bytes", "_requests", "_records", "_times_ns", "_length", "_steps"):
                 table = getattr(self, name)
                 padding = [(0, more)] + [(0, 0)] * (table.ndim - 1)
                 setattr(self, name, np.pad(table, padding))
@@ -134,6 +136,13 @@ class Access:
         """Number of files in records."""
         return int(np.count_nonzero(self._records))
 
+    def files_by_use(self) -> tuple[int, int, int]:
+        """Return the numbers of files that are only read, only written, and both."""
+        reads, writes = self._requests.T > 0
+        kinds = (reads & ~writes, writes & ~reads, reads & writes)
+        only_read, only_written, both = map(np.count_nonzero, kinds)
+        return int(only_read), int(only_written), int(both)
+
     def size_classes(self) -> list[SizeClass]:
         """Return the numbers of requests by size, without empty classes."""
         return [
@@ -199,10 +208,12 @@ class Access:
         )
 
     def files(self, reader: Reader, most: int) -> list[File]:
-        """Return the files with most bytes, then with most records."""
+        """Return `most` files with most time in calls, and as many with most bytes."""
         traffic = self._bytes.sum(axis=1)
-        order = np.lexsort((-self._records, -traffic))[:most]
-        numbers = [number for number in order.tolist() if self._records[number]]
+        by_time = np.lexsort((-self._records, -traffic, -self._times_ns))
+        by_bytes = np.lexsort((-self._records, -traffic))[:most]
+        shown = np.isin(by_time, [*by_time[:most], *by_bytes])
+        numbers = [number for number in by_time[shown].tolist() if self._records[number]]
         names = reader.file_names(numbers)
         return [
             self._file(number, name, float(traffic.sum()))
@@ -224,6 +235,7 @@ class Access:
             length=int(self._length[number]),
             pattern=pattern(steps),
             steps=steps,
+            time_s=float(self._times_ns[number]) * 1e-9,
         )
 
 

@@ -9,6 +9,7 @@ import msgspec
 import polars as pl
 
 from headrace.profile import recording
+from headrace.profile.activity import activity
 from headrace.profile.advice.saved_scenario import remove_scenarios
 from headrace.profile.baseline import Baseline
 from headrace.profile.capture import METHODS, start_time
@@ -114,6 +115,13 @@ def analyse(
     profile.host, profile.verdict, profile.phases = chosen.host, chosen.verdict, chosen.phases
     if len(by_host) == 1:
         profile.host_verdicts = []
+    # The trace is that of the first host.
+    traced = records if profile.host == header.hosts[0] else None
+    sampled = recording.processes(directory, profile.host)
+    if sampled["pid"].n_unique() == 1:
+        by_thread = recording.threads(directory, profile.host)
+        sampled = by_thread if by_thread.height else sampled
+    profile.activity = activity(sampled, traced, profile.duration_s)
     if advice and records is not None and profile.phases:
         _add_advice(profile, records, first, baseline, chosen_machine, directory, report)
     return profile

@@ -12,7 +12,7 @@ import numpy as np
 
 from headrace._core import TRACE_OPERATIONS
 from headrace.profile.access_patterns import Access
-from headrace.profile.characteristics import Characteristics, Operation, Syncs
+from headrace.profile.characteristics import Characteristics, Operation, Quantiles, Syncs
 from headrace.profile.trace_codes import (
     DATA_ONLY,
     DIRECT,
@@ -24,7 +24,7 @@ from headrace.profile.trace_codes import (
     SYNC,
     SYNCHRONOUS,
 )
-from headrace.profile.trace_timing import Timing
+from headrace.profile.trace_timing import TimeHistogram, Timing
 from headrace.progress_events import OnCount
 from headrace.trace import BATCH, Batch, Reader, open_trace
 from headrace.trace.batches import skipped_kinds
@@ -109,8 +109,7 @@ class Characteriser:
     def __init__(self, *, burst_gap_s: float = BURST_GAP_S) -> None:
         self._counts = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
         self._bytes = np.zeros(len(TRACE_OPERATIONS), dtype=np.float64)
-        self._times_ns = np.zeros(len(TRACE_OPERATIONS), dtype=np.float64)
-        self._without_duration = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
+        self._latencies = [TimeHistogram() for _ in TRACE_OPERATIONS]
         self._failed = np.zeros(len(TRACE_OPERATIONS), dtype=np.int64)
         self._access = Access()
         self._timing = Timing(round(burst_gap_s * 1e9))
@@ -127,10 +126,11 @@ class Characteriser:
         moves = np.isin(operation, MOVES)
         sizes = np.where(moves, batch["size"], 0).astype(np.float64)
         self._bytes += np.bincount(operation, weights=sizes, minlength=kinds)
-        self._times_ns += np.bincount(operation, weights=batch["duration_ns"], minlength=kinds)
         flags = batch["flags"]
-        untold = operation[(flags & NO_DURATION) != 0]
-        self._without_duration += np.bincount(untold, minlength=kinds)
+        is_timed = (flags & NO_DURATION) == 0
+        for code in np.unique(operation).tolist():
+            times_ns = batch["duration_ns"][(operation == code) & is_timed]
+            self._latencies[code].add(np.maximum(times_ns, 0))
         self._failed += np.bincount(operation[(flags & FAILED) != 0], minlength=kinds)
         self._data_only_syncs += int(
             np.count_nonzero((operation == SYNC) & (flags & DATA_ONLY > 0))
@@ -141,12 +141,10 @@ class Characteriser:
         self._access.add(batch)
         self._timing.add(batch)
 
-    def _time_s(self, code: int) -> float | None:
-        """Return the durations of an operation added up; None if the trace tells none."""
-        count = self._counts[code]
-        if count and self._without_duration[code] == count:
-            return None
-        return float(self._times_ns[code]) * 1e-9
+    def _latency(self, code: int) -> Quantiles | None:
+        """Return the durations of an operation; None if the trace tells none."""
+        times = self._latencies[code].quantiles()
+        return times if times.count or not self._counts[code] else None
 
     def finish(self, reader: Reader) -> Characteristics:
         """Return the characteristics; the reader names the files."""
@@ -156,12 +154,18 @@ class Characteriser:
         read, written = (float(self._bytes[way]) for way in MOVES)
         reads, writes = (int(self._counts[way]) for way in MOVES)
         files = self._access.files(reader, BUSIEST_FILES)
+        only_read, only_written, both = self._access.files_by_use()
         syncs = int(self._counts[SYNC])
+        latencies = [self._latency(code) for code in range(len(TRACE_OPERATIONS))]
+        times_s = [None if times is None else times.total_s for times in latencies]
         return Characteristics(
             records=records,
             processes=self._timing.processes,
             moving_processes=self._timing.moving_processes,
             files=self._access.file_count,
+            files_only_read=only_read,
+            files_only_written=only_written,
+            files_read_and_written=both,
             span_s=span_s,
             operations=[
                 Operation(
@@ -169,8 +173,9 @@ class Characteriser:
                     count=int(self._counts[code]),
                     share=float(self._counts[code] / records),
                     bytes=int(self._bytes[code]),
-                    time_s=self._time_s(code),
+                    time_s=times_s[code],
                     failed=int(self._failed[code]),
+                    latency=latencies[code],
                 )
                 for code, name in enumerate(TRACE_OPERATIONS)
                 if self._counts[code]
@@ -192,7 +197,7 @@ class Characteriser:
             syncs=Syncs(
                 count=syncs,
                 data_only=self._data_only_syncs,
-                time_s=self._time_s(SYNC),
+                time_s=times_s[SYNC],
                 bytes_written_per_sync=_ratio(written, syncs),
             ),
             direct_opens=self._direct_opens,

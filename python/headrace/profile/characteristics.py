@@ -22,6 +22,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     time_s: float | None
     """Durations added up; None if the trace tells none."""
     failed: int
+    latency: "Quantiles | None" = None
+    """Durations of the calls; None if the trace tells none."""
 
 
 class SizeClass(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +99,8 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
     """The last byte read or written, plus one."""
     pattern: Pattern
     steps: Steps
+    time_s: float | None = None
+    """Durations of all records of the file added up; None in documents of earlier versions."""
 
 
 class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +110,7 @@ class Quantiles(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     total_s: float
     mean_s: float | None
+    p1_s: float | None = None
     p50_s: float | None
     p90_s: float | None
     p99_s: float | None
@@ -156,6 +161,9 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     moving_processes: int
     """Processes that read or write."""
     files: int
+    files_only_read: int = 0
+    files_only_written: int = 0
+    files_read_and_written: int = 0
     span_s: float | None
     """None of a trace without times."""
     operations: list[Operation]
@@ -173,7 +181,7 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     """Files that are read or written. A length is the last byte read or written, plus one."""
     heat: Heat
     busiest_files: list[File]
-    """By bytes, then by operations."""
+    """Those with most time in calls and those with most bytes, by time, bytes and operations."""
     bursts: Bursts
     think_times: Quantiles
     """From the end of a call to the start of the next one of the same process."""

@@ -86,6 +86,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     file."""
     scenario_file: str | None = None
     """File of the scenario, relative to the document."""
+    error: float | None = None
+    """Error of the model: simulated by recorded time of the phase without the change, minus 1."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,6 +157,25 @@ class Prediction(msgspec.Struct, kw_only=True):
     """Simulated time divided by the recorded one, minus 1."""
 
 
+class Activity(msgspec.Struct, frozen=True, kw_only=True):
+    """Use of time by process over the run, in columns of equal width."""
+
+    kind: Literal["calls", "processor"]
+    """Time in traced calls, or on processors: that of which the program has more."""
+    column_s: float
+    """Width of a column in seconds. The first one begins with the run."""
+    processes: list[str]
+    """Names of rows, by their first activity. Of a trace, they are threads."""
+    shares: list[list[float]]
+    """Share of each column's time, by row. Of several threads it may exceed 1."""
+    merged: int = 0
+    """Number of less active processes, whose sum is a further row."""
+    calls_s: float | None = None
+    """Time of all processes in calls; None without a trace."""
+    processor_s: float
+    """Sampled processor time of all processes."""
+
+
 class HostVerdict(msgspec.Struct, kw_only=True):
     """Verdict and phases of one host of a recording of several."""
 
@@ -209,6 +230,8 @@ class Profile(msgspec.Struct, kw_only=True):
     """The baseline used: identifier in the store, figures, and what has changed since."""
     prediction: dict[str, Any] | None = None
     """A `Prediction`; those of earlier versions have other fields."""
+    activity: Activity | None = None
+    """None with fewer than two processes, and in profiles of earlier versions."""
     usage: dict[str, dict[str, Usage]] = {}
     """By host, then by column of the samples."""
     environment: dict[str, Any] = {}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import polars as pl
 from msgspec import UNSET, UnsetType
 
@@ -102,7 +103,8 @@ def advise_phase(
         application.is_elsewhere,
     )
     advice, outcome, notes = advise(case, context, on_progress)
-    phase.advice.extend(advice)
+    error = error_of(outcome, context)
+    phase.advice.extend(msgspec.structs.replace(change, error=error) for change in advice)
     phase.notes.extend(notes)
     return PhasePrediction(
         from_s=phase.from_s,
@@ -112,7 +114,7 @@ def advise_phase(
         recorded_s=length_s,
         without_tracer_s=recorded_time(outcome, context),
         simulated_s=None if outcome.error is not None else outcome.seconds,
-        error=error_of(outcome, context),
+        error=error,
         bottleneck=outcome.bottleneck,
         gaps=case.gaps,
         cached=case.cached,

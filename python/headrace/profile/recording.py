@@ -204,6 +204,29 @@ def processes(directory: str | Path, host: str | None = None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PROCESS_COLUMNS, strict=False)
 
 
+def threads(directory: str | Path, host: str | None = None) -> pl.DataFrame:
+    """Return the processor time of each thread of a program of one process, as `processes` does.
+
+    Without samples of more than one thread, there are no rows.
+    """
+    rows = []
+    for before, after in pairwise(_spread(samples(directory, host))):
+        seconds = after.time_s - before.time_s
+        last, of_tree = (one.counters.get(tree.NAME, {}) for one in (before, after))
+        now = of_tree.get("thread_times") or {}
+        # A process of one thread has its time.
+        alone = {number: row[2] + row[3] for number, row in last.get("processes", {}).items()}
+        then = last.get("thread_times") or alone
+        interval = {"from_s": before.time_s, "to_s": after.time_s, "name": "thread"}
+        rows += [
+            interval
+            | {"pid": int(number), "user": max(time_s - then.get(number, 0.0), 0) / seconds}
+            for number, time_s in now.items()
+            if seconds > 0
+        ]
+    return pl.DataFrame(rows, schema=PROCESS_COLUMNS, strict=False)
+
+
 def _process(
     before: list[Any] | None, after: list[Any], begin: int, seconds: float
 ) -> dict[str, Any]:

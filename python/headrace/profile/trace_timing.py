@@ -125,6 +125,7 @@ class TimeHistogram:
             count=count,
             total_s=self._total * 1e-9,
             mean_s=self._total * 1e-9 / count if count else None,
+            p1_s=self._quantile(0.01),
             p50_s=self._quantile(0.5),
             p90_s=self._quantile(0.9),
             p99_s=self._quantile(0.99),
@@ -138,8 +139,10 @@ class TimeHistogram:
         place = int(np.searchsorted(sums, max(np.ceil(share * sums[-1]), 1)))
         if place == 0:
             return 0.0
+        if place == np.flatnonzero(self._counts)[-1]:
+            return self._max * 1e-9
         centre: float = 2 ** ((place - 0.5) / CLASSES)
-        return float(min(centre, self._max)) * 1e-9
+        return centre * 1e-9
 
 
 class _Levels:

@@ -190,7 +190,10 @@ class Plot(msgspec.Struct, frozen=True):
             "splitLine": GRID_LINE,
         }
         if self.x_kind != "category":
-            return axis
+            # No ticks between whole numbers, such as those of trials.
+            places = [at for one in series for at in one.x] if self.x_kind == "value" else []
+            is_whole = bool(places) and all(float(at).is_integer() for at in places)
+            return axis | ({"minInterval": 1} if is_whole else {})
         names = _names(series)
         return axis | {"data": names} | _labels(names)
 

@@ -15,6 +15,7 @@ KEYED = {
     "servers": ("server",),
     "copies": ("station", "server", "copy"),
     "caches": ("cache",),
+    "trainings": ("workload",),
 }
 """Tables, and the columns that name their rows."""
 

@@ -7,6 +7,8 @@ it; these types read it.
 
 import msgspec
 
+from headrace.training import Training
+
 
 class ScenarioText(msgspec.Struct):
     """The scenario of a run."""
@@ -401,3 +403,5 @@ class Report(msgspec.Struct):
     intervals: HalfWidths | None = None
     warnings: list[Warned] = []
     left_out: list[LeftOut] = []
+    trainings: list[Training] = []
+    """Only of workloads of kind "training"."""

@@ -44,6 +44,9 @@ FIGURES = {
     "latency_p99": "latency_p99_s",
     "latency_max": "latency_max_s",
     "simulated_seconds": "simulated_s",
+    "accelerators": "accelerators",
+    "au": "au",
+    "samples": "samples_per_s",
 }
 """Figures of a run by name, and their columns."""
 PERCENTILES = ("p50", "p95", "p99", "max")
@@ -87,6 +90,9 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
     wall_seconds: float
     events: int
     synced_writes: float | None = None
+    accelerators: float | None = None
+    au: float | None = None
+    samples: float | None = None
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -437,6 +443,9 @@ def values(figures: Figures) -> dict[str, float | None]:
         "latency_p99": latency.p99,
         "latency_max": latency.max,
         "simulated_seconds": figures.simulated_seconds,
+        "accelerators": figures.accelerators,
+        "au": figures.au,
+        "samples": figures.samples,
     }
 
 

@@ -14,6 +14,7 @@ from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust, placements, python_classes, schedulers
 from headrace.simulate.trust import Trust
 from headrace.trace.readable import readable_traces
+from headrace.training import Training
 
 FAILURES = (RunError, ScenarioError, TraceError, OSError)
 """Errors of one run, which do not end a sweep."""
@@ -68,6 +69,12 @@ class Figures(msgspec.Struct, frozen=True):
     """The limiting station."""
     synced_writes: float | None = None
     """Bytes a second of writes and the syncs that store them; None without both."""
+    accelerators: float | None = None
+    """Accelerators of the first training; None without one, as the next two."""
+    au: float | None = None
+    """Share of the time in which they compute, as DLIO counts it."""
+    samples: float | None = None
+    """Samples a second that all of them together take."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -112,6 +119,7 @@ class Report(msgspec.Struct):
     operations: dict[str, _Rates]
     latency: dict[str, Latency]
     synced_writes: _SyncedWrites | None = None
+    trainings: list[Training] = []
 
 
 class TaskMaker:
@@ -228,6 +236,7 @@ def figures(report: Report, warm_up_s: float) -> Figures:
     """
     kept_s = report.simulated_seconds - warm_up_s
     seconds = kept_s if kept_s > 0 else float("inf")
+    training = report.trainings[0] if report.trainings else None
     return Figures(
         throughput=sum(each.bytes for each in report.operations.values()) / seconds,
         operations=sum(each.count for each in report.operations.values()) / seconds,
@@ -237,4 +246,7 @@ def figures(report: Report, warm_up_s: float) -> Figures:
         events=report.events,
         bottleneck=report.bottleneck.station or "",
         synced_writes=None if report.synced_writes is None else report.synced_writes.throughput,
+        accelerators=None if training is None else training.accelerators,
+        au=None if training is None else training.utilisation,
+        samples=None if training is None else training.samples_per_second,
     )

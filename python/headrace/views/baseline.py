@@ -3,12 +3,13 @@
 from headrace.profile.baseline.baseline import Baseline
 from headrace.quantities import percent, short_size
 from headrace.render import units
-from headrace.render.blocks import Axis, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Column, Headline, Line, Note, Table, View
 from headrace.render.units import Unit
 
 SECTIONS = ("character-read", "cached-write", "random-read", "create", "network-send")
 """Figures that begin a section: bonnie++'s output is above its input, then memory, operations,
 names and network."""
+MAIN = ("block-write", "block-read", "random-read", "create")
 CHARTS = {"B/s": ("Throughput", units.THROUGHPUT), "1/s": ("Rates", units.RATE)}
 
 
@@ -25,7 +26,9 @@ def view(result: Baseline) -> View:
         values = [figure.value if figure.unit == symbol else None for figure in figures.values()]
         return Column(name, values, unit)
 
-    view: list[Note | Chart | Table] = [Note(f": {known}", "baseline")]
+    shown = {name: figures[name] for name in MAIN if name in figures}
+    main = {name: CHARTS[each.unit][1].full(each.value) for name, each in shown.items()}
+    view: list[Block] = [Note(f": {known}", "baseline"), Headline(main)]
     view += [chart for unit in CHARTS for chart in _chart(result, unit)]
     view.append(
         Table(

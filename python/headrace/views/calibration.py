@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.calibrate.other_load import describe
 from headrace.quantities import milliseconds, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Line, Note, Span, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Headline, Line, Note, Span, Table, View
 from headrace.views.parts import effect_of_tracing, unexpected_warnings
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def view(document: Document) -> View:
 def _parameters(parameters: Sequence[Document]) -> Iterator[Block]:
     measured = [parameter for parameter in parameters if parameter["values"]]
     read = [parameter for parameter in parameters if not parameter["values"]]
+    yield Headline({"measured values": whole(len(measured)), "read values": whole(len(read))})
     yield Table.of_rows(
         "Read",
         ["field", "value", "from"],

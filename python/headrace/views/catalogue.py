@@ -2,9 +2,26 @@
 
 from collections.abc import Callable, Sequence
 
-from headrace.design.catalogue import Catalogue, DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.design.catalogue import (
+    FLEETS,
+    Catalogue,
+    DiskModel,
+    NetworkModel,
+    NodeModel,
+    ShelfModel,
+)
 from headrace.plain_text import plain_line
-from headrace.quantities import HOUR, duration, figure, megabytes, percent, size, whole
+from headrace.quantities import (
+    HOUR,
+    YEAR,
+    duration,
+    figure,
+    megabytes,
+    percent,
+    percent_text,
+    size,
+    whole,
+)
 from headrace.render.blocks import Note, Table, View
 
 GIGABIT = 125e6
@@ -48,6 +65,7 @@ def _disks(disks: Sequence[DiskModel]) -> Table:
         "write MB/s",
         "access",
         "MTTF h",
+        "fails a year",
         "bit errors",
         "W",
     )
@@ -64,12 +82,18 @@ def _disks(disks: Sequence[DiskModel]) -> Table:
             megabytes(disk.write_rate),
             duration(disk.access_time),
             whole(round(disk.mttf / HOUR)),
+            " / ".join(percent_text(YEAR / mttf, 2) for mttf in (disk.observed_mttf, disk.mttf)),
             f"{disk.bit_error_rate:.3g}",
             figure(disk.power),
         )
         rows.append(cells)
     return Table.of_rows(
-        "Disks", columns, rows, 2, ("write MB/s", "W", "bit errors", "access", "MTTF h")
+        "Disks",
+        columns,
+        rows,
+        2,
+        ("write MB/s", "W", "bit errors", "access", "MTTF h"),
+        caption="fails a year: as published fleets or failure_factor have it / as the maker states",
     )
 
 
@@ -139,4 +163,6 @@ def _sources(catalogue: Catalogue) -> Note:
     for entry in entries:
         by_source.setdefault(entry.source or "unknown", []).append(entry.name)
     lines = [f"- {', '.join(names)}: {source}" for source, names in by_source.items()]
+    fleets = {FLEETS[disk.disk_class] for disk in catalogue.disks if disk.failure_factor is None}
+    lines += sorted(f"- failures: {fleet.source}" for fleet in fleets)
     return Note("\n".join(["\nSources", *map(plain_line, lines)]))

@@ -7,11 +7,12 @@ import numpy as np
 from headrace.design.lifetimes.fits import Curve, Fit, Interval, Lifetimes
 from headrace.quantities import HOUR, NOT_KNOWN, YEAR, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Chart, Column, Headline, Line, Note, Table, View
 from headrace.views.parts import assumptions
 
 MOST = 7
 """Models that are drawn, those with the most disks."""
+COUNTED = ("disks", "failures")
 POINTS = 200
 """Points of a fitted curve."""
 
@@ -19,7 +20,9 @@ POINTS = 200
 def view(result: Lifetimes, curves: Sequence[Curve] = ()) -> View:
     """Return the table of all models, the rows that were left out, and the curves."""
     left_out = ", ".join(f"{whole(count)} x {reason}" for reason, count in result.bad_rows.items())
+    disks, failures = (sum(getattr(fit, key) for fit in result.fits) for key in COUNTED)
     return [
+        Headline({"disks": whole(disks), "failures": whole(failures)}),
         _chart(result, curves),
         _table(result.fits),
         *(Note(f"{fit.model}: {fit.note}.", style="warning") for fit in result.fits if fit.note),

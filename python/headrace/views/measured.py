@@ -30,6 +30,7 @@ from headrace.render.blocks import (
     bars,
 )
 from headrace.render.units import Unit
+from headrace.views import training
 from headrace.views.parts import (
     half_width,
     latency_by_percentile,
@@ -97,6 +98,8 @@ def headline(result: Report) -> Headline:
     """Return the rate and p99 of the two most frequent operations."""
     frequent = sorted(result.operations.items(), key=lambda pair: -pair[1].count)
     shown = {}
+    for one in result.trainings[:1]:
+        shown |= training.main_figures(one)
     for name, each in frequent[:MOST_HEADLINES]:
         if moved := result.throughput.get(name):
             shown[f"{name} throughput"] = units.THROUGHPUT.full(moved)
@@ -110,7 +113,7 @@ def headline(result: Report) -> Headline:
 def figures(result: Report) -> list[Block]:
     """Return the figures of a measurement, or of a step of a load sweep, without its heading and
     its end."""
-    blocks: list[Block] = [_performance(result)]
+    blocks: list[Block] = [*training.tables(result.trainings), _performance(result)]
     if len(result.operation_groups or {}) > 1:
         blocks.append(_operation_groups(result))
     if intended := result.latency_from_intended:

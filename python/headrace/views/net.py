@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace.quantities import written_time
-from headrace.render.blocks import Note, Table, View
+from headrace.render.blocks import Headline, Note, Table, View
 from headrace.views import monitors
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def view(result: "NetResult", names: Sequence[str] | None = None) -> View:
     tables = [*figure_tables(result), *_stores(result)]
     notes = [Note(line) for line in how_it_ended(result)]
     charts = () if names is None else monitors.view(result, names)
-    return [*charts, *(block for table in tables for block in (table, Note(""))), *notes]
+    firings = f"{result.runs[0]['firings']:,}"
+    head = Headline({"firings": firings, "runs": str(len(result.runs))})
+    return [head, *charts, *(block for table in tables for block in (table, Note(""))), *notes]
 
 
 def figure_tables(result: "NetResult", keys: Sequence[str] = tuple(TABLES)) -> Iterator[Table]:

@@ -1,8 +1,11 @@
 """Messages between two hosts, by size."""
 
-from headrace.measure.network import NetworkReport
+from collections.abc import Sequence
+
+from headrace.measure.network import MessageTimes, NetworkReport
+from headrace.quantities import binary_size, duration
 from headrace.render import units
-from headrace.render.blocks import Axis, Chart, Column, Line, Note, Records, Table, View
+from headrace.render.blocks import Axis, Chart, Column, Headline, Line, Note, Records, Table, View
 from headrace.views.parts import ending, times_record
 
 TIMES = {"p50": "latency", "least": "least", "p99": "p99", "max": "max"}
@@ -18,6 +21,7 @@ def view(result: NetworkReport) -> View:
     round_trip = Line("median, least to p99", sizes, times["p50"], times["least"], times["p99"])
     return [
         Note(f": {result.scenario.description}", result.scenario.name),
+        _headline(messages),
         Chart(
             "net", "Half of a round trip", across, Axis("", units.MICROSECONDS, "log"), [round_trip]
         ),
@@ -53,3 +57,14 @@ def view(result: NetworkReport) -> View:
             ]
         ),
     ]
+
+
+def _headline(messages: Sequence[MessageTimes]) -> Headline:
+    """Return half of a round trip of the smallest messages, and the highest throughput."""
+    if not messages:
+        return Headline({})
+    small = min(messages, key=lambda message: message.size)
+    fast = max(messages, key=lambda message: message.throughput)
+    half = {f"half of a round trip, {binary_size(small.size)}": duration(small.latency.p50)}
+    highest = {f"throughput, {binary_size(fast.size)}": units.THROUGHPUT.full(fast.throughput)}
+    return Headline(half | highest)

@@ -7,9 +7,17 @@ from headrace.fields import to_document
 from headrace.plain_text import plain_line
 from headrace.profile.document import Evidence, Phase, Profile, Usage
 from headrace.quantities import duration, figure, megabytes, percent, size, whole
-from headrace.render.blocks import Block, Note, Table, View
-from headrace.views import time_balance
-from headrace.views.profile_values import NO_VERDICT, by_level, host_row, share_of, times, with_unit
+from headrace.render.blocks import Block, Headline, Note, Table, View
+from headrace.views import calls, time_balance
+from headrace.views.profile_values import (
+    NO_VERDICT,
+    by_level,
+    error_text,
+    host_row,
+    share_of,
+    times,
+    with_unit,
+)
 from headrace.views.verdict_words import verdict_words
 
 Format = Callable[[float], str]
@@ -62,6 +70,7 @@ def view(profile: Profile) -> View:
     several = len(profile.hosts) > 1
     return [
         Note("", plain_line(f"{profile.name}: {_time(profile)}")),
+        headline(profile),
         *(
             _host(host if several else "", profile.usage[host])
             for host in profile.hosts
@@ -69,6 +78,12 @@ def view(profile: Profile) -> View:
         ),
         *(Note(f"note: {note}") for note in profile.notes),
     ]
+
+
+def headline(profile: Profile) -> Headline:
+    """Return the time that was recorded, and the number of its phases."""
+    phases = whole(len(profile.phases))
+    return Headline({"recorded": duration(profile.duration_s), "phases": phases})
 
 
 def _time(profile: Profile) -> str:
@@ -112,7 +127,7 @@ def verdicts(profile: Profile) -> View:
     blocks: list[Block] = [heading(profile)]
     if profile.host_verdicts:
         blocks.append(_hosts(profile))
-    blocks.append(_phases(profile))
+    blocks.append(phases_table(phases, profile.duration_s))
     if (balance := time_balance.table([phase.balance for phase in phases])) is not None:
         blocks.append(balance)
     if any(phase.evidence for phase in phases):
@@ -121,6 +136,9 @@ def verdicts(profile: Profile) -> View:
         blocks += _advice(phases)
     elif phases:
         blocks.append(Note(f"\n{NO_ADVICE}"))
+    if (trace := calls.characteristics_of(profile.characteristics)) is not None:
+        blocks += calls.view(trace)
+    blocks += calls.activity_map(profile.activity)
     lines = [
         f"phase {number}: {plain_line(note)}"
         for number, phase in enumerate(phases, 1)
@@ -166,10 +184,11 @@ def _hosts(profile: Profile) -> Table:
     )
 
 
-def _phases(profile: Profile) -> Table:
-    total = profile.duration_s or 1.0
+def phases_table(phases: Sequence[Phase], duration_s: float) -> Table:
+    """Return verdict, best change and time of each phase."""
+    total = duration_s or 1.0
     rows = []
-    for number, phase in enumerate(profile.phases, 1):
+    for number, phase in enumerate(phases, 1):
         best = max(phase.advice, key=lambda advice: advice.predicted_gain, default=None)
         rows.append(
             (
@@ -180,10 +199,12 @@ def _phases(profile: Profile) -> Table:
                 figure(phase.to_s),
                 percent((phase.to_s - phase.from_s) / total),
                 "" if best is None else times(best.predicted_gain),
+                "" if best is None else error_text(best.error),
             )
         )
     columns = ("phase", "verdict", "best advice", "from s", "to s", "share %", "predicted speed")
-    return Table.of_rows("Phases", columns, rows, 3, ("share %",))
+    spare = ("model error", "share %")
+    return Table.of_rows("Phases", (*columns, "model error"), rows, 3, spare)
 
 
 def _evidence(phases: Sequence[Phase]) -> Table:
@@ -226,15 +247,17 @@ def _advice(phases: Sequence[Phase]) -> Iterator[Block]:
     advised = by_level(to_document(phases))
     rows = []
     for level, change in advised:
-        phase, gain = max(change.gains, key=lambda pair: pair[1])
+        phase, gain, error = change.best
         saved = duration(change.saved_s)
-        rows.append((level, plain_line(change.name), times(gain), str(phase), saved))
+        cells = (times(gain), error_text(error), str(phase), saved)
+        rows.append((level, plain_line(change.name), *cells))
     yield Table.of_rows(
         "Advice",
-        ("level", "change", "predicted speed", "phase", "saves"),
+        ("level", "change", "predicted speed", "model error", "phase", "saves"),
         rows,
         2,
-        caption="simulated, each change alone; saves: of the whole run",
+        caption="simulated, each change alone; model error: the simulated phase without a change"
+        " beside the recorded one; saves: of the whole run",
     )
     words = (f"{plain_line(one.name)}: {plain_line(one.description)}" for _, one in advised)
     yield Note("\n" + "\n".join(words))
@@ -265,10 +288,11 @@ def phase_view(phase: Phase) -> View:
         blocks.append(Table.of_rows("Evidence", headings, rows, 3))
     if phase.advice:
         advised = [
-            (level, one.name, plain_line(one.description), times(one.gains[0][1]))
+            (level, one.name, plain_line(one.description), times(gain), error_text(error))
             for level, one in by_level(to_document([phase]))
+            for _, gain, error in one.gains
         ]
-        columns = ("level", "change", "in words", "predicted speed of the phase")
+        columns = ("level", "change", "in words", "predicted speed of the phase", "model error")
         blocks.append(Table.of_rows("Advice", columns, advised, 3))
     else:
         blocks.append(Note(NO_ADVICE))

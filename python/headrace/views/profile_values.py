@@ -50,6 +50,11 @@ def times(gain: float) -> str:
     return f"{number(round(1 + gain, 2))} times"
 
 
+def error_text(error: float | None) -> str:
+    """Return the error of the model in percent, with its sign."""
+    return UNKNOWN if error is None else percent_text(error, sign=True)
+
+
 def timestamp(text: object) -> str:
     """Return a time in ISO 8601 as date and time."""
     try:
@@ -67,10 +72,16 @@ class Change(NamedTuple):
     level: str
     description: str
     source: str
-    gains: list[tuple[int, float]]
-    """Phase, from 1, and predicted gain there; the best of a phase if there are several."""
+    gains: list[tuple[int, float, float | None]]
+    """Phase, from 1, predicted gain there, and error of the model; the best of a phase if there are
+    several."""
     saved_s: float
     """Predicted shortening of the run in seconds, if the other phases stay as they are."""
+
+    @property
+    def best(self) -> tuple[int, float, float | None]:
+        """Phase with the largest gain, that gain, and the error of the model there."""
+        return max(self.gains, key=lambda one: one[1])
 
 
 def changes(phases: Sequence[Document]) -> list[Change]:
@@ -92,7 +103,7 @@ def changes(phases: Sequence[Document]) -> list[Change]:
                 advice.get("level") or advice.get("kind", ""),
                 advice["description"] if known is None else known.description,
                 advice.get("source", "") if known is None else known.source,
-                [*(known.gains if known else []), (at, gain)],
+                [*(known.gains if known else []), (at, gain, advice.get("error"))],
                 saved + (known.saved_s if known else 0.0),
             )
     return sorted(gains.values(), key=lambda change: -change.saved_s)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
@@ -23,6 +25,8 @@ from headrace.simulate.report import (
     Unfinished,
     Unwritten,
 )
+from headrace.training import Training
+from headrace.views import training
 from headrace.views.parts import left_out_line, left_out_table, warning_note
 from headrace.views.simulation_charts import charts, first_places
 
@@ -81,7 +85,12 @@ def view(report: Report, **frames: "pl.DataFrame") -> View:
 def tables(report: Report) -> list[Block]:
     """Return the heading, the tables and the notes of a simulation."""
     first = [warning for warning in report.warnings if warning.condition == ZERO_DEFAULT]
-    blocks: list[Block] = [_heading(report), *map(warning_note, first), _performance(report)]
+    blocks: list[Block] = [
+        _heading(report),
+        *map(warning_note, first),
+        *training.tables(report.trainings),
+        _performance(report),
+    ]
     if report.unwritten is not None:
         blocks.append(Note(_unwritten(report.unwritten)))
     if report.latency_from_intended:
@@ -430,6 +439,8 @@ def main_figures(document: Mapping[str, Any]) -> dict[str, str]:
     """Return the figures that a reader looks at first, with their units, by name."""
     latency = document["latency"].get("all", {})
     figures = {}
+    for one in document.get("trainings", [])[:1]:
+        figures |= training.main_figures(msgspec.convert(one, Training))
     if both := document.get("synced_writes"):
         figures["write and sync together"] = f"{megabytes(both['throughput'])} MB/s"
     for name, rate in document["throughput"].items():

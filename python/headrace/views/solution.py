@@ -10,6 +10,7 @@ from headrace.design.evaluation import (
     least_satisfaction,
 )
 from headrace.design.figure import Figure, by_key
+from headrace.design.inventory import parts
 from headrace.quantities import NOT_KNOWN, number, quantity
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
@@ -36,7 +37,11 @@ def view(solution: Solution, currency: str = "") -> View:
                 for missed in design.violations
             ]
     else:
-        blocks += [_chosen(solution, currency), Note(proof(solution, currency))]
+        blocks += [
+            _chosen(solution, currency),
+            _bill(solution, currency),
+            Note(proof(solution, currency)),
+        ]
     blocks.append(_discarded(solution))
     blocks += [Note(f"not tried: {reason}") for reason in solution.excluded]
     unsure = solution.unsure
@@ -160,7 +165,27 @@ def _chosen(solution: Solution, currency: str) -> Note:
         else f"No other design meets every known requirement at its price: {cost}."
     )
     lines = [f"\n{reason}", *(f"  {line}" for line in configuration(chosen))]
+    if "later-purchases" in figures:
+        lines.append(
+            f"  full after {_value(figures['full-after'])}; later purchases, which the cost"
+            f" counts: {_value(figures['later-purchases'], currency)}"
+        )
     return Note("\n".join(lines), f"\nChosen: {label(solution.chosen or 0)} {chosen.design.name}")
+
+
+def _bill(solution: Solution, currency: str) -> Table:
+    rows = [
+        (
+            part.title,
+            part.entry,
+            number(part.count),
+            NOT_KNOWN if part.price is None else f"{part.price:,.2f}",
+            NOT_KNOWN if part.price is None else f"{part.count * part.price:,.2f}",
+        )
+        for part in parts(solution.front[solution.chosen or 0].design)
+    ]
+    columns = ("part", "entry of the catalogue", "number", "price", "amount")
+    return Table.of_rows(f"Bill of materials, {currency}".rstrip(", "), columns, rows, 2)
 
 
 def configuration(chosen: Evaluation) -> Iterator[str]:
@@ -182,8 +207,10 @@ def configuration(chosen: Evaluation) -> Iterator[str]:
         f"{'1 copy' if design.copies == 1 else f'{design.copies} copies'} over servers"
     )
     yield f"{design.file_system}, {design.distribution}, stripes of {design.stripe >> 10:,} KiB"
-    yield f"{design.network.name}, metadata servers: {design.metadata_nodes}, gateways:" + (
-        f" {design.gateways}"
+    yield (
+        f"{design.network.name}, metadata servers: {design.metadata_nodes}, gateways:"
+        f" {design.gateways}, fail-over servers: {design.fail_over_nodes}, adapters of a server:"
+        f" {design.paths}"
     )
 
 

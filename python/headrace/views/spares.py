@@ -3,7 +3,7 @@
 from headrace.design.spares import SpareAdvice
 from headrace.quantities import figure, number, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Chart, Line, Note, Table, View
+from headrace.render.blocks import Axis, Chart, Headline, Line, Note, Table, View
 from headrace.views.parts import assumptions
 
 
@@ -11,6 +11,7 @@ def view(advice: SpareAdvice, other: SpareAdvice | None = None) -> View:
     """Return the advice, the table over numbers of spares, and the assumptions."""
     return [
         Note("", _sentence(advice)),
+        Headline({"hot spares": whole(advice.spares), "probability": number(advice.probability)}),
         *([] if other is None else [Note(f"For comparison: {_sentence(other)}")]),
         Note(
             f"{figure(advice.failures_a_year)} failures a year;"

@@ -7,9 +7,10 @@ import msgspec
 from headrace.profile.characteristics import Characteristics, TraceReport
 from headrace.quantities import duration, numbered, percent, short_size, size, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Column, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Column, Headline, Line, Note, Table, View
 from headrace.trace.batches import SkippedKind
 from headrace.trace.summary import Summary
+from headrace.views import calls
 
 
 def view(report: TraceReport, name: str = "Trace") -> View:
@@ -20,9 +21,13 @@ def view(report: TraceReport, name: str = "Trace") -> View:
         name: Name of the trace, for the heading.
     """
     summary = report.summary
-    blocks: list[Block] = [_heading(name, summary), *_charts(summary), *_tables(summary)]
+    moved = {"read": size(summary.bytes_read), "written": size(summary.bytes_written)}
+    main = Headline({"records": whole(summary.records), "files": whole(summary.files)} | moved)
+    blocks: list[Block] = [_heading(name, summary), main, *_charts(summary)]
     if report.characteristics:
-        blocks += _characteristics(report.characteristics)
+        blocks += [*calls.view(report.characteristics), *_characteristics(report.characteristics)]
+    else:
+        blocks += _tables(summary)
     return [*blocks, *skipped_table(report.skipped)]
 
 
@@ -117,27 +122,10 @@ def _characteristics(trace: Characteristics) -> list[Block]:
                 Column("requests", [count for _, count in steps], units.COUNT),
             ],
         ),
-        _files(trace),
     ]
     if trace.span_s is not None:
         blocks += [_times(trace), Note(_timing(trace))]
     return [*blocks, Note(_sentences(trace))]
-
-
-def _files(trace: Characteristics) -> Table:
-    files = trace.busiest_files
-    return Table(
-        "Files by traffic",
-        [
-            Column("file", [file.file for file in files], spare=1),
-            Column("pattern", [file.pattern for file in files]),
-            Column("length", [file.length for file in files], units.SIZE),
-            Column("read", [file.bytes_read for file in files], units.SIZE),
-            Column("written", [file.bytes_written for file in files], units.SIZE),
-            Column("records", [file.operations for file in files], units.COUNT),
-        ],
-        names=2,
-    )
 
 
 def _times(trace: Characteristics) -> Table:
@@ -156,12 +144,12 @@ def _times(trace: Characteristics) -> Table:
 
 
 def _timing(trace: Characteristics) -> str:
-    calls = trace.concurrency
-    if not calls.share_of_span or calls.mean is None:
+    at_once = trace.concurrency
+    if not at_once.share_of_span or at_once.mean is None:
         return "Processes in calls: the trace has no durations"
     return (
-        f"Processes in calls: at least one for {percent(calls.share_of_span)} % of the time, then"
-        f" {calls.mean:.2f} on average, at most {whole(calls.max)}"
+        f"Processes in calls: at least one for {percent(at_once.share_of_span)} % of the time, then"
+        f" {at_once.mean:.2f} on average, at most {whole(at_once.max)}"
     )
 
 

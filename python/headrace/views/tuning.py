@@ -3,8 +3,9 @@
 from typing import Any
 
 from headrace.measure.tuning.tune import MixFigures, TuningReport
+from headrace.quantities import percent
 from headrace.render import units
-from headrace.render.blocks import Axis, Column, Note, Record, Records, Table, View, bars
+from headrace.render.blocks import Axis, Column, Headline, Note, Record, Records, Table, View, bars
 from headrace.views.parts import ending
 
 LEAST = 0.0005
@@ -24,7 +25,9 @@ def view(result: TuningReport) -> View:
     operations = [
         name for name in result.profile if any(mix.weights.get(name) for mix in mixes.values())
     ]
+    nearest = min(mixes.items(), key=lambda mix: _distance(mix[1]), default=None)
     view: list[Any] = [
+        *([] if nearest is None else [_headline(*nearest)]),
         *bars(
             "tune",
             "Protocol operations: wanted and measured",
@@ -50,11 +53,21 @@ def view(result: TuningReport) -> View:
     if mixes:
         view += [_operations(result, operations), _caused(result)]
     view += [Note(_distances(method, mix)) for method, mix in mixes.items()]
-    nearest = min(mixes.values(), key=lambda mix: mix.predicted_distance, default=None)
     if nearest is not None:
-        view += [Note(f"{name} is {reason}.") for name, reason in nearest.unreached.items()]
+        view += [Note(f"{name} is {reason}.") for name, reason in nearest[1].unreached.items()]
     view += [Note(f"{name} was left out: {reason}") for name, reason in result.left_out.items()]
     return [*view, *ending(result.stop), Records(_records(result))]
+
+
+def _headline(method: str, mix: MixFigures) -> Headline:
+    off = mix.largest_difference
+    largest = {} if off is None else {"largest difference of a share": f"{percent(off)} %"}
+    return Headline({"nearest mix": method, "distance": f"{_distance(mix):.4f}", **largest})
+
+
+def _distance(mix: MixFigures) -> float:
+    """Return the measured distance of a mix, or the predicted one if nothing was measured."""
+    return mix.predicted_distance if mix.measured_distance is None else mix.measured_distance
 
 
 def _operations(result: TuningReport, operations: list[str]) -> Table:

@@ -5,7 +5,7 @@ from typing import Any
 
 from headrace.quantities import duration, figure, milliseconds, percent, whole
 from headrace.render import units
-from headrace.render.blocks import Axis, Block, Chart, Line, Note, Table, View
+from headrace.render.blocks import Axis, Block, Chart, Headline, Line, Note, Table, View
 from headrace.views.parts import effect_of_tracing, unexpected_warnings
 
 Document = Mapping[str, Any]
@@ -18,9 +18,12 @@ MOST_OF_MEASURED = 2.0
 
 def view(document: Document) -> View:
     """Return a row for each point, the errors of each group, and the time by component."""
+    points = document["points"]
+    worst = max((point["error"] for point in points), key=abs, default=0.0)
     return [
+        Headline({"points": whole(len(points)), "largest error": f"{100 * worst:+.1f} %"}),
         *_settings(document),
-        _chart(document["scenario"]["name"], document["points"]),
+        _chart(document["scenario"]["name"], points),
         _points(document),
         Note(""),
         _errors(document["summary"]),

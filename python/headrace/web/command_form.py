@@ -13,6 +13,7 @@ from headrace.web.field_control import field_control
 from headrace.web.jobs import CommandForm, FormField, RefusedRequest
 from headrace.web.jobs.commands import WITHHELD
 from headrace.web.layout import when_opened
+from headrace.web.typed import keep
 
 YES, NO = "yes", "no"
 NAMES = {"sets": "changed fields", "calls": "system calls"}
@@ -49,9 +50,10 @@ class CommandFields:
     def _inputs(self) -> dict[str, Any]:
         """The elements of the parameters, which are drawn when they are first needed."""
         with self._place:
+            command = " ".join(self.form.command)
             return {
-                name: _drawn(field, self._values.get(name, field.default))
-                for name, field in self._fields.items()
+                name: keep(_drawn(each, self._values.get(name, each.default)), f"{command} {name}")
+                for name, each in self._fields.items()
             }
 
     def __call__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from nicegui import run, ui
 from headrace.web.directories import Listing, list_directory, name_below
 from headrace.web.jobs import RefusedRequest
 from headrace.web.site import site
+from headrace.web.typed import keep
 
 
 class DirectoryField:
@@ -20,6 +21,7 @@ class DirectoryField:
             self.input.props("outlined dense stack-label hide-bottom-space aria-required=true")
             self.input.props["hint"] = hint or "Benchmarks make a directory of their own below it."
             self.input.on_value_change(lambda: self.show_error(None))
+            keep(self.input, label)
             ui.button("Browse", icon="folder_open", on_click=self._open).props("outline")
         if not allowed:
             self.show_error(

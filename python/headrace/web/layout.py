@@ -9,12 +9,12 @@ from nicegui import app, ui
 
 from headrace import __version__
 from headrace.web.access.users import LOCAL, User
+from headrace.web.typed import keep, typed_entries
 
 if TYPE_CHECKING:
     from headrace.web.page import Page
 
-SCROLL_AREAS = Path(__file__).with_name("scroll_areas.js")
-SCROLL_AREAS_URL = f"/scripts/{__version__}/scroll_areas.js"
+SCRIPTS = {f"/scripts/{__version__}/{name}.js": name for name in ("scroll_areas", "typed")}
 CURRENT = ' aria-current="page"'
 STYLE = """
 body { font-size: 15px; }
@@ -58,7 +58,9 @@ def frame(page: "Page", pages: "tuple[Page, ...]", user: User) -> Iterator[None]
     """Draw the frame of a page; what is drawn within comes into its content."""
     ui.add_css(STYLE)
     ui.colors(primary="#1f5f8b", secondary="#4b6472", accent="#a34700", negative="#b3261e")
-    ui.add_body_html(f'<script type="module" src="{SCROLL_AREAS_URL}"></script>')
+    for url in SCRIPTS:
+        ui.add_body_html(f'<script type="module" src="{url}"></script>')
+    typed_entries()
     # None: as the browser prefers.
     dark = ui.dark_mode(app.storage.user.get("dark"))
 
@@ -123,7 +125,10 @@ def when_opened(
                 draw()
 
     opener.on_value_change(follow)
+    keep(opener, "tab" if tab else f"open {opener.props.get('label', '')}")
     follow()
 
 
-app.add_static_file(local_file=SCROLL_AREAS, url_path=SCROLL_AREAS_URL, max_cache_age=0)
+for _url, _name in SCRIPTS.items():
+    _file = Path(__file__).with_name(f"{_name}.js")
+    app.add_static_file(local_file=_file, url_path=_url, max_cache_age=0)

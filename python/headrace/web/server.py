@@ -33,7 +33,7 @@ from headrace.web.site import open_site
 
 RECONNECT_S = 30.0
 """Seconds for which the server keeps the state of a page that has lost its connection. A page that
-comes back later is reloaded, without what its user had entered."""
+comes back later is reloaded; `typed.js` has what its user had entered."""
 PING_S = 4.0
 """Seconds between two tests of a connection. With them a page notices that its user is removed."""
 PONG_S = 20.0

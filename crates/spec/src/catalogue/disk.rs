@@ -67,7 +67,7 @@ section! {
         /// Weight.
         weight: Option<Kilograms> = optional("the weight of designs with it is unknown", "0.68 kg"),
         /// Observed failure rate / the rate that `mttf` states.
-        failure_factor: f64 as Ratio = default(1, "the maker's figure is believed"),
+        failure_factor: Option<f64> as Option<Ratio> = optional("published fleets of its class say how often it fails; 1 takes the maker's figure", 1),
         /// Source of the technical data and of the price.
         source: String = default("", "unknown"),
     }

@@ -94,8 +94,8 @@ pub use topology::*;
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers, Gaps,
-    InputOutput, Interface, IoClass, IoPriority, Ior, Locality, Mdtest, MixedOperation, NamePhase,
-    NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase, Pipeline, RecordFlags,
-    Repeat, Replay, Sharing, ThinkDistribution, Threads, TraceReplay, TreeCopy, TwoPhase, Workload,
-    WorkloadKind,
+    InputOutput, Interface, IoClass, IoPriority, Ior, Loading, Locality, Mdtest, MixedOperation,
+    NamePhase, NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase, Pipeline,
+    RecordFlags, Repeat, Replay, Sharing, ThinkDistribution, Threads, TraceReplay, Training,
+    TreeCopy, TwoPhase, Workload, WorkloadKind,
 };

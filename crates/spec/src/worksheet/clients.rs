@@ -34,5 +34,7 @@ section! {
         /// How fast is the device that their data comes from, such as a camera on USB? They need no
         /// faster network.
         source_rate: Option<Rate> as Option<PlausibleRate> = optional("nothing before them limits their throughput", "60 MB/s"),
+        /// Do they have adapters and switch ports that the system can use?
+        has_network: bool = default(false, "declared: an adapter and a port are bought for each; clients of a gateway stay on the network that they have"),
     }
 }

@@ -144,7 +144,7 @@ fn a_catalogue_is_read_in_si_units() -> Result<(), Error> {
     assert_eq!(disk.mttf, Span(9e9));
     assert_eq!(disk.write_rate, disk.read_rate);
     assert_eq!(disk.price, None);
-    assert_eq!(disk.failure_factor, 1.0);
+    assert_eq!(disk.failure_factor, None);
     assert_eq!(read.network[0].bandwidth, Rate(1.25e9));
     Ok(())
 }

@@ -13,7 +13,9 @@ use headrace_net::{Barrier, Node, Page, Port, Random, Slot, Span, Store, TallyId
 use headrace_spec::{Scenario, WorkloadKind};
 use headrace_trace::Operation;
 
-use headrace_workload::{Application, Ask, Directories, LeftOut, Next, RecordedFlags};
+use headrace_workload::{
+    Application, Ask, Directories, LeftOut, Next, RecordedFlags, TrainingReport,
+};
 
 use crate::localfs::StoredFile;
 use crate::measure::Recorder;
@@ -141,6 +143,16 @@ impl Workloads {
     pub fn stonewalls_not_reached(&self) -> impl Iterator<Item = usize> {
         let parts = self.parts.iter().enumerate();
         parts.filter_map(|(number, part)| part.application.missed_stonewall().then_some(number))
+    }
+
+    /// Figures of the workloads that are trainings.
+    pub fn trainings(&self) -> Vec<TrainingReport> {
+        let parts = self.parts.iter().enumerate();
+        let figures = parts.filter_map(|(workload, part)| {
+            let figures = part.application.training()?;
+            Some(TrainingReport { workload, figures })
+        });
+        figures.collect()
     }
 
     /// Counts of the open flags that the workloads' sources record, by workload.

@@ -172,6 +172,7 @@ pub fn simulate(
         caches: caches(&gauges, &before),
         unwritten: unwritten(&gauges),
         warnings: run_warnings::warnings(&gauges, &before, workloads),
+        trainings: workloads.trainings(),
     };
     system.left_out.extend(left_out);
     Ok(Outcome {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headrace_spec::{Scenario, ServerKind, SystemKind};
 use headrace_trace::Operation;
-use headrace_workload::{LeftOut, RecordedFlags, clients};
+use headrace_workload::{LeftOut, RecordedFlags, TrainingReport, clients};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -91,6 +91,9 @@ pub struct Report {
     /// Warnings about the run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
+    /// Utilisation, steps and waits of trainings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trainings: Vec<TrainingReport>,
 }
 
 /// Reads and writes of a replayed trace by their open flags.
@@ -195,6 +198,7 @@ pub(super) struct AtEnd {
     pub caches: Vec<CacheReport>,
     pub unwritten: Option<UnwrittenReport>,
     pub warnings: Vec<RunWarning>,
+    pub trainings: Vec<TrainingReport>,
 }
 
 /// Sums up a run that has ended.
@@ -259,10 +263,15 @@ pub(super) fn report(
         .map(|it| clients(scenario, it).len() as u64 * u64::from(scenario.clients.processes))
         .sum();
     let each = processes as f64 / requests.max(1) as f64;
+    let seconds = (net.measured().as_seconds() * each).max(think + mean_latency);
     let turn = Turn {
-        seconds: (net.measured().as_seconds() * each).max(think + mean_latency),
-        // A process may think before its first or after its last request, outside the run.
-        think: think * (1.0 - each).max(0.0),
+        seconds,
+        think: match at_end.trainings.first() {
+            // Accelerators compute while their loaders request.
+            Some(training) => training.figures.accelerator_time.computing * seconds,
+            // A process may think before its first or after its last request, outside the run.
+            None => think * (1.0 - each).max(0.0),
+        },
         latency: mean_latency,
     };
     let is_open = scenario.workload.iter().all(|it| it.kind.is_open());
@@ -324,6 +333,7 @@ pub(super) fn report(
         replays: replays(system),
         bottleneck,
         warnings,
+        trainings: at_end.trainings,
     }
 }
 

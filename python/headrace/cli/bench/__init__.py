@@ -3,7 +3,7 @@
 import typer
 
 from headrace import ranks
-from headrace.cli.bench import clean, micro, mix, net, quick, run, tune
+from headrace.cli.bench import clean, micro, mix, net, quick, run, training, tune
 from headrace.cli.binding import DefaultCommandGroup
 
 DEFAULT = "quick"
@@ -27,11 +27,12 @@ app = typer.Typer(
     subcommand_metavar="DIR | COMMAND [ARGS]...",
 )
 
-ONE_HOST = (DEFAULT, "tune", "net", "clean")
+ONE_HOST = (DEFAULT, "training", "tune", "net", "clean")
 """Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
+app.command("training")(training.training)
 app.command("tune")(tune.tune)
 app.command("sweep")(micro.sweep)
 app.command("blocks")(micro.blocks)

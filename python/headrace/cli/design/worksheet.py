@@ -111,16 +111,31 @@ def catalogue(
         Help("Catalogue in TOML, or the name of a shipped one; by default example-2026."),
     ] = None,
     text: A[bool, Word("--toml"), Help("Print it as TOML, to be saved and changed.")] = False,
+    prices: A[bool, Word("--price-list"), Help("Print a CSV list of prices to fill in.")] = False,
+    quote: A[
+        Path | None,
+        Word(metavar="FILE"),
+        Help("Take the prices of a price list that is filled in."),
+    ] = None,
     sets: Sets = (),
     as_json: AsJson = False,
 ) -> None:
-    """Check a catalogue and list what can be bought: disks, nodes, shelves, networks."""
+    """Check a catalogue and list what can be bought: disks, nodes, shelves, networks.
+
+    Example: --price-list > quote.csv, then --quote quote.csv --toml > mine.toml.
+    """
+    from headrace.design import catalogue_file
     from headrace.design.catalogue_file import catalogue_source, load_catalogue, shipped_catalogues
 
-    if text and as_json:
-        raise ValueError("--toml: expected no --json beside it")
+    if text + as_json + prices > 1:
+        raise ValueError("--toml, --json, --price-list: expected one of them")
     loaded = load_catalogue(file, sets)
-    if as_json:
+    if quote is not None:
+        sets = (*sets, *catalogue_file.quoted_values(loaded.catalogue, quote))
+        loaded = load_catalogue(file, sets)
+    if prices:
+        print_document(catalogue_file.price_list(loaded.catalogue).encode())
+    elif as_json:
         print_json(loaded.catalogue)
     elif text:
         source = None if sets else catalogue_source(file)

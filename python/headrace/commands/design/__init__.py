@@ -15,6 +15,7 @@ CALCULATIONS = {
     "cost": f"{_HERE}.cost:Cost",
     "reliability": f"{_HERE}.reliability:Reliability",
     "spares": f"{_HERE}.spares:Spares",
+    "archive": f"{_HERE}.archive:Archive",
 }
 """Record of each command, as text: helpers that run scenarios do not load them. The terminal, the
 page of calculators and the API read this table."""

@@ -130,6 +130,7 @@ def _disk(plan: StoragePlan, price: float, watts: float, mttf: float) -> DiskMod
         write_rate=0.0,
         access_time=0.0,
         power=watts,
+        failure_factor=1.0,
     )
 
 

@@ -15,6 +15,7 @@ import math
 
 from headrace.design.catalogue import DiskClass
 from headrace.design.figure import Figure, Input
+from headrace.design.inventory import switches_and_links
 from headrace.design.reliability.engine import ask_again
 from headrace.design.reliability.laws import found_probability, read_error_probability
 from headrace.design.reliability.question import (
@@ -58,6 +59,9 @@ DELIVERY = 7 * DAY
 NODE_MTTF = 50_000 * HOUR
 """Mean time between failures of a node that leave its disks intact, if the catalogue has none
 (declared: one failure in 5.7 years)."""
+SWITCH_MTTF = 300_000 * HOUR
+"""Mean time between failures of a switch (declared: the least that makers state for data
+centres)."""
 MOST_ERROR_RATE = 1e-6
 """Read errors a bit at most, of an array that loses stripes."""
 MONTH = YEAR / 12
@@ -101,13 +105,16 @@ class _System:
             if agreement
             else "declared: the next day; budget.vendor_agreement is unknown"
         )
-        self.mttf = self.disk.mttf / self.disk.failure_factor
+        self.mttf = self.disk.observed_mttf
         self.full_rate = min(self.disk.read_rate, self.disk.write_rate)
         self.share, self.share_source = (1.0, "no load") if is_idle else self.share_beside_load()
         self.rate = self.full_rate * self.share
         self.components = design.nodes * design.arrays_per_node
         self.survived = design.code.parity if design.code is not None else design.copies - 1
         self.layered = self.survived > 0
+        self.reaches = design.fail_over_nodes and (
+            0 < design.shared_shelves <= design.shelves_per_node
+        )
 
     def figures(self) -> tuple[Figure, ...]:
         question = self.system_question() if self.layered else self.array_question(self.components)
@@ -305,8 +312,7 @@ class _System:
 
     def inputs(self) -> tuple[Input, ...]:
         inputs = [
-            Input("MTTF of a disk", hours_text(self.disk.mttf), self.disk_source),
-            self.failure_factor(),
+            Input("MTTF of a disk", hours_text(self.mttf), self.disk.failure_source),
             self.bit_error_rate(),
             Input("mean time to repair", duration(self.repair_time()), "rebuild-time"),
             Input("time to a new disk", duration(self.replacement), self.replacement_source),
@@ -326,10 +332,6 @@ class _System:
                 )
             )
         return tuple(inputs)
-
-    def failure_factor(self) -> Input:
-        text = f"{self.disk.failure_factor:g}"
-        return Input("observed / stated failure rate", text, self.disk_source)
 
     def bit_error_rate(self) -> Input:
         return Input("bit error rate", f"{self.disk.bit_error_rate:g}", self.disk_source)
@@ -380,13 +382,14 @@ class _System:
             title="disk failures a year",
             value=disks * YEAR / self.mttf,
             unit="1",
-            formula="disks x 8760 h x observed / stated failure rate / MTTF",
+            formula="disks x 8760 h / MTTF",
             inputs=(
                 Input("disks", f"{disks:,}", "design"),
-                self.failure_factor(),
-                Input("MTTF", hours_text(self.disk.mttf), self.disk_source),
+                Input("MTTF", hours_text(self.mttf), self.disk.failure_source),
             ),
             source="definition",
+            note=f"{number(disks * YEAR / self.disk.mttf)} by the maker's MTTF of"
+            f" {hours_text(self.disk.mttf)}",
         )
 
     def availability(self) -> tuple[Figure, Figure]:
@@ -397,12 +400,21 @@ class _System:
         up = mttf / (mttf + self.replacement)
         data = self.data_available(up)
         metadata = 1 - (1 - up) ** design.metadata_nodes if design.metadata_nodes else 1.0
-        value = data * metadata
+        unreached = ""
+        if design.fail_over_nodes and not self.reaches:
+            unreached = " A fail-over server cannot reach disks inside the data servers."
+        switch = SWITCH_MTTF / (SWITCH_MTTF + self.replacement)
+        switches, _ = switches_and_links(design)
+        network = (1 - (1 - switch) ** design.paths) ** math.ceil(switches / design.paths)
+        value = data * metadata * network
         inputs = (
             Input("MTTF of a node", hours_text(mttf), source),
             Input("time to repair a node", duration(self.replacement), self.replacement_source),
             Input("data nodes", f"{design.nodes}", "design"),
             Input("metadata nodes", f"{design.metadata_nodes}", "design: one of them must work"),
+            Input("MTTF of a switch", hours_text(SWITCH_MTTF), "declared: the least of its class"),
+            Input("switches", f"{switches}", "design"),
+            Input("adapters of a server", f"{design.paths}", "design: one of them must work"),
         )
         return (
             Figure(
@@ -410,11 +422,12 @@ class _System:
                 title="share of time in which all data can be reached",
                 value=value,
                 unit="1",
-                formula="P(each group of nodes has enough of them up) x P(a metadata node is up),"
-                " a node being up for MTTF / (MTTF + repair)",
+                formula="P(each group of nodes has enough of them up) x P(a metadata node is up)"
+                " x P(each server reaches a switch), each being up for MTTF / (MTTF + repair)",
                 inputs=inputs,
                 source="definition; nodes fail independently",
-                note="Planned downtime, power and network are not in it.",
+                note="Switches are in it, and the quorum that prevents split brain. Adapters,"
+                " cables, power and planned downtime are not." + unreached,
             ),
             Figure(
                 key="downtime",
@@ -436,7 +449,14 @@ class _System:
             return _at_most(design.code.parity, width, down) ** groups
         if design.file_system == "hdfs":
             return _at_most(design.copies - 1, max(design.nodes, design.copies), down)
+        if design.copies == 1 and self.reaches:
+            spare = design.fail_over_nodes
+            return _at_most(spare, design.nodes + spare, down)
         sets = max(1, math.ceil(design.nodes / design.copies))
+        if design.file_system == "glusterfs" and design.copies > 1:
+            # Most of the copies, and of an arbiter beside an even number, must vote.
+            voters = design.copies + 1 - design.copies % 2
+            return _at_most((voters - 1) // 2, voters, down) ** sets
         return float((1 - down**design.copies) ** sets)
 
 

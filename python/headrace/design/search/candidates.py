@@ -126,7 +126,7 @@ class Frontier:
     ) -> None:
         self._worksheet, self._catalogue, self._options = worksheet, catalogue, options
         self._demand = demand
-        self._linear = LinearBounds(worksheet, catalogue)
+        self._linear = LinearBounds(worksheet, catalogue, options)
         self._first = worksheet.capacity.first_purchase
         self._horizon = horizon_capacity(worksheet)
         self._wants = any(one.throughput or one.operations for one in worksheet.applications)

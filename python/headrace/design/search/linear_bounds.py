@@ -12,6 +12,7 @@ from headrace.design.cost import MONITORING_HOURS, MONTHS_YEAR, cost_limits
 from headrace.design.enumeration import NO_NETWORK, Family
 from headrace.design.facility import facility_limits
 from headrace.design.inventory import METADATA_DISKS
+from headrace.design.options import Options
 from headrace.design.worksheet import Worksheet
 from headrace.quantities import HOURS_A_MONTH
 
@@ -33,9 +34,10 @@ class Amounts(NamedTuple):
 class LinearBounds:
     """Bounds of the designs for a worksheet."""
 
-    def __init__(self, worksheet: Worksheet, catalogue: Catalogue) -> None:
+    def __init__(self, worksheet: Worksheet, catalogue: Catalogue, options: Options) -> None:
         budget, facility = worksheet.budget, worksheet.facility
         self._share = catalogue.maintenance_share
+        self._options = options
         years = worksheet.capacity.years
         month = (1 + facility.cooling_overhead) / 1e3 * HOURS_A_MONTH * (budget.electricity or 0.0)
         has_agreement = budget.vendor_agreement is not False
@@ -84,14 +86,18 @@ class LinearBounds:
         """
         housing, filling = family.housing, family.filling
         spares = filling.spares if filling.own_spares else 0
+        disks = filling.array.disks * arrays + spares
+        hosts = nodes + servers[0] + gateways
         terms = [
-            (nodes + servers[0] + gateways, self._of(housing.node)),
-            (nodes + servers[0] + gateways, self._of(network)),
-            (nodes * (filling.array.disks * arrays + spares), self._of(family.disk)),
+            (hosts, self._of(housing.node)),
+            (hosts * self._options.paths, self._of(network)),
+            (self._options.client_ports, self._of_client(network)),
+            (nodes * disks, self._of(family.disk)),
             (servers[0] * METADATA_DISKS, self._of(servers[1] or family.disk)),
         ]
         if housing.shelf is not None:
-            terms.append((nodes * housing.shelves, self._of(housing.shelf)))
+            beside = max(disks - housing.node.slots, 0.0)
+            terms.append((nodes * beside / housing.shelf.slots, self._of(housing.shelf)))
         price = power = label = units = upkeep = 0.0
         for count, part in terms:
             price += count * part.price
@@ -131,6 +137,11 @@ class LinearBounds:
         """Return the total cost over the years that a design has at least."""
         price, power, upkeep = self._weights
         return price * amounts.price + power * amounts.power + upkeep * amounts.upkeep + self._fixed
+
+    def _of_client(self, network: NetworkModel) -> Amounts:
+        """Return what a client needs: its adapter gets its power from the client."""
+        own = self._of(network)
+        return own._replace(power=network.port_power, label=network.port_power)
 
     def _of(self, part: DiskModel | NodeModel | ShelfModel | NetworkModel) -> Amounts:
         known = self._parts.get(id(part))

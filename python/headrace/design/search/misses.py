@@ -7,7 +7,7 @@ from headrace.design.cost import cost_limits
 from headrace.design.evaluation import Evaluation
 from headrace.design.facility import facility_limits
 from headrace.design.figure import by_key
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Worksheet, requirement_path
 
 ABSOLUTE = 10.0
 """Ratio that a requirement counts with which is met or not, such as that data outlives a server."""
@@ -20,14 +20,13 @@ def total_miss(evaluation: Evaluation, worksheet: Worksheet) -> float:
 
 
 def throughput_field(worksheet: Worksheet) -> str:
-    """Return the field of the application that wants the most bytes a second."""
-    number, application = max(
-        enumerate(worksheet.applications),
-        key=lambda pair: pair[1].throughput or 0.0,
-        default=(0, None),
-    )
-    known = application is None or application.throughput is not None
-    return f"application.{number}.{'throughput' if known else 'operations'}"
+    """Return the field of the application or flow that wants the most bytes a second."""
+    applications = worksheet.applications
+    application = max(applications, key=lambda one: one.throughput or 0.0, default=None)
+    if application is None:
+        return "application.0.throughput"
+    figure = "operations" if application.throughput is None else "throughput"
+    return requirement_path(worksheet, application.name, figure)
 
 
 def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str, float]]:
@@ -45,16 +44,17 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
     ):
         if limit and key in figures:
             yield field, figures[key].value / limit
-    places = {application.name: number for number, application in enumerate(worksheet.applications)}
     for part in evaluation.performance:
-        place = f"application.{places.get(part.application, 0)}"
         for name, goal, got in (
             ("throughput", part.wanted_throughput, part.throughput),
             ("operations", part.wanted_operations, part.operations),
         ):
             if goal:
-                yield f"{place}.{name}", goal / got if got else math.inf
+                path = requirement_path(worksheet, part.application, name)
+                yield path, goal / got if got else math.inf
         if part.wanted_latency:
-            yield f"{place}.latency", part.latency / part.wanted_latency
+            path = requirement_path(worksheet, part.application, "latency")
+            yield path, part.latency / part.wanted_latency
         if part.wanted_latency_p99 and part.latency_p99:
-            yield f"{place}.latency_p99", part.latency_p99 / part.wanted_latency_p99
+            path = requirement_path(worksheet, part.application, "latency_p99")
+            yield path, part.latency_p99 / part.wanted_latency_p99

@@ -44,7 +44,7 @@ from headrace.design.search.candidates import (
 )
 from headrace.design.search.saved_runs import RunStore
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet, Zone
+from headrace.design.worksheet import Worksheet, Zone, with_flows
 from headrace.design.worksheet_file import LoadedWorksheet, load_worksheet
 from headrace.progress_events import OnStep
 from headrace.quantities import number, quantity
@@ -140,7 +140,7 @@ class Search:
         self._on_progress = on_progress
         self._began = time.monotonic()
         self._choices = recommend(worksheet.worksheet, self._catalogue)
-        self._worksheet = with_distributions(worksheet.worksheet, self._choices)
+        self._worksheet = with_flows(with_distributions(worksheet.worksheet, self._choices))
         self._remarks: list[str] = []
         self._ended_early = False
         self._demand: tuple[Demand, ...] = ()
@@ -361,7 +361,7 @@ class Search:
         nearest: tuple[Evaluation, ...],
         store: RunStore,
     ) -> Solution:
-        unsure = [*unknown_answers(self._worksheet), *self._remarks]
+        unsure = [*unknown_answers(self._loaded.worksheet), *self._remarks]
         if self._ended_early:
             unsure.append(
                 f"the search ended when its budget of {self._budget:g} s was spent, after"

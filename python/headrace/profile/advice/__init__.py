@@ -64,7 +64,7 @@ def advise(
         limit = f"limit {whole(round(100 * ERROR_LIMIT))} %"
         notes = [
             f"the simulated phase takes {duration(first.seconds)}, recorded"
-            f" {duration(recorded_s)} (error {whole(round(100 * error))} %,"
+            f" {duration(recorded_s)} without the tracer (error {whole(round(100 * error))} %,"
             f" {'no limit for another machine' if context.is_elsewhere else limit})"
         ]
         if context.is_elsewhere:

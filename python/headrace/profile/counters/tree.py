@@ -27,7 +27,8 @@ from headrace.profile.counters.source import (
 
 NAME = "tree"
 MOST_SWITCHES = 64
-"""Threads up to which context switches are read: each costs a file of its own."""
+"""Threads up to which context switches are read, as each costs a file of its own, and up to which
+a sample has the time of each."""
 TIMES = ("user", "system", "minor_faults", "major_faults")
 TRANSFERS = {
     "rchar": "read_call_bytes_per_s",
@@ -166,6 +167,7 @@ class Tree:
         busiest = delay = delays = resident = 0
         unknown = processes_alive = 0
         processes: Raw = {}
+        threads: dict[str, int] = {}
         for process in self._processes.values():
             times = list(map(add, times, process.times))
             if (stat := process.stat) is None:
@@ -181,6 +183,7 @@ class Tree:
             for thread in there:
                 states[thread.state] += 1
                 delays += thread.delay_grown_ns
+                threads[thread.path.rpartition("/")[2]] = thread.time or 0
                 if thread.grown >= busiest:
                     busiest, delay = thread.grown, thread.delay_grown_ns
             processes_alive += bool(there)
@@ -210,6 +213,8 @@ class Tree:
         }
         if unknown:
             raw["without_transfers"] = unknown
+        if processes_alive == 1 < len(threads) <= MOST_SWITCHES:
+            raw["thread_times"] = {number: ticks / TICKS for number, ticks in threads.items()}
         return raw
 
     def _increasing(self, counters: dict[str, int]) -> Raw:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from headrace.design.catalogue import Catalogue
 from headrace.design.figure import Figure, Input
-from headrace.design.inventory import METADATA_DISKS, Part, parts
+from headrace.design.inventory import METADATA_DISKS, Part, hosts, parts, switches_and_links
 from headrace.design.system import Design
 from headrace.quantities import number
 
 SEARCH = "design"
-PORTS = ("adapter", "switch")
+PORTS = ("adapter", "client-adapter", "switch", "cable")
 """Kinds that follow from the number of servers; a summary leaves them out."""
 
 
@@ -68,14 +68,24 @@ def _formula(part: Part, design: Design) -> tuple[str, tuple[Input, ...]]:
     if part.kind == "metadata-disk":
         mirror = Input("disks of a metadata server", str(METADATA_DISKS), "declared: a mirror")
         return "metadata servers x disks of a metadata server", (metadata, mirror)
-    hosts = (nodes, metadata, Input("gateways", str(design.gateways), SEARCH))
+    clients = Input("clients without a network", str(design.client_ports), "worksheet: client")
+    if part.kind == "client-adapter":
+        return "clients without a network", (clients,)
+    if part.kind not in PORTS:
+        return "number that the search chose", ()
+    counts = hosts(design)
+    inputs = tuple(Input(kind, str(count), SEARCH) for kind, count in counts.items())
+    servers = f"({' + '.join(counts)}) x adapters of a server"
+    inputs += (Input("adapters of a server", str(design.paths), SEARCH),)
     if part.kind == "adapter":
-        return "data servers + metadata servers + gateways", hosts
-    if part.kind == "switch":
-        ports = Input("ports of a switch", str(design.network.switch_ports), part.entry)
-        text = "ceil((data servers + metadata servers + gateways) / ports of a switch)"
-        return text, (*hosts, ports)
-    return "number that the search chose", ()
+        return servers, inputs
+    if part.kind == "cable":
+        links = Input("cables between switches", str(switches_and_links(design)[1]), SEARCH)
+        text = f"{servers} + clients without a network + cables between switches"
+        return text, (*inputs, clients, links)
+    ports = Input("ports of a switch", str(design.network.switch_ports), part.entry)
+    text = f"switches, by ports of a switch, for {servers} + clients without a network"
+    return text, (*inputs, clients, ports)
 
 
 def _line(part: Part, count: Figure, catalogue: Catalogue, costs: Mapping[str, Figure]) -> Line:

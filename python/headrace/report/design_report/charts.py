@@ -10,6 +10,8 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
 from headrace.design.figure import Figure
+from headrace.design.growth import later_purchases
+from headrace.design.inventory import switches_and_links
 from headrace.quantities import number
 from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
@@ -140,8 +142,7 @@ def racks(data: DesignData) -> Iterator[Chart]:
     if data.shown is None:
         return
     design, height = data.shown.design, data.worksheet.facility.rack_units
-    hosts = design.nodes + design.metadata_nodes + design.gateways
-    switches = math.ceil(hosts / design.network.switch_ports)
+    switches, _ = switches_and_links(design)
     servers = [_Box("server", design.node.rack_units, COLOURS[0])]
     if design.shelf is not None:
         shelf = _Box("shelf", design.shelf.rack_units, COLOURS[5])
@@ -149,6 +150,8 @@ def racks(data: DesignData) -> Iterator[Chart]:
     common = [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
     common += [_Box("metadata", design.node.rack_units, COLOURS[3])] * design.metadata_nodes
     common += [_Box("gateway", design.node.rack_units, COLOURS[4])] * design.gateways
+    waiting = design.fail_over_nodes + design.arbiters
+    common += [_Box("fail-over", design.node.rack_units, COLOURS[0])] * waiting
     filled = _fill([[it] for it in common] + [servers] * design.nodes, height, _rack_count(data))
     if not filled:
         return
@@ -239,6 +242,13 @@ def cost(data: DesignData) -> Iterator[Chart]:
     if not yearly:
         return
     times = np.append(np.arange(0.0, math.ceil(years)), years)
+    steps = [(purchase, np.full_like(times, purchase.value))]
+    if data.shown is not None and (bought := figures.get("later-purchases")) is not None:
+        usable, need = figures["usable-capacity"].value, data.worksheet.capacity
+        decline = data.catalogue.price_decline
+        later = later_purchases(data.shown.design, usable, need, decline)
+        sums = [sum(each.price for each in later if each.year <= at) for at in times]
+        steps.append((bought, np.array(sums)))
     drawing = Drawing(figsize=(WIDTH, 3.0), layout="constrained")
     axes = drawing.subplots()
     axes.spines[["top", "right"]].set_visible(False)
@@ -246,9 +256,12 @@ def cost(data: DesignData) -> Iterator[Chart]:
     axes.set_axisbelow(True)
     axes.stackplot(
         times,
-        [np.full_like(times, purchase.value), *(value * times for _, value in yearly)],
-        labels=[short(entry.title, 40) for entry in (purchase, *(name for name, _ in yearly))],
-        colors=[colour for colour, _ in zip(cycle(COLOURS), range(len(yearly) + 1), strict=False)],
+        [*(value for _, value in steps), *(value * times for _, value in yearly)],
+        labels=[short(entry.title, 40) for entry, _ in (*steps, *yearly)],
+        colors=[
+            colour
+            for colour, _ in zip(cycle(COLOURS), range(len(steps) + len(yearly)), strict=False)
+        ],
         alpha=0.7,
     )
     axes.set_xlim(0, years)
@@ -269,7 +282,7 @@ def cost(data: DesignData) -> Iterator[Chart]:
     yield Chart(
         "cost",
         "Cost over the years",
-        "Purchase at the start, then what each year adds. Later purchases are not in it.",
+        "Purchase at the start, then what each year adds; later purchases without maintenance.",
         drawing,
     )
 

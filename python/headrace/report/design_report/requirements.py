@@ -8,6 +8,7 @@ from headrace.design.capacity import capacity_wanted
 from headrace.design.evaluation import ApplicationPerformance, Violation
 from headrace.design.figure import Unit
 from headrace.design.growth import need_at
+from headrace.design.worksheet import requirement_path
 from headrace.quantities import number, quantity
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
@@ -172,23 +173,16 @@ def _performance(
 ) -> Iterator[Requirement]:
     """Yield the requirements of an application: throughput, operations, latency."""
     figures = performance_figures(performance)
-    at = next(
-        (
-            number
-            for number, application in enumerate(data.worksheet.applications)
-            if application.name == performance.application
-        ),
-        None,
-    )
     for name, goal in (
         ("throughput", performance.wanted_throughput),
         ("operations", performance.wanted_operations),
         ("latency", performance.wanted_latency),
         ("latency_p99", performance.wanted_latency_p99),
     ):
+        path = requirement_path(data.worksheet, performance.application, name)
         fields = [
-            f"applications.{at}.{name}",
-            f"application.{at}.{name}",
+            path.replace("application.", "applications.", 1),
+            path,
             f"application.{performance.application}.{name}",
             f"applications.{performance.application}.{name}",
         ]

@@ -89,6 +89,10 @@ def configuration(design: Design) -> list[tuple[str, str]]:
         rows.append(("Metadata servers", f"{design.metadata_nodes}{on}"))
     else:
         rows.append(("Metadata servers", "none: the data servers hold the metadata"))
+    if design.fail_over_nodes:
+        rows.append(("Fail-over servers", f"{design.fail_over_nodes}"))
+    if design.paths > 1:
+        rows.append(("Network paths", f"{design.paths}: each server is on {design.paths} switches"))
     if design.gateways:
         rows.append(
             ("Gateways", f"{design.gateways}, for clients that have no client of the file system")

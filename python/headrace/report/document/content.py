@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from headrace.plain_text import plain, plain_line
+from headrace.render import blocks as view
 
 LONGEST = 400
 """Characters of a foreign name or command that are shown."""
@@ -115,6 +116,22 @@ class Report(msgspec.Struct, frozen=True):
     sections: list[Section]
     footnotes: list[Footnote] = []
     """Only those that are referred to are shown."""
+
+
+LONG_TEXT = 40
+"""Characters from which the cells of a column may be broken."""
+
+
+def of_view(table: view.Table) -> Table:
+    """Return a table of a view."""
+    rows = [[foreign(cell) for cell in row] for row in table.rows()]
+    longest = [max((len(row[at]) for row in rows), default=0) for at in range(len(table.columns))]
+    align = "".join(
+        "r" if at >= table.names else "w" if letters > LONG_TEXT else "l"
+        for at, letters in enumerate(longest)
+    )
+    names = [column.name[:1].upper() + column.name[1:] for column in table.columns]
+    return Table(table.title, names, align, rows, note=table.caption)
 
 
 def foreign(text: object, longest: int = LONGEST) -> str:

@@ -10,9 +10,11 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from headrace.profile.document import TimeBalance
+from headrace.profile.characteristics import Characteristics
+from headrace.profile.document import Activity, TimeBalance
 from headrace.profile.interval_means import lengths, weighted_mean
 from headrace.profile.worksheet import MachineFacts, facts_of
+from headrace.views.calls import characteristics_of
 
 Document = Mapping[str, Any]
 
@@ -44,6 +46,17 @@ class ProfileData:
         """Time balances of the phases."""
         documents = (phase.get("balance") for phase in self.phases)
         return [one and msgspec.convert(one, TimeBalance) for one in documents]
+
+    @cached_property
+    def trace(self) -> Characteristics | None:
+        """Characteristics of the captured trace; None without one."""
+        return characteristics_of(self.profile.get("characteristics"))
+
+    @cached_property
+    def activity(self) -> Activity | None:
+        """Use of time by process."""
+        document = self.profile.get("activity")
+        return None if document is None else msgspec.convert(document, Activity)
 
     @cached_property
     def facts(self) -> MachineFacts:
@@ -90,6 +103,11 @@ class ProfileData:
         """Return the mean of a column over time; None if it is unknown."""
         return weighted_mean(self.column(name), self.lengths)
 
+    def total(self, name: str) -> float | None:
+        """Return the integral of a rate over time; None if it is unknown."""
+        values = self.column(name)
+        return float((values * self.lengths).sum()) if values.drop_nulls().len() else None
+
     @cached_property
     def lengths(self) -> pl.Series:
         """Length of each interval in seconds."""
@@ -120,7 +138,8 @@ class ProfileData:
 
     @cached_property
     def disks(self) -> list[str]:
-        """Disks by the amount of data that they moved, and at most four.
+        """Disks below the directory and the busiest other one, by the amount of data that they
+        moved; at most four. If those below are not known, any four.
 
         Partitions and members of a listed disk are not among them. Disks that moved less than 1 %
         of the first one's data are not, either.
@@ -139,7 +158,14 @@ class ProfileData:
         ]
         largest = max((moved[name] for name in whole), default=0.0)
         busy = [name for name in whole if moved[name] >= LEAST_SHARE * largest]
-        return sorted(busy, key=lambda name: -moved[name])[:4]
+        busy.sort(key=lambda name: (name not in self.own_disks, -moved[name]))
+        own = sum(name in self.own_disks for name in busy)
+        return busy[: min(own + 1, 4) if self.own_disks else 4]
+
+    @property
+    def own_disks(self) -> Sequence[str]:
+        """Disks below the file system of the directory."""
+        return self.facts.storage.devices if self.facts.storage else []
 
     @cached_property
     def networks(self) -> list[str]:

@@ -204,6 +204,9 @@ def _draw(axes: Axes, data: ProfileData, panel: Panel) -> None:
     top = max([largest, *(level.value or 0.0 for level in drawn)]) / factor
     if panel.logarithmic and largest > 0:
         axes.set_yscale("log")
+        known = [value for line in lines for value in line.values.drop_nulls() if value > 0]
+        decades = np.log10([min(known), 1.001 * largest])
+        axes.set_ylim(10.0 ** np.floor(decades[0]), 10.0 ** np.ceil(decades[1]))
         axes.yaxis.set_major_locator(LogLocator(numticks=4))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_size(value)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
+from headrace.design.catalogue_file import read_catalogue
 from headrace.design.evaluation import Solution
 from headrace.quantities import number, quantity
 from headrace.render.echarts import Series
@@ -31,6 +32,7 @@ class FrontChart:
 
     def __init__(self, solution: Solution, pick: Callable[[int], Awaitable[None]]) -> None:
         self.points = front_points(solution)
+        self._currency = read_catalogue(solution.catalogue_text).catalogue.currency
         self._pick = pick
         self._buttons: dict[int, ui.button] = {}
         heading("Designs that no other surpasses" if solution.front else "Nearest misses")
@@ -57,7 +59,7 @@ class FrontChart:
         with self._chart_place:
             chart = Chart(
                 "Cost and throughput",
-                "cost over the years of the worksheet",
+                f"cost over the years of the worksheet ({self._currency})",
                 "throughput (MB/s)",
                 [
                     Series(
@@ -99,7 +101,7 @@ class FrontChart:
             self._buttons[it.place] = button
         with ui.element("td").style("min-width: 12em"):
             ui.label(f"{it.name} (chosen)" if it.chosen else it.name)
-        cell(UNKNOWN if it.cost is None else f"{it.cost:,.0f}", right=True)
+        cell(UNKNOWN if it.cost is None else f"{it.cost:,.0f} {self._currency}", right=True)
         cell(UNKNOWN if it.usable is None else quantity(it.usable, "B").split(" (")[0], right=True)
         cell(UNKNOWN if it.throughput is None else quantity(it.throughput, "B/s"), right=True)
         cell(UNKNOWN if it.loss_probability is None else number(it.loss_probability), right=True)

@@ -20,6 +20,7 @@ from headrace.web.quick_worker import QuickAnswer
 from headrace.web.site import site
 from headrace.web.tables import show_table
 from headrace.web.toml_editor import TomlEditor
+from headrace.web.typed import keep
 
 PAUSE_S = 0.5
 """Seconds without a key before the text is saved and checked."""
@@ -55,7 +56,8 @@ async def build(user: User, example: str = "", draft: str = "") -> None:
         value=None if draft else source,
         on_change=lambda event: ui.navigate.to(f"/nets?{urlencode({'example': event.value})}"),
     ).props("outlined dense stack-label").classes("w-full")
-    Nets(user, text, Address("/nets", draft=draft, example=example), shipped[source].text)
+    address = Address("/nets", draft=draft, example=example)
+    Nets(user, text, address, shipped[source].text)
     heading("Drafts")
     await DraftList(user, "nets", lambda name: f"/nets?{urlencode({'draft': name})}").refresh()
 
@@ -73,7 +75,8 @@ class Nets:
                 ("steps", "Firings to play", "100"),
             )
             self._fields = {
-                name: ui.input(label, value=value).classes("w-36") for name, label, value in fields
+                name: keep(ui.input(label, value=value).classes("w-36"), name)
+                for name, label, value in fields
             }
             submit_button("Run", self._run, icon="play_arrow", has_shortcut=True)
             submit_button("Play", self._play, icon="directions_run")
@@ -84,7 +87,15 @@ class Nets:
             self._editor = TomlEditor(text, "Net (TOML)", "net.toml", self._typed)
             with ui.element("section").props('aria-label="Net"').classes("min-w-0"):
                 self._net = ui.element("div").classes("w-full")
-        self._saver = DraftSaver(user, "nets", address, self._editor, "net", source)
+        self._saver = DraftSaver(
+            user,
+            "nets",
+            lambda name: address.with_values(draft=name),
+            self._editor,
+            address.value("draft"),
+            "net",
+            source,
+        )
         self._figures = ui.element("div").classes("w-full")
         ui.timer(0.0, self._check, once=True)
 

@@ -28,6 +28,7 @@ def show(document: Document, samples: Samples | None = None) -> None:
     profile: Profile = kinds.read("profile", document)
     head = view.heading(profile)
     ui.label(head.name + head.text).classes("text-lg whitespace-pre-line")
+    show_blocks([view.headline(profile)])
     phases = profile.phases
     chosen: ui.column | None = None
 

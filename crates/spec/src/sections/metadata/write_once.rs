@@ -33,7 +33,10 @@ fn otherwise(all: &Scenario, workload: &Workload) -> Option<&'static str> {
         WorkloadKind::Pipeline(pipeline) => pipeline
             .in_place
             .then_some("writes the files that it reads"),
-        WorkloadKind::Mdtest(_) | WorkloadKind::TreeCopy(_) | WorkloadKind::TraceReplay(_) => None,
+        WorkloadKind::Mdtest(_)
+        | WorkloadKind::TreeCopy(_)
+        | WorkloadKind::Training(_)
+        | WorkloadKind::TraceReplay(_) => None,
     }
 }
 

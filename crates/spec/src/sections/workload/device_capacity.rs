@@ -61,6 +61,9 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
         WorkloadKind::TreeCopy(copy) => {
             vec![("files", copy.bytes().saturating_mul(2), volume)]
         }
+        WorkloadKind::Training(training) => {
+            vec![("files", training.dataset_bytes() / processes.max(1), volume)]
+        }
         WorkloadKind::TraceReplay(_) => Vec::new(),
     };
     for (field, bytes, volume) in parts {
@@ -79,8 +82,7 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
 
 /// Rejects files that exceed the devices of all servers together, where their size is known.
 fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    let parallel = all.parallel();
-    let (Some(parallel), WorkloadKind::Ior(ior)) = (parallel, &workload.kind) else {
+    let Some(parallel) = all.parallel() else {
         return Ok(());
     };
     let room = |alike: &UniformServers| {
@@ -102,7 +104,14 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
         }
     };
     let processes = u64::from(all.clients.processes) * u64::from(clients);
-    let bytes = ior.bytes_of_processes(workload.io.existing, processes);
+    let (field, bytes) = match &workload.kind {
+        WorkloadKind::Ior(ior) => (
+            "block",
+            ior.bytes_of_processes(workload.io.existing, processes),
+        ),
+        WorkloadKind::Training(training) => ("files", training.dataset_bytes()),
+        _ => return Ok(()),
+    };
     let room = rooms.into_iter().fold(0, u64::saturating_add);
     if bytes <= room {
         return Ok(());
@@ -113,7 +122,7 @@ fn servers_have_room(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
         Bytes(bytes),
         Bytes(room)
     );
-    Err(at.error("block", message))
+    Err(at.error(field, message))
 }
 
 impl Ior {

@@ -16,6 +16,7 @@ mod mix_sharing;
 mod operation_mix;
 mod pipeline;
 mod trace;
+mod training;
 mod tree_copy;
 
 pub use collective::{Collective, NoCollective, TwoPhase};
@@ -32,6 +33,7 @@ pub use mix_sharing::Sharing;
 pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Gaps, RecordFlags, Replay, TraceReplay};
+pub use training::{Loading, Training};
 pub use tree_copy::TreeCopy;
 
 use crate::Error;
@@ -82,6 +84,7 @@ kinds! {
         Pipeline = "pipeline",
         OperationMix = "operation-mix",
         TreeCopy = "tree-copy",
+        Training = "training",
     }
 }
 
@@ -95,7 +98,8 @@ impl WorkloadKind {
             WorkloadKind::Ior(_)
             | WorkloadKind::Mdtest(_)
             | WorkloadKind::Pipeline(_)
-            | WorkloadKind::TreeCopy(_) => false,
+            | WorkloadKind::TreeCopy(_)
+            | WorkloadKind::Training(_) => false,
         }
     }
 }
@@ -148,7 +152,7 @@ fn times_are_its_own(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
 
 /// Rejects existing or cached files where the names of the files are unknown.
 fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), Error> {
-    use WorkloadKind::{Ior, Pipeline, TraceReplay, TreeCopy};
+    use WorkloadKind::{Ior, Pipeline, TraceReplay, Training, TreeCopy};
     let kind = &workload.kind;
     let both = matches!(kind, Ior(_) | Pipeline(_));
     for (field, given, known) in [
@@ -156,7 +160,7 @@ fn existing_files_are_known(workload: &Workload, at: &Place<'_>) -> Result<(), E
         (
             "cached",
             workload.io.cached,
-            both || matches!(kind, TreeCopy(_) | TraceReplay(_)),
+            both || matches!(kind, TreeCopy(_) | TraceReplay(_) | Training(_)),
         ),
     ] {
         if given && !known {

@@ -88,7 +88,7 @@ def _growth(data: DesignData) -> list[Block]:
     years = f"{data.worksheet.capacity.years:g}"
     text = (
         f"The need grows to {size(last)} in {years} years, which is more than the usable capacity."
-        " The purchase plans have what is bought later; the total cost leaves it out."
+        " The total cost counts what is bought later, but not its power."
     )
     return [Paragraph("Growth", "heading"), Paragraph(text)]
 

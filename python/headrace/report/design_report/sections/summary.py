@@ -102,6 +102,9 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
         ("Total cost", [*parts(data.value("total-cost")), f" in {years} years", planned]),
         ("Cost of capacity", data.value("cost-per-tb")),
     ]
+    if "later-purchases" in data.figures:
+        rows.insert(2, ("Full after", data.value("full-after")))
+        rows.insert(3, ("Later purchases", data.value("later-purchases")))
     for part in data.shown.performance:
         given = performance_figures(part)["throughput"]
         value = data.notes.value(SHOWN, given)
@@ -121,7 +124,13 @@ def _facts(data: DesignData) -> list[tuple[str, Text]]:
             "Probability of data loss",
             [*parts(data.value("loss-probability")), f" in {loss} years", loss_years],
         ),
-        ("Downtime", [*parts(data.value("downtime")), " a month"]),
+        (
+            "Downtime",
+            [
+                *parts(data.value("downtime")),
+                " a month: servers, switches and quorum; without power, cables and planned work",
+            ],
+        ),
         ("Power", data.value("power")),
         ("Racks", data.value("racks")),
     ]

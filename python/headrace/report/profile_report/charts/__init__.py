@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from headrace.report.profile_report.chart import Chart
 from headrace.report.profile_report.charts import (
     application,
+    calls,
     cores,
     disks,
-    files,
     io_profile,
     memory,
     network,
-    processes,
     remote,
     requests,
     time_balance,
@@ -25,7 +24,7 @@ Charts = Callable[[ProfileData], Iterator[Chart]]
 OF_SAMPLES: tuple[Charts, ...] = (
     time_balance.charts,
     io_profile.charts,
-    processes.charts,
+    calls.activity,
     cores.charts,
     application.charts,
     disks.charts,
@@ -35,5 +34,5 @@ OF_SAMPLES: tuple[Charts, ...] = (
     remote.charts,
 )
 """Charts over time, in the order of the report."""
-OF_TRACE: tuple[Charts, ...] = (requests.charts, files.charts)
+OF_TRACE: tuple[Charts, ...] = (calls.latency, requests.charts)
 """Charts of the captured trace."""

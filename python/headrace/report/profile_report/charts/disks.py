@@ -12,9 +12,10 @@ from headrace.report.profile_report.time_chart import READ, WRITE, Level, Line, 
 def charts(data: ProfileData) -> Iterator[Chart]:
     """Yield a chart for each of the busiest disks."""
     for number, disk in enumerate(data.disks, 1):
+        other = "" if not data.own_disks or disk in data.own_disks else " (not of the directory)"
         yield from over_time(
             f"disk-{number}",
-            f"Disk {foreign(disk, 60)}",
+            f"Disk {foreign(disk, 60)}{other}",
             data,
             _panels(data, disk),
             "Operations, requests at the device, service time and utilisation. A queue longer than"

@@ -24,9 +24,9 @@ def sections(
     return [
         summary.section(data, of_samples[:1]),
         phases.section(data),
-        worksheet.section(data),
         charts.section(data, of_samples[1:]),
         trace.section(data, of_trace),
+        worksheet.section(data),
         prediction.section(data),
         glossary.section(data),
         provenance.section(data),

@@ -10,6 +10,8 @@ from headrace.report.profile_report.data import Document, ProfileData
 from headrace.views.profile_values import UNKNOWN, host_row
 
 PROCESSES = 6
+LEAST_CORES = 0.0005
+"""Processor time that is shown as more than 0.0 %."""
 CORES = 4
 CALLS = ("read", "write")
 STATES = ("user", "system", "nice", "idle", "iowait", "irq", "softirq", "steal")
@@ -84,8 +86,11 @@ def _processes(data: ProfileData) -> Table:
             )
             .sort(pl.col("user") + pl.col("system"), pl.col("pid"), descending=[True, False])
         )
-        left_out += max(table.height - PROCESSES, 0)
-        for row in table.head(PROCESSES).iter_rows(named=True):
+        is_active = pl.sum_horizontal("user", "system") >= LEAST_CORES
+        moves = pl.sum_horizontal("read_bytes_per_s", "write_bytes_per_s") > 0
+        busy = table.filter(is_active | moves).head(PROCESSES)
+        left_out += table.height - busy.height
+        for row in busy.iter_rows(named=True):
             rows.append([phase, str(row["pid"]), foreign(row["name"], 60), *_process(row)])
         kernel = part.mean("cpu.kernel_threads")
         if kernel is not None:
@@ -94,7 +99,7 @@ def _processes(data: ProfileData) -> Table:
     columns = ["Phase", "PID", "Name", "CPU %", "User %", "System %", "Memory", "Read MB/s"]
     note = "Means over the phase, in percent of one core; memory is the largest resident size."
     if left_out:
-        note += f" {left_out} less busy entries are left out."
+        note += f" Less busy and left out: {left_out}."
     return Table(
         "Processes by processor time (as top)",
         [*columns, "Written MB/s"],
@@ -134,14 +139,12 @@ def _disks(data: ProfileData) -> Table:
     rows = []
     for phase, part in _parts(data):
         seconds = float(part.lengths.sum())
-        for disk in part.instances("disk"):
+        for disk in data.disks:
             at = f"disk.{disk}"
             means = {
                 key: part.mean(f"{at}.{key}")
                 for key in ("reads_per_s", "writes_per_s", "read_bytes_per_s", "write_bytes_per_s")
             }
-            if not any(means.values()):
-                continue
             moved = [means[f"{way}_bytes_per_s"] for way in ("read", "write")]
             rows.append(
                 [
@@ -159,6 +162,5 @@ def _disks(data: ProfileData) -> Table:
             )
     columns = ["Phase", "Disk", "Reads/s", "Writes/s", "Read MB/s", "Written MB/s", "Read"]
     columns += ["Written", "Queue", "Read ms", "Write ms", "Utilised %"]
-    note = "Means over the phase. An array and its disks, or a disk and its partitions, count the"
-    note += " same data."
+    note = "Means over the phase, of all programs."
     return Table("Disks (as iostat)", columns, "ll" + "r" * 10, rows, note=note)

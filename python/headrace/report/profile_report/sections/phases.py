@@ -1,9 +1,28 @@
 """Phases with their verdict, evidence and advice."""
 
-from headrace.quantities import duration, figure, percent
-from headrace.report.document.content import Block, Bullets, Paragraph, Section, Table, foreign
+import msgspec
+
+from headrace.profile.document import Phase
+from headrace.quantities import duration
+from headrace.report.document.content import (
+    Block,
+    Bullets,
+    Paragraph,
+    Section,
+    Table,
+    foreign,
+    of_view,
+)
 from headrace.report.profile_report.data import ProfileData
-from headrace.views.profile_values import NO_VERDICT, by_level, share_of, speedup, with_unit
+from headrace.views import time_balance
+from headrace.views.profile import phases_table
+from headrace.views.profile_values import (
+    by_level,
+    error_text,
+    share_of,
+    speedup,
+    with_unit,
+)
 
 
 def section(data: ProfileData) -> Section:
@@ -12,36 +31,19 @@ def section(data: ProfileData) -> Section:
     if not data.phases:
         blocks.append(Paragraph("No phase: the recording has no complete interval."))
         return Section("phases", "Phases", blocks)
-    blocks += [_phases(data), _evidence(data), *_advice(data)]
+    phases = msgspec.convert(data.phases, list[Phase])
+    blocks.append(of_view(phases_table(phases, data.duration_s)))
+    if (balance := time_balance.table(data.balances)) is not None:
+        blocks.append(of_view(balance))
+    blocks += [_evidence(data), *_advice(data)]
     notes = [
-        f"Phase {number}: {foreign(note)}"
+        f"Phase {number}: {'; '.join(map(foreign, phase['notes']))}"
         for number, phase in enumerate(data.phases, 1)
-        for note in phase.get("notes") or []
+        if phase.get("notes")
     ]
     if notes:
         blocks.append(Bullets(notes))
     return Section("phases", "Phases", blocks)
-
-
-def _phases(data: ProfileData) -> Table:
-    rows = []
-    total = data.duration_s or 1.0
-    for number, phase in enumerate(data.phases, 1):
-        seconds = phase["to_s"] - phase["from_s"]
-        best = max(phase.get("advice") or [], key=lambda one: one["predicted_gain"], default=None)
-        rows.append(
-            [
-                str(number),
-                f"{figure(phase['from_s'])}",
-                f"{figure(phase['to_s'])}",
-                f"{percent(seconds / total)} %",
-                foreign(phase["verdict"] or NO_VERDICT, 40),
-                "none" if best is None else foreign(best["change"], 60),
-                "" if best is None else speedup(best["predicted_gain"]),
-            ]
-        )
-    columns = ["Phase", "From, s", "To, s", "Share", "Verdict", "Best advice", "Predicted"]
-    return Table("", columns, "lrrrlll", rows)
 
 
 def _evidence(data: ProfileData) -> Table:
@@ -68,7 +70,10 @@ def _advice(data: ProfileData) -> list[Block]:
         return []
     rows = []
     for level, advice in advised:
-        gains = ", ".join(f"phase {number}: {speedup(gain)}" for number, gain in advice.gains)
+        gains = ", ".join(
+            f"phase {number}: {speedup(gain)}, model error {error_text(error)}"
+            for number, gain, error in advice.gains
+        )
         rows.append(
             [
                 foreign(level, 20),
@@ -82,6 +87,7 @@ def _advice(data: ProfileData) -> list[Block]:
     columns = ["Level", "Change", "Description", "Predicted", "Saves", "Source"]
     note = (
         "The simulator predicts each change alone, from the captured trace. A saving is that of"
-        " the whole run if the other phases stay as they are."
+        " the whole run if the other phases stay as they are. The model error is the simulated"
+        " time of the phase without a change, compared with the recorded one."
     )
     return [Table("Advice", columns, "llwwrl", rows, note=note)]

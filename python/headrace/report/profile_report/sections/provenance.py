@@ -1,9 +1,20 @@
-"""Origin of the profile: program, machine, baseline and files."""
+"""Origin of the profile: machine, baseline and files."""
 
-from headrace.environment import KEYS, shown
+from headrace.environment import shown
 from headrace.report.document.content import Block, Bullets, Facts, Section, foreign
 from headrace.report.profile_report.data import ProfileData
 from headrace.views.profile_values import timestamp
+
+KEYS = {
+    "host": "Host",
+    "kernel": "Kernel",
+    "directory": "Directory",
+    "device": "Device",
+    "device_model": "Model of the device",
+    "device_kind": "Kind of the device",
+    "device_bytes": "Size of the device",
+}
+"""Facts of the environment that are in no other section, and their names."""
 
 
 def section(data: ProfileData) -> Section:
@@ -12,24 +23,20 @@ def section(data: ProfileData) -> Section:
     environment = profile.get("environment") or {}
     rows = [
         ("Headrace", foreign(profile.get("version", "unknown"), 60)),
-        ("Command", foreign(" ".join(map(str, profile.get("command") or [])), 4000)),
     ]
     if profile.get("id"):
         rows.append(("Identifier in the store", foreign(profile["id"], 60)))
     rows += [
-        (
-            key.removesuffix("_bytes").replace("_", " ").capitalize(),
-            foreign(shown(key, environment[key])),
-        )
-        for key in KEYS
+        (name, foreign(shown(key, environment[key])))
+        for key, name in KEYS.items()
         if environment.get(key) is not None
     ]
     baseline = profile.get("baseline") or {}
     if baseline:
-        rows.append(("Baseline", foreign(baseline.get("id", "without identifier"), 60)))
+        rows.append(("Baseline", foreign(baseline.get("id") or "without identifier", 60)))
         if baseline.get("started"):
             rows.append(("Baseline measured", timestamp(foreign(baseline["started"], 40))))
-        changed = baseline.get("outdated") or []
+        changed = baseline.get("changed_since") or []
         if changed:
             rows.append(("Changed since the baseline", foreign("; ".join(map(str, changed)))))
     for key in ("samples", "trace"):

@@ -13,16 +13,13 @@ from headrace.report.document.content import (
     foreign,
 )
 from headrace.report.profile_report.data import Document, ProfileData
-from headrace.views.profile_values import Change, changes, speedup, timestamp
+from headrace.views.profile_values import Change, changes, error_text, speedup, timestamp
 from headrace.views.time_balance import main_parts
 from headrace.views.verdict_words import verdict_words
 
 MOST_CHANGES = 3
 """Changes in the summary."""
-NOT_SEEN = (
-    "Sampling cannot show race conditions, deadlocks, sleeps inside the program and waits for"
-    " input (Hindman 2011, section 5.1)."
-)
+NOT_SEEN = "Sampling cannot show race conditions and deadlocks (Hindman 2011, section 5.1)."
 
 
 def section(data: ProfileData, pictures: Sequence[Picture]) -> Section:
@@ -48,7 +45,7 @@ def verdict(data: ProfileData) -> str:
         return f"The limit of {name} is unknown{why}"
     phases = data.phases
     limited = sum(phase["to_s"] - phase["from_s"] for phase in phases if phase["verdict"] == word)
-    total = sum(phase["to_s"] - phase["from_s"] for phase in phases)
+    total = data.duration_s
     share = f" for {percent(limited / total)} % of {duration(total)}" if total > 0 else ""
     parts = main_parts(data.balances)
     balance = f" Its time: {parts}." if parts else ""
@@ -58,10 +55,12 @@ def verdict(data: ProfileData) -> str:
 def best_change(change: Change, data: ProfileData) -> str:
     """Return a change as a sentence with its gain."""
     saved = f" ({percent(change.saved_s / data.duration_s)} %)" if data.duration_s > 0 else ""
-    phase, gain = max(change.gains, key=lambda pair: pair[1])
+    phase, gain, error = change.best
+    description = foreign(change.description).removesuffix(".")
+    known = "" if error is None else f" Error of the model there: {error_text(error)}."
     return (
-        f"{foreign(change.description)} Predicted: phase {phase} runs"
-        f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less."
+        f"{description[:1].upper()}{description[1:]}. Predicted: phase {phase} runs"
+        f" {speedup(gain)}, and the whole run takes {duration(change.saved_s)}{saved} less.{known}"
     )
 
 

@@ -1,7 +1,5 @@
 """The application I/O profiling worksheet, filled in (Hindman 2011, appendix C)."""
 
-import polars as pl
-
 from headrace.profile.interval_means import weighted_mean
 from headrace.profile.worksheet import MachineFacts, Processors
 from headrace.quantities import duration, figure, size, whole
@@ -44,7 +42,7 @@ def section(data: ProfileData) -> Section:
         )
     blocks.append(
         Paragraph(
-            "The I/O profiles of the application are the chart of the verdict and those below.",
+            "The I/O profiles of the application are the charts above.",
             "note",
         )
     )
@@ -225,15 +223,20 @@ def distribution(data: ProfileData) -> str:
 
 
 def _activity(data: ProfileData) -> float | None:
-    """Return the bytes per second that the application or, if unknown, the disks moved."""
+    """Return the bytes per second of the application's calls or of its devices, whichever is more.
+
+    Calls lack mapped files and asynchronous requests. If both are unknown, the disks count."""
     if not data.rates.height:
         return None
-    for names in (
-        ["tree.read_call_bytes_per_s", "tree.write_call_bytes_per_s"],
-        [f"disk.{disk}.{word}_bytes_per_s" for disk in data.disks for word in ("read", "write")],
-    ):
-        values = data.sum(*names) if names else pl.Series(dtype=pl.Float64)
-        mean = weighted_mean(values, data.lengths) if values.len() else None
-        if mean is not None:
-            return mean
-    return None
+    ways = ("read", "write")
+    means = [
+        weighted_mean(data.sum(*names), data.lengths)
+        for names in (
+            [f"tree.{way}_call_bytes_per_s" for way in ways],
+            [f"tree.{way}_bytes_per_s" for way in ways],
+            [f"disk.{disk}.{way}_bytes_per_s" for disk in data.disks for way in ways],
+        )
+        if names
+    ]
+    own = [mean for mean in means[:2] if mean is not None]
+    return max(own) if own else means[-1]

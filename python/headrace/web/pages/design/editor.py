@@ -13,7 +13,7 @@ from headrace.design.catalogue_file import DEFAULT
 from headrace.toml_positions import FieldPath
 from headrace.web.access.users import User
 from headrace.web.design.catalogues import open_catalogue
-from headrace.web.design.drafts import DraftError, Drafts
+from headrace.web.design.drafts import DraftError
 from headrace.web.design.fields import SheetSection, section_of, sections
 from headrace.web.design.sheet import (
     CheckedSheet,
@@ -23,7 +23,9 @@ from headrace.web.design.sheet import (
     load_sheet,
     page_of,
 )
+from headrace.web.draft_saver import DraftSaver
 from headrace.web.layout import heading, when_opened
+from headrace.web.pages.design.drafts import address
 from headrace.web.pages.design.form import SectionForm
 from headrace.web.scenario_text import UnchangeableText
 from headrace.web.site import site
@@ -54,15 +56,13 @@ class Editor:
     """A draft in a browser. Each change is saved at once."""
 
     def __init__(self, user: User, name: str, text: str) -> None:
-        self._user, self.name = user, name
-        self._drafts = Drafts(site().settings)
+        self._user, self._name = user, name
         self.sheet = Sheet(text)
         self.checked = CheckedSheet()
         self._shown = CheckedSheet()
         self.catalogue = DEFAULT
         """Name of the catalogue that the worksheet is compared with."""
-        self._saved = text
-        self._lock, self._turn = asyncio.Lock(), 0
+        self._lock = asyncio.Lock()
         self._after: list[Callable[[], Awaitable[None]]] = []
         self._forms: dict[str, SectionForm] = {}
         self._tabs: dict[str, ui.tab] = {}
@@ -70,8 +70,6 @@ class Editor:
         self._state = ui.label("").props('role="status" data-testid="state"')
         self._wrong = ui.label("").props('role="alert" data-testid="error"')
         self._wrong.classes("text-negative whitespace-pre-line").set_visibility(False)
-        self._reload = ui.button("Load it again", on_click=ui.navigate.reload).props("flat")
-        self._reload.set_visibility(False)
         self._contradictions = ui.element("div").classes("w-full").props('role="alert"')
         self._unknown = ui.expansion("").classes("w-full")
         self._unknown.props('data-testid="unknown"').set_visibility(False)
@@ -105,8 +103,15 @@ class Editor:
         with ui.element("div").classes("hr-sheet-text"):
             heading("Text (TOML)", 3)
             self._text = TomlEditor(
-                self.sheet.text, "Worksheet (TOML)", f"{self.name}.toml", self._typed
+                self.sheet.text, "Worksheet (TOML)", f"{self._name}.toml", self._typed
             )
+            name, text = self._name, self._text
+            self._saver = DraftSaver(self._user, "worksheets", address, text, name, name, None)
+
+    @property
+    def name(self) -> str:
+        """Name of the draft."""
+        return self._saver.name
 
     def on_checked(self, call: Callable[[], Awaitable[None]]) -> None:
         """Call a function after each check."""
@@ -167,34 +172,18 @@ class Editor:
             except UnchangeableText as error:
                 return str(error)
             self._text.text = self.sheet.text
-            await self._save()
+            await self._saver.save()
         await self.check()
         return None
 
     async def _typed(self) -> None:
         if self._text.text == self.sheet.text:
             return
-        self._turn += 1
-        turn = self._turn
-        await asyncio.sleep(PAUSE_S)
-        # Another key came meanwhile.
-        if turn != self._turn:
-            return
         async with self._lock:
             self.sheet.text = self._text.text
-            await self._save()
-        self._follow()
-        await self.check()
-
-    async def _save(self) -> None:
-        text, before = self.sheet.text, self._saved
-        try:
-            await run.io_bound(self._drafts.save, self._user.name, self.name, text, before)
-        except DraftError as error:
-            ui.notify(f"not saved: {error}", type="negative", timeout=0, close_button="Close")
-            self._reload.set_visibility(error.status == 409)
-            return
-        self._saved = text
+        if await self._saver.follow(PAUSE_S):
+            self._follow()
+            await self.check()
 
     def _follow(self) -> None:
         for form in self._forms.values():

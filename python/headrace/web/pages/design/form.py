@@ -12,6 +12,7 @@ from headrace.web.design.fields import Group, SheetField, SheetSection, shown
 from headrace.web.design.sheet import REFERENCES
 from headrace.web.field_control import field_control
 from headrace.web.layout import heading
+from headrace.web.typed import keep
 
 if TYPE_CHECKING:
     from headrace.web.pages.design.editor import Editor
@@ -120,6 +121,7 @@ class SectionForm:
             element.props["placeholder"] = field.default
         element.on_value_change(partial(self._entered, path))
         self._inputs[path] = element
+        keep(element, f"field {'.'.join(path)}", of_draft=True)
 
     def _input(self, path: FieldPath, field: SheetField, value: str) -> Any:
         choices = None

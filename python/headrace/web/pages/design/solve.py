@@ -16,6 +16,7 @@ from headrace.web.layout import heading
 from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.pages.jobs.words import moment
 from headrace.web.site import site
+from headrace.web.typed import keep
 
 if TYPE_CHECKING:
     from headrace.web.pages.design.editor import Editor
@@ -37,7 +38,7 @@ class SolvePanel:
                 value=editor.catalogue,
                 on_change=self._chosen,
             ).props("outlined dense stack-label")
-            self._catalogue.classes("min-w-[240px]")
+            keep(self._catalogue, "catalogue").classes("min-w-[240px]")
             file_button("Upload a catalogue", self._uploaded, largest=LARGEST_TEXT, props="flat")
         form = site().forms["design", "solve"]
         self._fields = command_fields(form, only=("budget", "seed", "everything"))

@@ -9,6 +9,7 @@ from headrace.web.jobs import RefusedRequest
 from headrace.web.layout import heading
 from headrace.web.page import NotThere, submit_and_follow, submit_button
 from headrace.web.site import site
+from headrace.web.typed import keep
 
 
 def change(user: User, identifier: str) -> None:
@@ -20,11 +21,13 @@ def change(user: User, identifier: str) -> None:
     request = job.request
     heading(job.title)
     ui.label(form.summary)
-    title = ui.input("Title", value=request.title).classes("w-full q-my-md")
+    title = keep(ui.input("Title", value=request.title), "title").classes("w-full q-my-md")
     title.props("outlined dense stack-label")
     fields = command_fields(form, values=request.values)
     inputs = {
-        name: ui.textarea(name, value=text).classes("w-full q-mt-md").props("outlined autogrow")
+        name: keep(ui.textarea(name, value=text), f"input {name}")
+        .classes("w-full q-mt-md")
+        .props("outlined autogrow")
         for name, text in request.inputs.items()
     }
     for area in inputs.values():

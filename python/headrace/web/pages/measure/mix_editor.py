@@ -11,6 +11,7 @@ from headrace.web.jobs.job import FormPart
 from headrace.web.layout import when_opened
 from headrace.web.mix import GROUPS, OWN, SHARED, SHARING, SIZES, Mix, mixes, percentages
 from headrace.web.mix import scenario_text as text_of
+from headrace.web.typed import keep
 
 DEFAULT = "mpfs-benchmark"
 SHARING_START = {"shared-read": 70.0, "shared-write": 30.0}
@@ -33,6 +34,7 @@ class MixEditor:
         ).classes("w-full q-mt-md")
         self._preset.props("outlined dense stack-label")
         self._preset.set_visibility(not sharing)
+        keep(self._preset, "preset mix")
         self._own = ui.switch("Change the mix", value=sharing)
         if sharing:
             self._own.set_visibility(False)
@@ -62,7 +64,23 @@ class MixEditor:
                 when_opened(further, partial(self._groups_of, rest))
         ui.button("Scale to 100 %", on_click=self._scale).props("outline")
         with ui.element("fieldset").classes("w-full hr-fields"):
-            ui.element("legend").classes("font-bold")._text = "Files, order and sharing"
+            ui.element("legend").classes("font-bold")._text = "Sharing"
+            self._sharing = ui.select(
+                SHARING,
+                label="Operations on the shared file",
+                value="client" if sharing else "none",
+            )
+            self._clients = _number("Clients", "groups of processes", 1)
+            self._processes = _number("Processes of each client", "", 4 if sharing else None)
+        for number, element in enumerate((self._sharing, self._clients, self._processes)):
+            keep(element, f"sharing {number}").props("outlined dense stack-label")
+        with ui.expansion("Files and order", value=not sharing).classes("w-full") as files:
+            self._open_files = partial(files.set_value, True)
+            when_opened(files, self._draw_files)
+        self._error = ui.label().classes("text-negative").props('role="alert"')
+
+    def _draw_files(self) -> None:
+        with ui.element("div").classes("hr-fields"):
             self._sizes = ui.select(SIZES, label="File sizes", value="")
             self._files = _number("Number of files", "empty: as the preset says")
             self._bytes = ui.input("Bytes of files for each operation/s", value="")
@@ -75,22 +93,14 @@ class MixEditor:
             self._length = _number("Length of a burst", "writes")
             self._random = ui.input("Random access from file size", value="")
             self._random.props('hint="such as 1 MiB; smaller files are read in order"')
-            self._sharing = ui.select(
-                SHARING,
-                label="Operations on the shared file",
-                value="client" if sharing else "none",
-            )
-            self._clients = _number("Clients", "groups of processes", 1)
-            self._processes = _number("Processes of each client", "", 4 if sharing else None)
-        for element in self._elements():
-            element.props("outlined dense stack-label")
-        self._error = ui.label().classes("text-negative").props('role="alert"')
+        for number, element in enumerate(self._elements()):
+            keep(element, f"mix {number}").props("outlined dense stack-label")
 
     def _elements(self) -> list[Any]:
         return [
             *(self._sizes, self._files, self._bytes, self._directories),
             *(self._links, self._append, self._groups, self._burst, self._length),
-            *(self._random, self._sharing, self._clients, self._processes),
+            self._random,
         ]
 
     def _groups_of(self, groups: dict[str, tuple[str, ...]]) -> None:
@@ -104,6 +114,7 @@ class MixEditor:
                         )
                         field.props("outlined dense stack-label").classes("w-36")
                         field.on_value_change(partial(self._entered, name))
+                        keep(field, f"share {name}")
 
     def _entered(self, name: str, event: events.ValueChangeEventArguments[Any]) -> None:
         self._weights[name] = event.value
@@ -132,6 +143,8 @@ class MixEditor:
         def whole(field: ui.number) -> int | None:
             return None if field.value is None else int(field.value)
 
+        # It draws the fields, if they are not yet.
+        self._open_files()
         weights = {name: float(value) for name, value in self._weights.items() if value}
         shares = self._sharing.value if SHARED & weights.keys() else "none"
         return Mix(

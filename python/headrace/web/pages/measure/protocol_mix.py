@@ -5,6 +5,7 @@ from nicegui import ui
 from headrace.measure.tuning import TARGETS
 from headrace.web.jobs import RefusedRequest
 from headrace.web.jobs.job import FormPart
+from headrace.web.typed import keep
 
 OWN = "target.toml"
 EXAMPLE = "\n".join(f"{name} = {value}" for name, value in TARGETS["sfs-nfsv3"].items())
@@ -19,8 +20,10 @@ class ProtocolMix:
 
     def __init__(self) -> None:
         ui.label(f"Targets that are known: {', '.join(TARGETS)}.").classes("text-sm")
-        self._own = ui.switch("Enter a mix of NFS or CIFS operations as the target")
-        self._text = ui.textarea("Wanted mix", value=EXAMPLE).classes("w-full font-mono")
+        own = ui.switch("Enter a mix of NFS or CIFS operations as the target")
+        self._own = keep(own, "own target")
+        self._text = keep(ui.textarea("Wanted mix", value=EXAMPLE), "wanted mix")
+        self._text.classes("w-full font-mono")
         self._text.props("outlined autogrow").props["hint"] = HINT
         self._text.bind_visibility_from(self._own, "value")
 

@@ -7,6 +7,7 @@ from nicegui import ui
 from headrace._core import Loaded, ScenarioError, workloads
 from headrace.web.jobs import RefusedRequest
 from headrace.web.jobs.job import FormPart
+from headrace.web.typed import keep
 
 NAME = "scenario.toml"
 
@@ -31,6 +32,8 @@ class ScenarioField:
             "The system of the scenario is ignored: the same text can be simulated."
         )
         self._text.on_value_change(lambda: setattr(self._text, "error", None))
+        keep(self._preset, "preset")
+        keep(self._text, "scenario")
 
     def part(self) -> FormPart:
         """Return the scenario of the request. Raises RefusedRequest."""

@@ -11,6 +11,7 @@ from headrace.web.layout import heading
 from headrace.web.pages.monitors.events import EventTable
 from headrace.web.pages.monitors.words import STYLE, clock_text, facts_text, seen_text, state_icon
 from headrace.web.site import site
+from headrace.web.typed import keep
 
 EVERY_S = 2.0
 GRID = (
@@ -117,7 +118,9 @@ def _adding(user: User, refresh: object) -> None:
         return
     with ui.row().classes("items-start w-full"):
         url = ui.input("URL", placeholder="http://node1:8181").props("outlined dense stack-label")
+        keep(url, "url")
         name = ui.input("Name").props('outlined dense stack-label hint="By default its host name"')
+        keep(name, "name")
         token = ui.input("Token", password=True).props(
             "outlined dense stack-label autocomplete=off"
         )

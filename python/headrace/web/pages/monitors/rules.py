@@ -8,6 +8,7 @@ from headrace.web.access.users import User
 from headrace.web.layout import heading
 from headrace.web.site import site
 from headrace.web.tables import show_table
+from headrace.web.typed import forget, keep
 
 COLUMNS = ("Rule", "Monitor", "State", "Holds if", "Samples", "Reason shown", "Source")
 
@@ -42,7 +43,8 @@ def rules(user: User) -> None:
         " example:"
     )
     _toml(EXAMPLE)
-    area = ui.textarea("Own rules", value=site().monitors.own_rules()).classes("w-full q-my-sm")
+    area = keep(ui.textarea("Own rules", value=site().monitors.own_rules()), "rules")
+    area.classes("w-full q-my-sm")
     area.props('outlined autogrow input-class="font-mono" spellcheck=false')
     message = ui.label().props('role="alert"').classes("text-negative whitespace-pre-line")
     done = ui.label().props('role="status"')
@@ -55,6 +57,7 @@ def rules(user: User) -> None:
         except (ValueError, OSError) as error:
             message.set_text(str(error))
             return
+        forget("rules")
         done.set_text("Saved and in use.")
         show()
 

@@ -13,6 +13,7 @@ from headrace.web.profile_charts import profile_document, read_samples
 from headrace.web.profiles import COMMAND, DIRECTORY, REPORT, chunks, directory_of, trace_of
 from headrace.web.result_views import profile as view
 from headrace.web.site import site
+from headrace.web.typed import keep
 from headrace.web.uploads import RefusedUpload
 
 MACHINE = "machine.toml"
@@ -118,7 +119,8 @@ def _evaluate(job: Job, user: User) -> None:
             "Evaluates the recording once more: predictions then use the machine of this text, as"
             " headrace calibrate or headrace baseline --save-machine writes it, or a scenario."
         )
-        text = ui.textarea("Machine (TOML)").classes("w-full font-mono").props("outlined autogrow")
+        text = keep(ui.textarea("Machine (TOML)"), "machine").props("outlined autogrow")
+        text.classes("w-full font-mono")
         error = ui.label().classes("text-negative").props('role="alert"')
 
         async def start() -> None:

@@ -13,9 +13,13 @@ from headrace.store.filters import By
 from headrace.views.comparison import group_names
 from headrace.web.access.users import User
 from headrace.web.charts import Chart
+from headrace.web.layout import when_opened
 from headrace.web.page import address_of
 from headrace.web.pages.results.figures import shown_value, title
 from headrace.web.site import site
+
+MOST_CHARTS = 2
+"""Charts that are open: with some hundred results they take long to draw."""
 
 
 async def build(user: User, ids: str = "", by: str = "", name: str = "", step: str = "") -> None:
@@ -64,18 +68,26 @@ def _charts(compared: Mapping[str, Any]) -> None:
         of_it = by_figure.setdefault(row["figure"], {}).setdefault(row["group"], {})
         of_it[row["operation"]] = shown_value(row["figure"], row["value"])
     names = group_names(compared)
-    with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
-        for figure, groups in by_figure.items():
-            if len(groups) < 2:
-                continue
-            operations = list(dict.fromkeys(name for of_it in groups.values() for name in of_it))
-            Chart(
-                title(figure),
-                "operation",
-                title(figure),
-                [
-                    Series(names[group], operations, [of_it.get(key) for key in operations], "bar")
-                    for group, of_it in groups.items()
-                ],
-                x_kind="category",
-            )
+
+    def draw(figures: list[str]) -> None:
+        with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-4 w-full"):
+            for figure in figures:
+                _chart(figure, by_figure[figure], names)
+
+    shown = [figure for figure, groups in by_figure.items() if len(groups) > 1]
+    draw(shown[:MOST_CHARTS])
+    if len(shown) > MOST_CHARTS:
+        rest = ", ".join(title(figure) for figure in shown[MOST_CHARTS:])
+        with ui.expansion("Further charts", caption=rest).classes("w-full") as box:
+            when_opened(box, lambda: draw(shown[MOST_CHARTS:]))
+
+
+def _chart(
+    figure: str, groups: Mapping[str, Mapping[str, float]], names: Mapping[str, str]
+) -> None:
+    operations = list(dict.fromkeys(name for values in groups.values() for name in values))
+    series = [
+        Series(names[group], operations, [values.get(key) for key in operations], "bar")
+        for group, values in groups.items()
+    ]
+    Chart(title(figure), "operation", title(figure), series, x_kind="category")

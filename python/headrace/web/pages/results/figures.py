@@ -1,11 +1,14 @@
 """Figures of results as texts of a table."""
 
+import re
 from collections.abc import Mapping
 
 from headrace.render.echarts import number_text
 
 FACTORS = {"throughput_bytes_per_s": 1e-6, "operations_per_s": 1.0}
 """Factor to the unit in which a figure is shown. Times are shown in ms."""
+POINT = re.compile(r"[ =/]")
+"""Part of the name of a point, step or job, which no operation has."""
 
 
 def shown_value(figure: str, value: float) -> float:
@@ -20,15 +23,16 @@ def title(figure: str) -> str:
 
 
 def figure_text(figures: Mapping[str, Mapping[str, float]], figure: str) -> str:
-    """Return a figure of all operations, or the sum or largest of each if there is none of all.
+    """Return a figure of all operations, or what stands for those of each.
 
-    Throughputs and rates of single operations are added, latencies are not: the largest stands for
-    them.
+    Throughputs and rates of operations are added, and the largest latency is shown. Points of a
+    range and jobs did not run together: their highest throughput or rate is shown.
     """
-    of_all = figures.get("all", {}).get(figure)
-    single = [row[figure] for name, row in figures.items() if figure in row and " " not in name]
-    if of_all is None:
-        if not single:
-            return ""
-        of_all = sum(single) if figure in FACTORS else max(single)
-    return number_text(shown_value(figure, of_all))
+    summed = figures.get("all", {}).get(figure, figures.get("kept up", {}).get(figure))
+    values = {name: row[figure] for name, row in figures.items() if figure in row}
+    single = [value for name, value in values.items() if not POINT.search(name)]
+    if summed is None and single:
+        summed = sum(single) if figure in FACTORS else max(single)
+    elif summed is None and figure in FACTORS:
+        summed = max(values.values(), default=None)
+    return "" if summed is None else number_text(shown_value(figure, summed))

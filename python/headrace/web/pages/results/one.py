@@ -21,6 +21,7 @@ from headrace.web.page import NotThere, on_typed
 from headrace.web.result_views import show_result
 from headrace.web.results import change_labels, may_change, remove
 from headrace.web.site import site
+from headrace.web.typed import forget, keep
 
 
 async def build(user: User, identifier: str) -> None:
@@ -136,7 +137,7 @@ def _labels(user: User, entry: ShownResult) -> None:
                     removal.props(f'aria-label="Remove the label {_plain(key)}"')
             if not changeable:
                 return
-            new = ui.input("New label", placeholder="disks=new").props("dense")
+            new = keep(ui.input("New label", placeholder="disks=new"), "label").props("dense")
 
             async def add() -> None:
                 key, equals, value = (new.value or "").partition("=")
@@ -150,9 +151,11 @@ def _labels(user: User, entry: ShownResult) -> None:
 
     show_chips()
     note = ui.textarea("Note", value=labels.get("note", "")).classes("w-full").props("autogrow")
+    keep(note, "note")
 
     async def keep_note() -> None:
         await change({"note": note.value or None})
+        forget("note")
 
     if changeable:
         on_typed(note, "change", keep_note)

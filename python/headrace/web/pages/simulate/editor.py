@@ -53,8 +53,16 @@ class Editor:
         self._complete.on_value_change(self._explain)
 
     def save_as(self, address: Address, title: str, source: str | None) -> None:
-        """Save what is typed as a draft, and show its name. Parameters are those of DraftSaver."""
-        self._saver = DraftSaver(self._user, "scenarios", address, self._editor, title, source)
+        """Save what is typed as a draft, and show its name."""
+        self._saver = DraftSaver(
+            self._user,
+            "scenarios",
+            lambda name: address.with_values(draft=name),
+            self._editor,
+            address.value("draft"),
+            title,
+            source,
+        )
 
     def on_checked(self, call: Callable[[], Awaitable[None]]) -> None:
         """Call a function after each check."""

@@ -13,6 +13,7 @@ from headrace.web.layout import when_opened
 from headrace.web.scenario_draft import GivenField, ScenarioDraft
 from headrace.web.scenario_schema import Explained, ScenarioField
 from headrace.web.scenario_text import UnchangeableText, path_text
+from headrace.web.typed import keep, typed_entries
 
 PAUSE_MS = 300
 """Milliseconds without a key before a value counts."""
@@ -100,6 +101,7 @@ class ScenarioForm:
             control.classes("col").style("min-width: 0")
             control.on_value_change(partial(self._changed, path))
             self._controls[path] = control
+            keep(control, f"field {label}", of_draft=True)
             ui.button(icon="delete", on_click=partial(self._remove, path)).props(
                 "flat dense"
             ).props["aria-label"] = f"Remove {label}"
@@ -144,6 +146,8 @@ class _Adder:
         self._chosen.classes("w-full")
         self._place = ui.element("div").classes("w-full")
         self._value: Any = None
+        keep(self._chosen, "added field")
+        self._typed = typed_entries()
 
     def refresh(self) -> None:
         """Offer the fields that the text does not give now."""
@@ -154,6 +158,7 @@ class _Adder:
         if options != self._chosen.options:
             chosen = self._chosen.value if self._chosen.value in options else None
             self._chosen.set_options(options, value=chosen)
+            self._typed.retry()
 
     def _choose(self) -> None:
         self._place.clear()
@@ -173,6 +178,7 @@ class _Adder:
             with ui.row().classes("w-full items-start no-wrap gap-2"):
                 self._value = _control(field, f"Value of {path_text(field.path)}", entered)
                 self._value.classes("col").style("min-width: 0")
+                keep(self._value, f"value of {path_text(field.path)}")
                 ui.button("Add", on_click=partial(self._add, field.path))
 
     def _add(self, path: FieldPath) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from itertools import count
 from typing import Any, TypeAlias
 
 import msgspec
@@ -22,6 +23,7 @@ from headrace.web.pages.simulate.form import field_offers
 from headrace.web.pages.simulate.job_panel import JobPanel, request_of
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.site import site
+from headrace.web.typed import forget, keep, typed_entries
 
 STUDIES = {
     "whatif": "What would help? Changes each resource and kind in turn.",
@@ -47,6 +49,8 @@ LINKED = {
 MOST_CHECKED = 20
 """Values of a field that are checked before the start."""
 RELATIONS = ("<=", ">=")
+VARIED, LIMIT = "varied ", "constraint "
+"""First words of the names under which rows are kept."""
 GOALS = ("maximise", "minimise", "subject_to")
 Rows: TypeAlias = Callable[[], Awaitable[list[str]]]
 """Checks rows of a form and returns their values. Raises RefusedRequest."""
@@ -79,7 +83,7 @@ class Studies:
         start = submit_button(f"Start {name}", partial(self._start, name, fields, rows))
         start.classes("q-mt-sm")
 
-    def refresh(self) -> None:
+    async def refresh(self) -> None:
         """Offer the fields that the scenario has now."""
         for axes in self._axes:
             axes.refresh()
@@ -120,6 +124,9 @@ class _Axes:
         ).props("outlined dense stack-label input-debounce=0")
         self._chosen.classes("w-full q-mb-sm")
         self._place = ui.element("div").classes("w-full")
+        for name in typed_entries().pending:
+            if name.startswith(VARIED):
+                self._row(name.removeprefix(VARIED))
 
     def refresh(self) -> None:
         options = field_offers(self._draft.fields())
@@ -128,18 +135,21 @@ class _Axes:
 
     def _add(self) -> None:
         path = self._chosen.value
-        if path is None or path in self._values:
-            return
+        if path is not None and path not in self._values:
+            self._row(path)
+            self._chosen.value = None
+
+    def _row(self, path: str) -> None:
         hint = "Values with their units: 1, 2, 4; or a range: 1..8:4, 1..8:log4."
         with self._place, ui.row().classes("w-full items-start no-wrap q-mb-sm") as row:
             value = field_control("text", "", label=path, named=path, hint=hint)
-            self._values[path] = value.classes("col")
+            self._values[path] = keep(value, f"{VARIED}{path}").classes("col")
             button = ui.button(icon="delete", on_click=partial(self._remove, path, row))
             button.props(f'flat dense aria-label="Remove {path}"')
-        self._chosen.value = None
 
     def _remove(self, path: str, row: ui.row) -> None:
         del self._values[path]
+        forget(f"{VARIED}{path}")
         row.delete()
 
     async def values(self) -> list[str]:
@@ -174,8 +184,13 @@ class _Limits:
         self._limits: list[tuple[Any, Any, Any]] = []
         self._place = ui.element("div").classes("w-full")
         ui.button("Add a constraint", icon="add", on_click=self._add).props("flat")
+        self._numbers = count()
+        typed = [name.split()[1] for name in typed_entries().pending if name.startswith(LIMIT)]
+        for _ in range(max((int(number) + 1 for number in typed), default=0)):
+            self._add()
 
     def _add(self) -> None:
+        number = next(self._numbers)
         with self._place, ui.row().classes("w-full items-start q-mb-sm") as row:
             figure = ui.select(list(GOAL_FIGURES), label="Figure", value="latency_p99")
             relation = ui.select(list(RELATIONS), label="Relation", value="<=")
@@ -183,9 +198,13 @@ class _Limits:
             limit = field_control("text", "", label="Limit", named="Limit", hint=hint)
             entry = (figure.props("outlined dense"), relation.props("outlined dense"), limit)
             self._limits.append(entry)
+            names = [f"{LIMIT}{number} {part}" for part in ("figure", "relation", "limit")]
+            for name, field in zip(names, entry, strict=True):
+                keep(field, name)
 
             def remove() -> None:
                 self._limits.remove(entry)
+                forget(*names)
                 row.delete()
 
             button = ui.button(icon="delete", on_click=remove)

@@ -1,11 +1,13 @@
 """A scenario on the page: form, text, and what is done with it."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from nicegui import run, ui
 
 from headrace.web.access.users import User
+from headrace.web.layout import when_opened
 from headrace.web.net_view import NetView
 from headrace.web.page import Address, submit_button
 from headrace.web.pages.simulate.editor import Editor
@@ -15,6 +17,7 @@ from headrace.web.pages.simulate.studies import Studies
 from headrace.web.scenario_draft import ScenarioDraft
 from headrace.web.scenario_sources import Opened, simulated_document
 from headrace.web.site import site
+from headrace.web.typed import forget
 
 
 class NetTab:
@@ -46,6 +49,9 @@ class NetTab:
         prepared = await asyncio.to_thread(NetView.prepare, answer.result["structure"])
         with self._place:
             NetView(prepared)
+
+
+Panel = SliderPanel | Studies | NetTab
 
 
 class Workbench:
@@ -81,12 +87,19 @@ class Workbench:
         with ui.tab_panels(tabs, value=shown, animated=False).classes("w-full"):
             with ui.tab_panel("Result").classes("q-px-none"):
                 result = ui.element("div").classes("w-full")
-            with ui.tab_panel("Sliders").classes("q-px-none"):
-                sliders = SliderPanel(self._draft, self._editor.show_text)
-            with ui.tab_panel("Studies").classes("q-px-none"):
-                studies = Studies(self._user, self._draft, self._address)
-            with ui.tab_panel("Net").classes("q-px-none"):
-                net = NetTab(self._draft)
+            panels: dict[str, Panel] = {}
+            ways: dict[str, Callable[[], Panel]] = {
+                "Sliders": lambda: SliderPanel(self._draft, self._editor.show_text),
+                "Studies": lambda: Studies(self._user, self._draft, self._address),
+                "Net": lambda: NetTab(self._draft),
+            }
+            for name, way in ways.items():
+
+                def draw(name: str = name, way: Callable[[], Panel] = way) -> None:
+                    panels[name] = way()
+
+                with ui.tab_panel(name).classes("q-px-none"):
+                    when_opened(tabs, draw, name)
         with self._editor.bar:
             self._panel = JobPanel(self._user, self._address, "run", result)
         if source is not None and source.result:
@@ -98,12 +111,8 @@ class Workbench:
             )
 
         async def opened() -> None:
-            if tabs.value == "Sliders":
-                await sliders.refresh()
-            elif tabs.value == "Studies":
-                studies.refresh()
-            elif tabs.value == "Net":
-                await net.refresh()
+            if tabs.value in panels:
+                await panels[tabs.value].refresh()
 
         tabs.on_value_change(opened)
         self._editor.on_checked(opened)
@@ -121,4 +130,5 @@ class Workbench:
             ui.notify("The scenario has an error: correct it first.", type="negative")
             return
         tabs.value = "Result"
+        forget("tab")
         await self._panel.submit(request_of(self._draft, "run"))

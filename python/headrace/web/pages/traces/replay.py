@@ -7,6 +7,7 @@ from headrace.web.jobs import JobRequest, RefusedRequest
 from headrace.web.layout import heading
 from headrace.web.page import submit_and_follow, submit_button
 from headrace.web.traces import complete_systems, replay_scenario
+from headrace.web.typed import keep
 
 REPLAYS = {
     "closed": "closed: each request when the previous one is done",
@@ -24,7 +25,7 @@ def draw_replay(user: User, name: str) -> None:
     replay = ui.select(REPLAYS, label="Times", value="closed", on_change=lambda: fill())
     for box in (system, replay):
         box.classes("w-full q-mb-md").props("outlined dense stack-label")
-    text = ui.textarea("Scenario (TOML)").classes("w-full q-mb-md")
+    text = keep(ui.textarea("Scenario (TOML)"), "scenario").classes("w-full q-mb-md")
     text.props("outlined autogrow stack-label input-class=font-mono")
     error = ui.label().classes("text-negative").props('role="alert"')
 
@@ -45,4 +46,6 @@ def draw_replay(user: User, name: str) -> None:
             error.set_text(str(refused))
 
     fill()
+    keep(system, "system")
+    keep(replay, "times")
     submit_button("Simulate", start, icon="play_arrow")

@@ -1,0 +1,76 @@
+"""`headrace bench training`."""
+
+import math
+import tomllib
+from typing import Annotated as A
+from typing import Literal
+
+from headrace.cli.bench.documents import Csv
+from headrace.cli.bench.options import RepetitionsOfScenario, Space
+from headrace.cli.bench.run import measure_and_print
+from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, ShowProgress
+from headrace.cli.store_options import Labels, Stored
+from headrace.commands.fields import BelowDirectory, Sets
+from headrace.commands.parameters import Help
+
+Preset = Literal["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"]
+
+
+def training(
+    directory: BelowDirectory,
+    preset: A[Preset, Help("Training whose samples, batches and times are taken.")] = "unet3d",
+    accelerators: A[int, Help("Emulated accelerators of this host.", least=1, most=4096)] = 1,
+    steps: A[int, Help("Steps of each accelerator in an epoch.", least=1)] = 10,
+    files: A[
+        int | None,
+        Help("Files of the dataset; by default as many as give each step new samples.", least=1),
+    ] = None,
+    sets: Sets = (),
+    space: Space = None,
+    as_json: AsJson = False,
+    output: ResultFile = None,
+    csv: Csv = None,
+    plot: PlotDirectory = None,
+    repeats: RepetitionsOfScenario = None,
+    label: Labels = (),
+    stored: Stored = True,
+    keep: KeepFiles = False,
+    show_progress: ShowProgress = True,
+) -> int:
+    """Measure how well a file system feeds accelerators in training.
+
+    Loaders read samples as those of MLPerf Storage do; the computation of accelerators is a pause.
+    Prints their utilisation (AU), samples a second, and what they wait for. The dataset is made in
+    a directory of the benchmark's own below DIR, which is removed at the end. --set gives any other
+    field, such as workload.0.loaders=8.
+    """
+    text = scenario(preset, accelerators, steps, files)
+    return measure_and_print(
+        text,
+        directory,
+        sets=sets,
+        repeats=repeats,
+        as_json=as_json,
+        csv=csv,
+        output=output,
+        plot=plot,
+        label=label,
+        stored=stored,
+        keep=keep,
+        show_progress=show_progress,
+    )
+
+
+def scenario(preset: str, accelerators: int, steps: int, files: int | None) -> str:
+    """Return a training as a scenario."""
+    from headrace.measure.workload import load_with_sets
+
+    head = f'name = "{preset}"\n[clients]\nprocesses = {accelerators}\n'
+    own = f'[[workload]]\npreset = "{preset}"\nsteps = {steps}\n'
+    if files is None:
+        many = 10_000 * accelerators
+        whole = load_with_sets(f"{head}{own}files = {many}\n", ())
+        fields = tomllib.loads(whole.toml)["workload"][0]
+        samples = steps * fields["batch"] * accelerators
+        files = max(math.ceil(samples / fields["samples_per_file"]), accelerators)
+    return f"{head}{own}files = {files}\n"

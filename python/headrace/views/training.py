@@ -1,0 +1,69 @@
+"""A training: utilisation of accelerators, and what they wait for."""
+
+from collections.abc import Sequence
+
+from headrace.quantities import figure, milliseconds, percent, whole
+from headrace.render import units
+from headrace.render.blocks import Block, Column, Note, Table
+from headrace.training import Durations, Training
+
+
+def tables(trainings: Sequence[Training]) -> list[Block]:
+    """Return the utilisation of each training, and a sentence on what its accelerators wait for."""
+    blocks: list[Block] = []
+    for one in trainings:
+        blocks.append(_table(one))
+        blocks.append(Note(sentence(one)))
+        if one.checkpoint is not None:
+            blocks.append(Note(_checkpoints(one.checkpoint)))
+    return blocks
+
+
+def main_figures(training: Training) -> dict[str, str]:
+    """Return the figures that a reader looks at first, by name."""
+    figures = {"accelerators": whole(training.accelerators)}
+    if training.utilisation is not None:
+        figures["accelerator utilisation (AU)"] = f"{percent(training.utilisation)} %"
+    if training.samples_per_second is not None:
+        figures["samples"] = f"{figure(training.samples_per_second)} /s"
+    return figures
+
+
+def _table(training: Training) -> Table:
+    time = training.accelerator_time
+    step = training.step
+    columns = [
+        Column("accelerators", [training.accelerators], units.COUNT),
+        Column("AU %", [training.utilisation], units.SHARE),
+        Column("samples/s", [training.samples_per_second], units.FIGURE),
+        Column("MB/s", [training.bytes_per_second], units.THROUGHPUT),
+        Column("step ms", [None if step is None else step.mean], units.MILLISECONDS),
+        Column("p99 ms", [None if step is None else step.p99], units.MILLISECONDS, 1),
+        Column("waits for data %", [time.data], units.SHARE),
+        Column("for others %", [time.others], units.SHARE, 1),
+    ]
+    return Table("Training", columns)
+
+
+def sentence(training: Training) -> str:
+    """Return what accelerators and their loaders do, in words."""
+    own, loaders = training.accelerator_time, training.loader_time
+    if own.data + own.others < 0.005:
+        text = "The accelerators wait for nothing"
+    else:
+        text = f"The accelerators wait {percent(own.data)} % of the time for a batch"
+        if own.others >= 0.005:
+            text += f" and {percent(own.others)} % for each other"
+    return (
+        f"{text}; their loaders read for {percent(loaders.reading)} % of the time, decode for"
+        f" {percent(loaders.decoding)} %, and are idle for {percent(loaders.idle)} %."
+    )
+
+
+def _checkpoints(checkpoints: Durations) -> str:
+    number = whole(checkpoints.count)
+    return (
+        f"{number} checkpoint{'' if checkpoints.count == 1 else 's'} of"
+        f" {milliseconds(checkpoints.mean)} ms on average, {milliseconds(checkpoints.max)} ms at"
+        " most."
+    )
