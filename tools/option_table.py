@@ -77,6 +77,7 @@ TWO_MEANINGS = {
     "--file-system": FILTERS,
     "--label": FILTERS,
     "--playback": "headrace net draw plays the file that other commands write",
+    "--steps": "firings of a net, or steps of a training",
 }
 """Words with several meanings, with the reason."""
 

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! Steps, order of samples and utilisation are those of DLIO 2.0.0 (main.py,
-//! utils/statscounter.py). Where batches are the loaders' work, loader n makes every n-th batch, and
-//! all run ahead by `prefetch` batches, each by one at least, as the workers of PyTorch's DataLoader
-//! do. Where samples are their work, a batch takes what comes first of all files in progress.
+//! utils/statscounter.py). Where batches are the loaders' work, loader n makes every n-th batch. All
+//! run ahead by `prefetch` batches, each by one at least, as PyTorch's workers do. Where samples are
+//! their work, a batch takes what comes first of all files in progress.
 //!
 //! Ranks: all accelerators, then the first loader of each, the second, and so on.
 //!
@@ -37,7 +37,7 @@ pub struct TrainingApplication {
     /// Steps of each epoch.
     steps: u64,
     accelerators: Vec<Accelerator>,
-    /// Those of one accelerator lie as far apart as there are accelerators.
+    /// Loaders of one accelerator lie as far apart as there are accelerators.
     loaders: Vec<Loader>,
     /// Accelerators that have come to the next meeting, and meetings that have ended.
     arrived: usize,
@@ -81,7 +81,7 @@ struct Accelerator {
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Between,
-    /// So many bytes are read, and so many samples decoded.
+    /// Bytes that are read, and samples that are decoded.
     Reading(u64, u64),
     Closing,
     Closed,
@@ -99,7 +99,7 @@ struct Loader {
     spent: Spent,
 }
 
-/// What a loader opens, reads and closes.
+/// Range of a file that a loader opens, reads and closes.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     file: u32,
@@ -109,7 +109,7 @@ struct Piece {
 }
 
 impl TrainingApplication {
-    /// The workload of so many accelerators.
+    /// The workload of a number of accelerators.
     #[must_use]
     pub fn new(spec: &Training, accelerators: u32, seed: u64) -> TrainingApplication {
         let ordered = match spec.loading {
@@ -209,7 +209,7 @@ impl TrainingApplication {
         (length(x) * length(y)) as u64
     }
 
-    /// What a loader reads next; none behind the last file.
+    /// Next piece of a loader; none behind the last file.
     fn piece(&self, accelerator: usize, loader: &Loader) -> Option<Piece> {
         let number = self.accelerators.len() as u64;
         let in_a_file = u64::from(self.spec.samples_per_file);
@@ -553,7 +553,7 @@ impl TrainingApplication {
         loader.number = first as u64;
     }
 
-    /// Processor time for samples of so many bytes in all; none if they take none.
+    /// Processor time for samples and their bytes; none if they take none.
     fn time_to_decode(&self, samples: u64, bytes: u64) -> Option<Span> {
         let of_bytes = self.spec.time_per_byte.0 * bytes as f64;
         let seconds = of_bytes + self.spec.time_per_sample.0 * samples as f64;
@@ -581,7 +581,7 @@ impl Application for TrainingApplication {
         (self.accelerators.len() + self.loaders.len()) as u32
     }
 
-    /// Those of the dataset, then those of each checkpoint.
+    /// The dataset, then each checkpoint's.
     fn files(&self) -> u32 {
         let every = u64::from(self.spec.checkpoint_steps);
         let checkpoints = match (self.spec.checkpoint.0, every) {

@@ -97,7 +97,7 @@ def view(
 def headline(result: Report) -> Headline:
     """Return the rate and p99 of the two most frequent operations."""
     frequent = sorted(result.operations.items(), key=lambda pair: -pair[1].count)
-    shown = {}
+    shown: dict[str, str] = {}
     for one in result.trainings[:1]:
         shown |= training.main_figures(one)
     for name, each in frequent[:MOST_HEADLINES]:

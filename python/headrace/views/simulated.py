@@ -438,7 +438,7 @@ def _breakdown(entries: Sequence[BreakdownEntry]) -> Table:
 def main_figures(document: Mapping[str, Any]) -> dict[str, str]:
     """Return the figures that a reader looks at first, with their units, by name."""
     latency = document["latency"].get("all", {})
-    figures = {}
+    figures: dict[str, str] = {}
     for one in document.get("trainings", [])[:1]:
         figures |= training.main_figures(msgspec.convert(one, Training))
     if both := document.get("synced_writes"):

@@ -3,7 +3,7 @@
 use headrace_net::{Span, Time};
 use serde::Serialize;
 
-/// What an accelerator does.
+/// Work of an accelerator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Work {
     Data,
@@ -12,7 +12,7 @@ pub(super) enum Work {
     Checkpoint,
 }
 
-/// What a loader does.
+/// Work of a loader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LoaderWork {
     Idle,
@@ -262,7 +262,7 @@ pub(super) fn figures<'a>(
         .iter()
         .filter_map(|it| it.mean_utilisation(now))
         .collect();
-    // All accelerators meet after each step, so that one tells of all.
+    // All accelerators meet after each step, so that their steps take as long.
     let steps = accelerators
         .first()
         .map_or(Vec::new(), |it| it.steps.clone());

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a run gives.
+/// Result of a run.
 struct Played {
     figures: TrainingFigures,
     end: f64,

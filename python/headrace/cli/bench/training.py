@@ -5,6 +5,7 @@ import tomllib
 from typing import Annotated as A
 from typing import Literal
 
+from headrace._core import Loaded
 from headrace.cli.bench.documents import Csv
 from headrace.cli.bench.options import RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
@@ -40,9 +41,9 @@ def training(
     """Measure how well a file system feeds accelerators in training.
 
     Loaders read samples as those of MLPerf Storage do; the computation of accelerators is a pause.
-    Prints their utilisation (AU), samples a second, and what they wait for. The dataset is made in
-    a directory of the benchmark's own below DIR, which is removed at the end. --set gives any other
-    field, such as workload.0.loaders=8.
+    Prints their utilisation (AU), samples a second, and what they wait for. Files are
+    made in a directory of its own below DIR, which is removed at the end. --set gives other fields,
+    such as workload.0.loaders=8.
     """
     text = scenario(preset, accelerators, steps, files)
     return measure_and_print(
@@ -63,13 +64,11 @@ def training(
 
 def scenario(preset: str, accelerators: int, steps: int, files: int | None) -> str:
     """Return a training as a scenario."""
-    from headrace.measure.workload import load_with_sets
-
     head = f'name = "{preset}"\n[clients]\nprocesses = {accelerators}\n'
     own = f'[[workload]]\npreset = "{preset}"\nsteps = {steps}\n'
     if files is None:
         many = 10_000 * accelerators
-        whole = load_with_sets(f"{head}{own}files = {many}\n", ())
+        whole = Loaded.measured(f"{head}{own}files = {many}\n", "training.toml", [])
         fields = tomllib.loads(whole.toml)["workload"][0]
         samples = steps * fields["batch"] * accelerators
         files = max(math.ceil(samples / fields["samples_per_file"]), accelerators)

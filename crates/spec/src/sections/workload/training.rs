@@ -12,11 +12,11 @@ const LONGEST_LOADING: f64 = 4.0;
 choice! {
     /// Work that the loaders of an accelerator divide among them.
     pub enum Loading {
-        /// Each loader makes a whole batch: it opens, reads and closes the file of one sample after
-        /// the other, as the workers of PyTorch's DataLoader do.
+        /// Each loader makes a whole batch, as the workers of PyTorch's DataLoader do: it opens, reads
+        /// and closes one file after the other.
         Batch = "batch",
-        /// Each loader reads a file from beginning to end, and a batch has samples of all of them,
-        /// as tf.data's parallel reads of TFRecord files do.
+        /// Each loader reads a file from beginning to end, and a batch has samples of all these
+        /// files, as with tf.data.
         Sample = "sample",
     }
 }
@@ -31,8 +31,8 @@ section! {
         files: u32 as AtLeastOne = required(168) aka ["num_files_train", "file_count"],
         /// Bytes of a sample: the mean, where they differ by file.
         sample: Bytes = required("146600628 B") aka ["record_length", "record_length_bytes", "sample_size"],
-        /// Standard deviation of the bytes of a sample, as DLIO counts it: a file's samples are as
-        /// large as the product of two normally distributed lengths.
+        /// Standard deviation of the bytes of a sample, as DLIO counts it: the size is the product of
+        /// two normally distributed lengths.
         sample_deviation: Bytes = default("0 B", "all samples have one size") aka ["record_length_stdev", "record_length_bytes_stdev"],
         /// Number of samples in each file.
         samples_per_file: u32 as AtLeastOne = default(1, "DLIO's num_samples_per_file") aka ["num_samples_per_file"],
@@ -137,7 +137,7 @@ impl Training {
         self.sample.0.saturating_mul(self.samples())
     }
 
-    /// Steps of an epoch for so many accelerators.
+    /// Steps of an epoch for a number of accelerators.
     #[must_use]
     pub fn steps_of_an_epoch(&self, accelerators: u32) -> u64 {
         let (number, batch) = (u64::from(accelerators.max(1)), u64::from(self.batch));
