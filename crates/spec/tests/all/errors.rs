@@ -221,7 +221,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "file",
         "file = \"a.csv\"\nfiles = 3",
-        r#"my.toml:31:1: unknown field "files" in [[workload]] of kind "trace": it belongs to kind "ior", "mdtest", "operation-mix", "training" or "tree-copy""#,
+        r#"my.toml:31:1: unknown field "files" in [[workload]] of kind "trace": it belongs to kind "ior", "mdtest", "operation-mix", "tree-copy" or "training""#,
     ),
     // Missing ones.
     (
