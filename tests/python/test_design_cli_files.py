@@ -209,6 +209,23 @@ def test_a_quote_fills_in_prices(headrace: Command, tmp_path: Path) -> None:
     assert bought["source"].endswith("; price: offer 17")
     network = next(one for one in taken["network"] if one["name"] == "10 GbE")
     assert (network["port_price"], network["adapter_price"]) == (75, 130)
+    # Spreadsheets write a byte order mark.
+    quote.write_text("\ufeff" + quote.read_text())
+    assert headrace("design", "catalogue", "--quote", quote, "--toml").stdout == mine.stdout
+    disk["price"] = "0x10"
+    write()
+    refused = headrace("design", "catalogue", "--quote", quote)
+    assert "price '0x10': expected a number such as 1234.50" in refused.stderr
+    disk["price"] = "287.5"
+    rows.append(disk | {"price": "12"})
+    write()
+    refused = headrace("design", "catalogue", "--quote", quote)
+    assert "a second price for it" in refused.stderr
+    del rows[-1]
+    write()
+    quote.write_text(quote.read_text() + '"unbalanced')
+    refused = headrace("design", "catalogue", "--quote", quote)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     port["currency"] = "USD"
     write()
     refused = headrace("design", "catalogue", "--quote", quote)

@@ -96,6 +96,11 @@ pub trait Application: Send {
         Ok(())
     }
 
+    /// The rank whose start a process has: threads start with their process.
+    fn starts_with(&self, rank: u32) -> u32 {
+        rank
+    }
+
     /// Returns true if processes may wait for each other's requests, or compute without asking for
     /// anything.
     fn threads(&self) -> bool {

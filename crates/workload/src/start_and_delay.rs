@@ -83,9 +83,13 @@ impl StartAndDelay {
         })
     }
 
+    fn start_of(&self, rank: u32) -> Span {
+        self.times.start_of(self.inner.starts_with(rank))
+    }
+
     /// The time in the kind's own count.
     fn own_time(&self, rank: u32, now: Time) -> Time {
-        let start = Time::ZERO + self.times.start_of(rank);
+        let start = Time::ZERO + self.start_of(rank);
         Time::ZERO + now.max(start).since(start)
     }
 }
@@ -97,7 +101,7 @@ impl Application for StartAndDelay {
         let Next::Ask(mut ask) = next else {
             return Ok(next);
         };
-        let start = self.times.start_of(rank);
+        let start = self.start_of(rank);
         let is_first = !std::mem::replace(&mut self.begun[rank as usize], true);
         if let Some(own) = ask.intended {
             let intended = own + start;
@@ -117,7 +121,7 @@ impl Application for StartAndDelay {
         until: Time,
         each: &mut dyn FnMut(&Ask),
     ) -> Result<(), String> {
-        let start = self.times.start_of(rank);
+        let start = self.start_of(rank);
         let own_until = Time::ZERO + until.since(Time::ZERO + start);
         self.inner.not_issued(rank, own_until, &mut |ask| {
             each(&Ask {
@@ -145,6 +149,10 @@ impl Application for StartAndDelay {
 
     fn closes_what_it_makes(&self) -> bool {
         self.inner.closes_what_it_makes()
+    }
+
+    fn starts_with(&self, rank: u32) -> u32 {
+        self.inner.starts_with(rank)
     }
 
     fn threads(&self) -> bool {

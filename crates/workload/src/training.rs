@@ -598,6 +598,11 @@ impl Application for TrainingApplication {
         true
     }
 
+    /// Loaders start with their accelerator.
+    fn starts_with(&self, rank: u32) -> u32 {
+        rank % self.accelerators.len() as u32
+    }
+
     fn closes_what_it_makes(&self) -> bool {
         true
     }

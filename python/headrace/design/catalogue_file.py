@@ -111,10 +111,12 @@ def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
     }
     values: dict[str, str] = {}
     dates = []
-    rows = csv.DictReader(io.StringIO(read_text(path, "a price list in CSV")))
+    # Spreadsheets begin files with a byte order mark.
+    text = read_text(path, "a price list in CSV").removeprefix("\ufeff")
+    rows = csv.DictReader(io.StringIO(text), strict=True)
     if lacking := [name for name in COLUMNS[:5] if name not in (rows.fieldnames or ())]:
         raise ValueError(f"{display_name(path)}: no column {lacking[0]}: expected {COLUMNS}")
-    for row in rows:
+    for row in _read_rows(rows, path):
         if not (price := (row["price"] or "").strip()):
             continue
         where = f"{display_name(path)}:{rows.line_num}"
@@ -126,7 +128,11 @@ def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
                 f"{where}: currency {row['currency']!r}: expected {catalogue.currency}, as the"
                 " catalogue has it: convert the price, or give all prices and --set currency=CODE"
             )
+        if not PRICE.fullmatch(price):
+            raise ValueError(f"{where}: price {price!r}: expected a number such as 1234.50")
         place, _ = places[key]
+        if values.get(f"{place}.{row['field']}", price) != price:
+            raise ValueError(f"{where}: {' '.join(map(str, key))}: a second price for it")
         values[f"{place}.{row['field']}"] = price
         if row.get("source"):
             section, index = place.split(".")
@@ -139,6 +145,16 @@ def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
     return [f"{path}={value}" for path, value in values.items()]
 
 
+def _read_rows(rows: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise ValueError(
+            f"{display_name(path)}:{rows.line_num}: {error}: expected CSV with balanced quotes"
+        ) from None
+
+
+PRICE = re.compile(r"\d+(\.\d+)?")
 _SECTIONS = {"disk": "disks", "node": "nodes", "shelf": "shelves", "network": "networks"}
 
 

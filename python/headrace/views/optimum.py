@@ -24,7 +24,7 @@ SYNCED = "synced_writes"
 EQUAL = "equal"
 """Points whose objective is the same to the bit, without chance."""
 WORDS = {"equal": "not distinguished", "infeasible": "misses a constraint"}
-SHOWN_UNITS = {"B/s": units.THROUGHPUT, "s": units.MILLISECONDS, "": units.FIGURE}
+SHOWN_UNITS = {"B/s": units.THROUGHPUT, "s": units.MILLISECONDS, "%": units.SHARE, "": units.FIGURE}
 IMPORTANCE = Axis("importance (PED-ANOVA: what distinguishes the best tenth)")
 TRIAL = Axis("trial", units.COUNT)
 

@@ -12,7 +12,8 @@ def tables(trainings: Sequence[Training]) -> list[Block]:
     """Return the utilisation of each training, and a sentence on what its accelerators wait for."""
     blocks: list[Block] = []
     for one in trainings:
-        blocks.append(_table(one))
+        title = f"Training of workload {one.workload:g}" if len(trainings) > 1 else "Training"
+        blocks.append(_table(one, title))
         blocks.append(Note(sentence(one)))
         if one.checkpoint is not None:
             blocks.append(Note(_checkpoints(one.checkpoint)))
@@ -29,7 +30,7 @@ def main_figures(training: Training) -> dict[str, str]:
     return figures
 
 
-def _table(training: Training) -> Table:
+def _table(training: Training, title: str) -> Table:
     time = training.accelerator_time
     step = training.step
     columns = [
@@ -42,7 +43,8 @@ def _table(training: Training) -> Table:
         Column("waits for data %", [time.data], units.SHARE),
         Column("for others %", [time.others], units.SHARE, 1),
     ]
-    return Table("Training", columns)
+    caption = "AU: without the first step and checkpoints, as DLIO counts it"
+    return Table(title, columns, caption=caption)
 
 
 def sentence(training: Training) -> str:
@@ -54,6 +56,8 @@ def sentence(training: Training) -> str:
         text = f"The accelerators wait {percent(own.data)} % of the time for a batch"
         if own.others >= 0.005:
             text += f" and {percent(own.others)} % for each other"
+    if own.checkpoint >= 0.005:
+        text += f", and write checkpoints for {percent(own.checkpoint)} %"
     return (
         f"{text}; their loaders read for {percent(loaders.reading)} % of the time, decode for"
         f" {percent(loaders.decoding)} %, and are idle for {percent(loaders.idle)} %."

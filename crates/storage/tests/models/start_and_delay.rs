@@ -245,3 +245,27 @@ fn sizes_by_rank_that_do_not_fit_are_named() {
     let again = load(&scenario.to_canonical_toml(), &[]).unwrap();
     assert_eq!(scenario, again);
 }
+
+#[test]
+fn loaders_start_with_their_accelerator() {
+    let training = r#"
+        kind = "local"
+        [clients]
+        count = 1
+        [machine.device]
+        read_rate = "1 GB/s"
+        write_rate = "1 GB/s"
+        [[workload]]
+        kind = "training"
+        files = 40
+        sample = "1 MB"
+        batch = 1
+        computation = "10 ms"
+        loaders = 4
+    "#;
+    let seconds = |sets: &[&str]| run(training, sets).report.simulated_seconds;
+    let at_once = seconds(&[]);
+    // One accelerator begins at once, and so do its four loaders.
+    close(seconds(&["workload.0.stagger=1 s"]), at_once, 1e-9);
+    close(seconds(&["workload.0.start=1 s"]), at_once + 1.0, 1e-9);
+}

@@ -2,6 +2,7 @@
 
 import math
 import tomllib
+from collections.abc import Sequence
 from typing import Annotated as A
 from typing import Literal
 
@@ -13,7 +14,10 @@ from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, S
 from headrace.cli.store_options import Labels, Stored
 from headrace.commands.fields import BelowDirectory, Sets
 from headrace.commands.parameters import Help
+from headrace.quantities import numbered
 
+MOST_FILES = 10_000_000
+"""More than any steps take, and as many as a local file system may have."""
 Preset = Literal["unet3d", "resnet50", "cosmoflow", "retinanet", "flux", "dlrm"]
 
 
@@ -45,7 +49,7 @@ def training(
     made in a directory of its own below DIR, which is removed at the end. --set gives other fields,
     such as workload.0.loaders=8.
     """
-    text = scenario(preset, accelerators, steps, files)
+    text = scenario(preset, accelerators, steps, files, sets)
     return measure_and_print(
         text,
         directory,
@@ -62,14 +66,29 @@ def training(
     )
 
 
-def scenario(preset: str, accelerators: int, steps: int, files: int | None) -> str:
-    """Return a training as a scenario."""
-    head = f'name = "{preset}"\n[clients]\nprocesses = {accelerators}\n'
-    own = f'[[workload]]\npreset = "{preset}"\nsteps = {steps}\n'
-    if files is None:
-        many = 10_000 * accelerators
-        whole = Loaded.measured(f"{head}{own}files = {many}\n", "training.toml", [])
-        fields = tomllib.loads(whole.toml)["workload"][0]
-        samples = steps * fields["batch"] * accelerators
-        files = max(math.ceil(samples / fields["samples_per_file"]), accelerators)
-    return f"{head}{own}files = {files}\n"
+def scenario(
+    preset: str, accelerators: int, steps: int, files: int | None, sets: Sequence[str] = ()
+) -> str:
+    """Return a training as a scenario with enough files for its steps. `sets` has other values, as
+    `PATH=VALUE`.
+
+    Raises:
+        ValueError: Too few files are given.
+    """
+    text = (
+        f'name = "{preset}"\n[clients]\nprocesses = {{}}\n'
+        f'[[workload]]\npreset = "{preset}"\nsteps = {steps}\nfiles = {{}}\n'
+    )
+    most = text.format(accelerators, MOST_FILES)
+    whole = tomllib.loads(Loaded.measured(most, "training.toml", list(sets)).toml)
+    fields = whole["workload"][0]
+    number = whole["clients"].get("processes", 1) * whole["clients"].get("count", 1)
+    each = math.ceil(fields["steps"] * fields["batch"] / fields["samples_per_file"])
+    needed = each * number
+    if files is not None and files < needed:
+        raise ValueError(
+            f"--files {files}: {numbered(fields['steps'], 'step')} of"
+            f" {numbered(number, 'accelerator')} take {needed} files: expected as many, or fewer"
+            " --steps"
+        )
+    return text.format(accelerators, files or needed)

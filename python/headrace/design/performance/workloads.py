@@ -130,14 +130,15 @@ def write_applications(
             complete_shaped = _complete(shaped)
             transfer = _transfer(complete_shaped)
             transfers.add(transfer or 0)
-            if shaped.get("kind", "ior") == "ior":
+            kind = complete_shaped.get("kind", "ior")
+            if kind == "ior":
                 _fill_files(shaped, files, processes, fold)
                 if part.application.synchronous:
                     shaped["sync_per_write"] = True
             elif part.application.synchronous:
-                part_notes.append("writes of a mix of operations are not synchronous")
+                part_notes.append(f"writes of the kind {kind} are not synchronous")
             think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
-            if think and shaped.get("kind", "ior") in ("ior", "operation-mix"):
+            if think and kind in ("ior", "operation-mix"):
                 shaped |= {"think": written_time(think), "think_distribution": "exponential"}
             repeats = repeats and whole
             text.section("[workload]")
@@ -383,12 +384,16 @@ def _endless(workload: Table, written_once: bool, notes: list[str]) -> tuple[Tab
     return dict(workload), False
 
 
+MIXED_PHASES = {"find": "readdir"}
+"""Operations of a mix for phases that have other names."""
+
+
 def _metadata_mix(workload: Table, whole: Table) -> Table:
     """Return the operations of mdtest as a mix."""
     weights: dict[str, int] = {}
     bytes_each = parse_bytes(whole.get("bytes", "0 B"))
     for phase in whole.get("phases", ["create", "stat", "unlink"]):
-        weights[phase] = 1
+        weights[MIXED_PHASES.get(phase, phase)] = 1
         if phase == "create" and bytes_each:
             weights["write"] = 1
     table: Table = {"group": workload["group"]} if "group" in workload else {}

@@ -197,7 +197,7 @@ impl Ior {
 }
 
 /// Alignment of O_DIRECT transfers: the smallest logical block.
-const SECTOR: u64 = 512;
+pub(super) const SECTOR: u64 = 512;
 
 /// Ranks that are checked one by one: where sizes differ, no scenario has more processes.
 const MOST_RANKS: u64 = 2_000_000;

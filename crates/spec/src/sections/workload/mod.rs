@@ -110,6 +110,9 @@ fn fits_the_scenario(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
     if let WorkloadKind::Ior(ior) = &workload.kind {
         ior.suits(&workload.io, at)?;
     }
+    if let WorkloadKind::Training(training) = &workload.kind {
+        training.suits(&workload.io, at)?;
+    }
     if workload.layout.is_some() && all.parallel().is_none() {
         let message = "files of a local file system lie on one machine: leave it out";
         return Err(at.error("layout", message));

@@ -1,6 +1,7 @@
 //! `kind = "training"`: accelerators that learn from samples which loaders read.
 
-use super::{Access, Ior, Phase};
+use super::ior::SECTOR;
+use super::{Access, InputOutput, Ior, Phase};
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::Scenario;
@@ -119,6 +120,25 @@ fn accelerators_have_work(
 }
 
 impl Training {
+    /// Rejects direct reads that do not go by sectors.
+    pub(super) fn suits(&self, io: &InputOutput, at: &Place<'_>) -> Result<(), Error> {
+        let sizes = [("sample", self.sample), ("transfer", self.transfer)];
+        let by_sectors = |size: Bytes| size.0.is_multiple_of(SECTOR);
+        let unaligned = sizes.into_iter().find(|(_, size)| !by_sectors(*size));
+        let varied = Some("sample_deviation").filter(|_| self.sample_deviation.0 > 0);
+        match unaligned.map(|(field, _)| field).or(varied) {
+            Some(field) if io.direct => {
+                let message = format!(
+                    "direct reads go by sectors: expected a multiple of {SECTOR} B for all samples \
+                     with {} = true",
+                    at.field("io").field("direct").path
+                );
+                Err(at.error(field, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Number of samples in the dataset.
     #[must_use]
     pub fn samples(&self) -> u64 {
