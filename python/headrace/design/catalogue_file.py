@@ -145,7 +145,7 @@ def quoted_values(catalogue: Catalogue, path: Path) -> list[str]:
     return [f"{path}={value}" for path, value in values.items()]
 
 
-def _read_rows(rows: csv.DictReader[str], path: Path) -> Iterator[dict[str, str]]:
+def _read_rows(rows: "csv.DictReader[str]", path: Path) -> Iterator[dict[str, str]]:
     try:
         yield from rows
     except csv.Error as error:
