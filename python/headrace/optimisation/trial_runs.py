@@ -157,7 +157,10 @@ class TrialRuns:
             named = values(outcome.figures) | {COST: self._costs.get(candidate)}
             missing = [name for name in self._figures if named[name] is None]
             if missing:
-                candidate.error = f"the run has no {missing[0]}: no operation has ended"
+                why = "no operation has ended"
+                if missing[0] in ("au", "accelerators", "samples"):
+                    why = 'expected a workload of kind "training"'
+                candidate.error = f"the run has no {missing[0]}: {why}"
             candidate.by_replication[replication] = named
 
 

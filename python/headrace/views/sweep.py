@@ -32,7 +32,7 @@ AXIS_UNITS = {
     "s": (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)),
 }
 """Units of the axis of a field, and their sizes, the largest first."""
-CHARTED = ("synced_writes", "throughput", "operations", "latency_p95")
+CHARTED = ("au", "synced_writes", "throughput", "operations", "latency_p95")
 """Figures that are drawn if none is chosen."""
 SOBOL = {
     "S1 (alone)": "s1",
@@ -99,6 +99,9 @@ def _table(sweep: Sweep) -> Table:
     def add(name: str, key: str, unit: Unit, spare: int = 0) -> None:
         columns.append(Column(name, points[key].to_list(), unit, spare, absent=NOT_KNOWN))
 
+    if "au" in points.columns and not sweep.points["au"].is_null().all():
+        add("AU %", "au", units.SHARE)
+        add("samples/s", "samples_per_s", units.FIGURE)
     column = "synced_writes_bytes_per_s"
     if column in points.columns and not sweep.points[column].is_null().all():
         add("write and sync MB/s", column, units.THROUGHPUT)
