@@ -190,7 +190,7 @@ def probability_text(value: float) -> str:
     return f"{100 * value:.3g} %"
 
 
-def numbered(count: int, noun: str, plural: str | None = None) -> str:
+def numbered(count: float, noun: str, plural: str | None = None) -> str:
     """Return a number of things, such as "1 file" or "2,000 files"."""
     return f"{whole(count)} {noun if count == 1 else plural or f'{noun}s'}"
 

@@ -1,4 +1,4 @@
-"""The data-flow diagram of a worksheet: zones, clients and the outside, joined by flows.
+"""The data-flow diagram of a worksheet, and the network of a design: boxes joined by lines.
 
 Each flow has its text between two layers of boxes. The layout is that of net diagrams.
 Source: Hindman 2011, figures 2.3 to 2.9, and appendix A, "Diagram how data will flow".
@@ -6,11 +6,13 @@ Source: Hindman 2011, figures 2.3 to 2.9, and appendix A, "Diagram how data will
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 from xml.etree.ElementTree import Element, tostring
 
 from headrace.design.data_classes import data_classes
+from headrace.design.inventory import hosts, switches_and_links
+from headrace.design.system import Design
 from headrace.design.worksheet import ClientGroup, Worksheet, Zone
 from headrace.drawing.layered_layout import place
 from headrace.drawing.layering import Flow as LayerFlow
@@ -35,9 +37,10 @@ from headrace.drawing.net_drawing import (
 )
 from headrace.drawing.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
 from headrace.drawing.text_size import printable, shorten
-from headrace.quantities import duration, size
+from headrace.quantities import duration, numbered, rate_text
 
-Kind = Literal["zone", "clients", "outside"]
+Kind = Literal["zone", "clients", "outside", "servers", "switches"]
+Movements = Literal["flow", "removal", "access", "links"]
 
 PADDING = 10.0
 CAP = 7.0
@@ -54,10 +57,13 @@ LEGEND_ROW = 22.0
 EXPLAINED = {
     "zone": "zone of the storage system",
     "clients": "clients",
+    "switches": "switches",
+    "servers": "servers",
     "outside": "outside of the system",
     "flow": "flow of data",
     "removal": "flow that removes the data",
     "access": "access of an application",
+    "links": "links, with their number and speed",
 }
 DARK = {
     PAPER: "#14171a",
@@ -66,6 +72,7 @@ DARK = {
     STORE_FILL: "#1f3234",
     STORE_LINE: "#7fb5ba",
     SHEET_FILLS[1]: "#222a31",
+    SHEET_FILLS[3]: "#303b45",
     SHEET_LINE: "#6d7c8a",
     REMOVAL_LINE: "#f08a63",
 }
@@ -74,7 +81,7 @@ DARK = {
 
 @dataclass(frozen=True)
 class _Entity:
-    """A zone, a group of clients or an outside name, with the lines of its text."""
+    """A zone, a group of machines or an outside name, with the lines of its text."""
 
     kind: Kind
     name: str
@@ -92,12 +99,12 @@ class _Entity:
 
 @dataclass(frozen=True)
 class _Movement:
-    """A flow, or the access of an application, between two entities by their numbers."""
+    """A flow, an access or links between two entities by their numbers."""
 
     source: int
     target: int
     lines: tuple[Line, ...]
-    kind: Literal["flow", "removal", "access"]
+    kind: Movements
 
 
 def data_flow_svg(worksheet: Worksheet) -> str:
@@ -107,14 +114,63 @@ def data_flow_svg(worksheet: Worksheet) -> str:
     arrows with their text and rate; dashed ones remove data. A worksheet without flows shows the
     accesses of its applications instead. The picture follows the reader's light or dark screen.
     """
-    entities, movements = _graph(worksheet)
+    return _svg(f"data flow of {worksheet.name}", *_graph(worksheet))
+
+
+def network_svg(design: Design, worksheet: Worksheet) -> str:
+    """Return the network of a design as the text of an SVG picture: clients, switches and servers
+    with the number and speed of their links."""
+    network = design.network
+    switches, cables = switches_and_links(design)
+    is_flat = switches == design.paths
+    up = max(network.switch_ports // 2, 1)
+    leaves = switches if is_flat else cables // up
+
+    def links(count: int, source: int, target: int) -> _Movement:
+        text = f"{count} x {8e-9 * network.bandwidth:g} Gbit/s"
+        return _Movement(source, target, (_line(text, small=True),), "links")
+
+    entities = [_clients(group) for group in worksheet.clients]
+    middle = len(entities)
+    texts = [network.name, f"{network.switch_ports} ports each"]
+    texts += [f"{numbered(cables, 'cable')} between them"] if is_flat and cables else []
+    name = "switch" if is_flat else "leaf switch"
+    entities.append(_machines("switches", numbered(leaves, name, f"{name}es"), texts))
+    movements = []
+    for at, group in enumerate(worksheet.clients):
+        link = links(group.count, at, middle)
+        # No adapters are bought for these.
+        if group.has_network or (design.gateways and group.system == "windows"):
+            lines = (_line("network that they have", small=True),)
+            link = replace(link, lines=lines)
+        movements.append(link)
+    if not is_flat:
+        movements.append(links(cables, middle, len(entities)))
+        name = numbered(switches - leaves, "spine switch", "spine switches")
+        entities.append(_machines("switches", name, texts[:2]))
+    for name, count in hosts(design).items():
+        texts = [f"{count} x {design.node.name}"]
+        if name == "data servers":
+            texts.append(f"each {design.disks_per_node} x {design.disk.name}")
+            if design.shelf is not None and design.shelves_per_node:
+                texts.append(f"in {design.shelves_per_node} x {design.shelf.name}")
+        movements.append(links(count * design.paths, middle, len(entities)))
+        entities.append(_machines("servers", name, texts))
+    return _svg("network", entities, movements)
+
+
+def _machines(kind: Kind, name: str, texts: Sequence[str]) -> _Entity:
+    return _Entity(kind, name, (_line(name, bold=True), *(_line(text) for text in texts)))
+
+
+def _svg(title: str, entities: Sequence[_Entity], movements: Sequence[_Movement]) -> str:
     boxes, links = _boxes(entities, movements)
     placed = place(boxes, links)
     shift = EDGE_OF_PICTURE
     width = max(placed.width, NARROWEST) + 2 * shift
     svg = Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img"})
     svg.set("font-family", FONTS)
-    add(svg, "title", printable(f"data flow of {worksheet.name}"))
+    add(svg, "title", printable(title))
     add(svg, "style", _dark_style())
     paper = add(svg, "rect", x=0, y=0, width=width, fill=PAPER)
     drawing = add(svg, "g", transform=f"translate({number(shift)} {number(shift)})")
@@ -197,7 +253,7 @@ def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
     if zone.backup:
         texts.append(f"backup: {zone.backup}")
     if zone.copies is not None:
-        texts.append(f"{zone.copies} copies" if zone.copies > 1 else "1 copy")
+        texts.append(numbered(zone.copies, "copy", "copies"))
     if zone.lifetime is not None:
         texts.append(f"removed after {duration(zone.lifetime)}")
     contents = [
@@ -205,10 +261,11 @@ def _zone(zone: Zone, worksheet: Worksheet) -> _Entity:
         for entry in worksheet.data
         if entry.zone == zone.name
     ]
-    more = [f"and {len(contents) - 3} more kinds of data"] if len(contents) > 3 else []
+    more = numbered(len(contents) - 3, "more kind", "more kinds")
+    shown = contents[:3] + [f"and {more} of data"] * (len(contents) > 3)
     lines = [_line(f"zone {zone.name}", bold=True)]
     lines += [line for text in texts for line in _wrapped(text)]
-    lines += [line for content in contents[:3] + more for line in _wrapped(content, small=True)]
+    lines += [line for content in shown for line in _wrapped(content, small=True)]
     return _Entity("zone", zone.name, tuple(lines))
 
 
@@ -216,9 +273,8 @@ def _clients(group: ClientGroup) -> _Entity:
     system = {"windows": "Windows", "linux": "Linux", "macos": "macOS", "unix": "Unix"}
     texts = [f"{group.count} x {system[group.system]}"]
     texts += ["high throughput"] if group.high_throughput else []
-    texts += [] if group.source_rate is None else [f"source: {size(group.source_rate)}/s"]
-    lines = (_line(group.name, bold=True), *(_line(text) for text in texts))
-    return _Entity("clients", group.name, lines)
+    texts += [] if group.source_rate is None else [f"source: {rate_text(group.source_rate)}"]
+    return _machines("clients", group.name, texts)
 
 
 def _label(label: str, rate: float | None) -> tuple[Line, ...]:
@@ -227,7 +283,7 @@ def _label(label: str, rate: float | None) -> tuple[Line, ...]:
         rest = " ".join(texts[LABEL_LINES - 1 :])
         texts = [*texts[: LABEL_LINES - 1], textwrap.shorten(rest, LABEL_COLUMNS, placeholder="…")]
     lines = [_line(text) for text in texts]
-    return (*lines, *([] if rate is None else [_line(f"{size(rate)}/s", small=True)]))
+    return (*lines, *([] if rate is None else [_line(rate_text(rate), small=True)]))
 
 
 def _boxes(
@@ -274,7 +330,8 @@ def _draw_movement(
     source, target = entities[movement.source], entities[movement.target]
     ink = REMOVAL_LINE if movement.kind == "removal" else INK
     group = add(parent, "g", data_line=movement.kind, fill="none", stroke=ink)
-    arrow = "\N{LEFT RIGHT ARROW}" if movement.kind == "access" else "\N{RIGHTWARDS ARROW}"
+    is_mutual = movement.kind in ("access", "links")
+    arrow = "\N{LEFT RIGHT ARROW}" if is_mutual else "\N{RIGHTWARDS ARROW}"
     add(group, "title", printable(f"{source.name} {arrow} {target.name}"))
     first, second = list(routes[0]), list(routes[1])
     if movement.source == movement.target:
@@ -285,7 +342,7 @@ def _draw_movement(
     if movement.kind == "removal":
         style["stroke_dasharray"] = "5 3"
     _draw_route(group, first[::-1], ink, style, has_head=movement.kind == "access")
-    _draw_route(group, second, ink, style, has_head=True)
+    _draw_route(group, second, ink, style, has_head=movement.kind != "links")
     y = label.y + label.height / 2 - sum(row.height for row in movement.lines) / 2
     for line in movement.lines:
         y += line.height
@@ -326,11 +383,12 @@ def _draw_entity(parent: Element, entity: _Entity, box: Box) -> None:
 def _draw_shape(
     group: Element, kind: str, x: float, y: float, width: float, height: float, cap: float = CAP
 ) -> None:
-    """Draw a zone as a cylinder, clients as a box and the outside as a dashed box."""
+    """Draw a zone as a cylinder, machines as a box and the outside as a dashed box."""
     if kind != "zone":
         is_outside = kind == "outside"
         style: dict[str, str | float] = {"stroke_dasharray": "4 3"} if is_outside else {}
-        fill = PAPER if is_outside else SHEET_FILLS[1]
+        fills = {"outside": PAPER, "servers": STORE_FILL, "switches": SHEET_FILLS[3]}
+        fill = fills.get(kind, SHEET_FILLS[1])
         stroke = SOFT_INK if is_outside else SHEET_LINE
         add(
             group,
@@ -358,7 +416,7 @@ def _draw_legend(parent: Element, names: Sequence[str], y: float, width: float) 
         room = icon + 8 + text.width + 18
         if x > EDGE_OF_PICTURE and x + room > width - EDGE_OF_PICTURE:
             x, top = EDGE_OF_PICTURE, top + LEGEND_ROW
-        if name in ("zone", "clients", "outside"):
+        if name in get_args(Kind):
             _draw_shape(group, name, x, top + 3, icon, LEGEND_ROW - 6, cap=3.0)
         else:
             ink = REMOVAL_LINE if name == "removal" else INK
@@ -366,7 +424,7 @@ def _draw_legend(parent: Element, names: Sequence[str], y: float, width: float) 
             style: dict[str, str | float] = {"stroke_width": 1.3}
             style |= {"stroke_dasharray": "5 3"} if name == "removal" else {}
             ends = [(x, top + LEGEND_ROW / 2), (x + icon, top + LEGEND_ROW / 2)]
-            _draw_route(line, ends, ink, style, has_head=True)
+            _draw_route(line, ends, ink, style, has_head=name != "links")
             if name == "access":
                 arrowhead(line, ends[0], (-1.0, 0.0), ink, 3.6)
         add_text(group, x + icon + 8, top + LEGEND_ROW / 2 + 3.5, text, fill=SOFT_INK)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from headrace.measure.jobs.report import JobFigures, JobLatency, JobsReport, RequestFigures
-from headrace.quantities import NOT_KNOWN, duration, figure, megabytes, short_size
+from headrace.quantities import NOT_KNOWN, duration, figure, megabytes, numbered, short_size
 from headrace.render import units
 from headrace.render.blocks import (
     Axis,
@@ -87,10 +87,10 @@ def _measured(result: JobsReport) -> str:
     if "device" in place:
         target = f"{place['device']}, {short_size(place['bytes'])}, only read"
     else:
-        many = files.count != 1
         each = short_size(max((job.bytes for job in jobs), default=files.bytes))
         kind = place.get("file_system", "unknown")
-        target = f"{files.count} file{'s' * many} of {'up to ' * many}{each} on {kind}"
+        most = "up to " if files.count != 1 else ""
+        target = f"{numbered(files.count, 'file')} of {most}{each} on {kind}"
     return "; ".join([target, *sorted({_access(job) for job in jobs})])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from headrace.optimisation.candidate import Candidate, rank
 from headrace.optimisation.goals import COST, UNITS, Constraint, Objective, text
 from headrace.optimisation.optimum import COLUMNS, Optimum
-from headrace.quantities import duration, figure, percent
+from headrace.quantities import duration, figure, numbered, percent
 from headrace.render import units
 from headrace.render.blocks import Axis, Block, Chart, Headline, Line, Note, Table, View, bars
 from headrace.sweeps.result import values_text
@@ -196,8 +196,7 @@ def _notes(optimum: Optimum, best: Candidate) -> list[str]:
     for word, relation in ((WORDS["equal"], "Not distinguished from"), (EQUAL, "Equal to")):
         count = words.count(word)
         if count:
-            points = "1 other point" if count == 1 else f"{count} other points"
-            lines.append(f"{relation} the answer: {points}.")
+            lines.append(f"{relation} the answer: {numbered(count, 'other point')}.")
     for limit in optimum.goals.constraints:
         if not _is_met(best, limit):
             lines.append(f"{limit}: met by the mean, but not by all of its 95 % interval.")

@@ -11,7 +11,7 @@ from headrace.design.evaluation import (
 )
 from headrace.design.figure import Figure, by_key
 from headrace.design.inventory import parts
-from headrace.quantities import NOT_KNOWN, number, quantity
+from headrace.quantities import NOT_KNOWN, binary_size, number, numbered, quantity
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
 
@@ -47,7 +47,8 @@ def view(solution: Solution, currency: str = "") -> View:
     unsure = solution.unsure
     blocks += [Note(f"unsure: {reason}", style="warning") for reason in unsure[:MOST_UNSURE]]
     if len(unsure) > MOST_UNSURE:
-        blocks.append(Note(f"{len(unsure) - MOST_UNSURE} more unknown answers are in the report"))
+        more = numbered(len(unsure) - MOST_UNSURE, "more unknown answer")
+        blocks.append(Note(f"the report has {more}"))
     return blocks
 
 
@@ -76,7 +77,7 @@ def label(place: int) -> str:
 
 def _heading(solution: Solution) -> Note:
     return Note(
-        f"{solution.enumerated:,} designs enumerated in {solution.seconds:.0f} s, seed"
+        f"{numbered(solution.enumerated, 'design')} enumerated in {solution.seconds:.0f} s, seed"
         f" {solution.seed}"
     )
 
@@ -193,20 +194,22 @@ def configuration(chosen: Evaluation) -> Iterator[str]:
     design = chosen.design
     array = design.array
     shelves = (
-        f" and {design.shelves_per_node} {design.shelf.name}"
+        f" and {design.shelves_per_node} x {design.shelf.name}"
         if design.shelf is not None and design.shelves_per_node
         else ""
     )
     yield (
-        f"{design.nodes} data servers {design.node.name}{shelves} with {design.disks_per_node}"
-        f" {design.disk.name} each, hot or distributed spares among them: {design.spares_per_node}"
+        f"{numbered(design.nodes, 'data server')} {design.node.name}{shelves} with"
+        f" {design.disks_per_node} x {design.disk.name} each, hot or distributed spares among"
+        f" them: {design.spares_per_node}"
     )
     yield (
-        f"{design.arrays_per_node} {array.kind} of {array.disks} disks in each server"
-        f" ({array.data} + {array.parity} in a group), "
-        f"{'1 copy' if design.copies == 1 else f'{design.copies} copies'} over servers"
+        f"{design.arrays_per_node} x {array.kind} of {numbered(array.disks, 'disk')} in each server"
+        f" ({array.data} + {array.parity} in a group), {numbered(design.copies, 'copy', 'copies')}"
+        " over servers"
     )
-    yield f"{design.file_system}, {design.distribution}, stripes of {design.stripe >> 10:,} KiB"
+    stripes = f", stripes of {binary_size(design.stripe)}" * (design.distribution == "striped")
+    yield f"{design.file_system}, {design.distribution}{stripes}"
     yield (
         f"{design.network.name}, metadata servers: {design.metadata_nodes}, gateways:"
         f" {design.gateways}, fail-over servers: {design.fail_over_nodes}, adapters of a server:"

@@ -1,7 +1,7 @@
 """Hot spares: the probability that a failed disk finds one."""
 
 from headrace.design.spares import SpareAdvice
-from headrace.quantities import figure, number, whole
+from headrace.quantities import figure, number, numbered, whole
 from headrace.render import units
 from headrace.render.blocks import Axis, Chart, Headline, Line, Note, Table, View
 from headrace.views.parts import assumptions
@@ -54,7 +54,8 @@ def _chart(advice: SpareAdvice, other: SpareAdvice | None) -> Chart:
         Axis("hot spares in all", units.COUNT),
         Axis("probability of finding none", scale="log"),
         lines,
-        statistic=f"{advice.spares} spares: {advice.probability:.4g} (wanted {advice.wanted:g})",
+        statistic=f"{numbered(advice.spares, 'spare')}: {advice.probability:.4g}"
+        f" (wanted {advice.wanted:g})",
     )
 
 
@@ -62,11 +63,10 @@ def _sentence(advice: SpareAdvice) -> str:
     where = (
         "for all shelves together"
         if advice.pooling == "global"
-        else f"{advice.per_pool} in each of {advice.pools} shelves"
+        else f"{advice.per_pool} in each of {numbered(advice.pools, 'shelf', 'shelves')}"
     )
-    count = "1 hot spare" if advice.spares == 1 else f"{whole(advice.spares)} hot spares"
     return (
-        f"{count}, {where}: a failed disk finds one with probability"
+        f"{numbered(advice.spares, 'hot spare')}, {where}: a failed disk finds one with probability"
         f" {number(advice.probability)} (wanted {number(advice.wanted)})"
     )
 

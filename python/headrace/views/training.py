@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from headrace.quantities import figure, milliseconds, percent, whole
+from headrace.quantities import figure, milliseconds, numbered, percent, whole
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table
 from headrace.training import Durations, Training
@@ -65,9 +65,8 @@ def sentence(training: Training) -> str:
 
 
 def _checkpoints(checkpoints: Durations) -> str:
-    number = whole(checkpoints.count)
     return (
-        f"{number} checkpoint{'' if checkpoints.count == 1 else 's'} of"
+        f"{numbered(checkpoints.count, 'checkpoint')} of"
         f" {milliseconds(checkpoints.mean)} ms on average, {milliseconds(checkpoints.max)} ms at"
         " most."
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from headrace.design.evaluation import Violation
 from headrace.design.worksheet_file import LoadedWorksheet
 from headrace.plain_text import plain_line
+from headrace.quantities import numbered
 from headrace.render.blocks import Block, Note, Table, View
 
 
@@ -30,14 +31,10 @@ def view(loaded: LoadedWorksheet, unknown: Sequence[str], clashes: Sequence[Viol
 
 def _verdict(unknown: Sequence[str], clashes: Sequence[Violation]) -> str:
     if clashes:
-        return f"{_count(len(clashes), 'contradiction')}: no system meets all requirements"
+        return f"{numbered(len(clashes), 'contradiction')}: no system meets all requirements"
     if unknown:
-        return f"valid; {_count(len(unknown), 'question')} without an answer"
+        return f"valid; {numbered(len(unknown), 'question')} without an answer"
     return "valid; all questions that matter are answered"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _clash(loaded: LoadedWorksheet, clash: Violation) -> str:

@@ -11,7 +11,7 @@ from headrace.design.evaluation import Solution
 from headrace.design.worksheet import Worksheet
 from headrace.files import atomic_file
 from headrace.progress_events import OnStep
-from headrace.report.data_flow import data_flow_svg
+from headrace.report.data_flow import data_flow_svg, network_svg
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.sections import sections
@@ -31,6 +31,8 @@ FLOW = Picture(
     "",
 )
 """The diagram of zones, clients and flows, without its drawing."""
+NETWORK = Picture("network", "Network", "Clients, switches and servers with their links.", "")
+"""The diagram of a design's network, without its drawing."""
 WIDEST = 1200.0
 """Width from which a diagram needs a page of its own: its letters of size 11 would be below 4.5
 points on an upright page."""
@@ -85,11 +87,15 @@ def write(
     drawn = list(draw(data))
     drawings = save_figures(figures, {chart.name: chart.figure for chart in drawn})
     pictures = {chart.name: _picture(chart, figures) for chart in drawn}
-    flow = data_flow_svg(worksheet)
-    pictures[FLOW.name] = msgspec.structs.replace(FLOW, svg=flow, wide=_width(flow) > WIDEST)
-    with atomic_file(figures / f"{FLOW.name}.svg") as partial:
-        partial.write_text(flow, encoding="utf-8")
-    drawings.append(figures / f"{FLOW.name}.svg")
+    diagrams = [(FLOW, data_flow_svg(worksheet))]
+    if data.shown is not None:
+        diagrams.append((NETWORK, network_svg(data.shown.design, worksheet)))
+    for picture, svg in diagrams:
+        wide = _width(svg) > WIDEST
+        pictures[picture.name] = msgspec.structs.replace(picture, svg=svg, wide=wide)
+        with atomic_file(figures / f"{picture.name}.svg") as partial:
+            partial.write_text(svg, encoding="utf-8")
+        drawings.append(figures / f"{picture.name}.svg")
     report = content(solution, worksheet, catalogue, pictures)
     files = DesignReportFiles(directory / "report.html", directory / "report.pdf", tuple(drawings))
     begin("HTML")
@@ -114,7 +120,7 @@ def content(
         solution: The answer of the search.
         worksheet: The requirements that it answers.
         catalogue: What it chose from.
-        pictures: Drawings by their names: `data-flow`, `front`, `racks`, `cost`.
+        pictures: Drawings by their names: `data-flow`, `network`, `front`, `racks`, `cost`.
     """
     notes = Notes(catalogue.currency)
     data = DesignData(solution, worksheet, catalogue, notes, pictures or {})

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from headrace.design.figure import Figure
 from headrace.design.growth import later_purchases
 from headrace.design.inventory import switches_and_links
-from headrace.quantities import number
+from headrace.quantities import number, numbered
 from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
 from headrace.report.document.content import foreign
@@ -138,42 +138,56 @@ class _Box(NamedTuple):
 
 
 def racks(data: DesignData) -> Iterator[Chart]:
-    """Yield a proposal of where the parts stand in the racks, from the top down."""
+    """Yield a proposal of where the parts stand in the racks, in units from the bottom."""
     if data.shown is None:
         return
     design, height = data.shown.design, data.worksheet.facility.rack_units
     switches, _ = switches_and_links(design)
-    servers = [_Box("server", design.node.rack_units, COLOURS[0])]
+    servers = [_Box("data server", design.node.rack_units, COLOURS[0])]
     if design.shelf is not None:
         shelf = _Box("shelf", design.shelf.rack_units, COLOURS[5])
         servers += [shelf] * design.shelves_per_node
-    common = [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
-    common += [_Box("metadata", design.node.rack_units, COLOURS[3])] * design.metadata_nodes
-    common += [_Box("gateway", design.node.rack_units, COLOURS[4])] * design.gateways
-    waiting = design.fail_over_nodes + design.arbiters
-    common += [_Box("fail-over", design.node.rack_units, COLOURS[0])] * waiting
-    filled = _fill([[it] for it in common] + [servers] * design.nodes, height, _rack_count(data))
+    others = (
+        ("metadata server", design.metadata_nodes, 3),
+        ("gateway", design.gateways, 4),
+        ("fail-over server", design.fail_over_nodes, 0),
+        ("arbiter", design.arbiters, 0),
+    )
+    common = [
+        _Box(name, design.node.rack_units, COLOURS[colour])
+        for name, count, colour in others
+        for _ in range(count)
+    ]
+    common += [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
+    filled = _fill([servers] * design.nodes + [[box] for box in common], height, _rack_count(data))
     if not filled:
         return
     drawn = filled[:MOST_RACKS]
     used = max(sum(box.units for box in rack) for rack in drawn)
-    # A rack that is nearly empty is cut below its parts.
-    shown_units = min(height, max(12.0, math.ceil(used) + 2.0))
-    drawing = Drawing(figsize=(WIDTH, 0.35 + min(6.0, 0.16 * shown_units)))
-    axes = drawing.add_axes((0.01, 0.01, 0.98, 0.93))
+    # A rack that is nearly empty is cut above its parts.
+    shown_units = min(height, max(8, math.ceil(used) + 2))
+    high = 0.35 + min(6.0, 0.16 * shown_units)
+    drawing = Drawing(figsize=(WIDTH, high))
+    axes = drawing.add_axes((0.01, 0.01, 0.98, 0.98 - 0.25 / high))
     axes.set_xlim(0, 6.6)
-    axes.set_ylim(shown_units, 0)
+    axes.set_ylim(0, shown_units)
     axes.axis("off")
+    pitch = min(2.2, 6.6 / len(drawn))
+    size = min(SMALL - 1, 200.0 / shown_units)
     for at, parts in enumerate(drawn):
-        left = at * 1.1 + 0.05
-        axes.text(left, -0.2, f"rack {at + 1}", fontsize=SMALL, va="bottom")
-        axes.add_patch(Rectangle((left, 0), 1.0, height, fill=False, edgecolor="#888888"))
-        top = 0.0
+        left, width = at * pitch + 0.2, pitch - 0.25
+        axes.text(left, shown_units + 0.1, f"rack {at + 1}", fontsize=SMALL, va="bottom")
+        axes.add_patch(Rectangle((left, 0), width, height, fill=False, edgecolor="#888888"))
+        for unit in range(math.ceil(shown_units)):
+            axes.text(
+                left - 0.03, unit + 0.5, f"{unit + 1}", fontsize=size, ha="right", va="center"
+            )
+        bottom = 0.0
         for box in parts:
             axes.add_patch(
                 Rectangle(
-                    (left + 0.03, top + 0.06),
-                    0.94,
+                    (left + 0.03, bottom + 0.06),
+                    width - 0.06,
                     box.units - 0.12,
                     facecolor=box.colour,
                     alpha=0.35,
@@ -182,23 +196,19 @@ def racks(data: DesignData) -> Iterator[Chart]:
                 )
             )
             axes.text(
-                left + 0.5,
-                top + box.units / 2,
+                left + width / 2,
+                bottom + box.units / 2,
                 f"{box.text}, {number(box.units)} U",
-                fontsize=min(SMALL - 1, 8.0 * box.units),
+                fontsize=min(size, 8.0 * box.units),
                 ha="center",
                 va="center",
             )
-            top += box.units
-    caption = f"{len(filled)} of {number(height)} units each." if len(filled) > 1 else ""
+            bottom += box.units
+    caption = f"{numbered(len(filled), 'rack')} of {number(height)} units."
     more = f" The first {MOST_RACKS} are drawn." if len(filled) > MOST_RACKS else ""
-    cut = " Empty units at the bottom are cut off." if shown_units < height else ""
-    yield Chart(
-        "racks",
-        "Racks",
-        f"A proposal, from the top down. {caption}{more}{cut}".replace("  ", " ").strip(),
-        drawing,
-    )
+    cut = " Empty units at the top are cut off." if shown_units < height else ""
+    text = f"A proposal: {caption} Units are counted from the bottom.{more}{cut}"
+    yield Chart("racks", "Racks", text, drawing)
 
 
 def _rack_count(data: DesignData) -> int:

@@ -34,12 +34,8 @@ class DesignData:
     def __post_init__(self) -> None:
         for number, one in enumerate(self.alternatives):
             if one is not self.shown:
-                self.notes.add_figures(
-                    self.group(number),
-                    figures_of(one),
-                    prefix=f"Design {label(number)}, ",
-                    at_end=True,
-                )
+                prefix = f"Design {label(number)}, "
+                self.notes.add_figures(self.group(number), figures_of(one), prefix=prefix)
         if self.shown is not None:
             known = [*figures_of(self.shown), *self.counts.values(), *self.growth]
             self.notes.add_figures(SHOWN, known)

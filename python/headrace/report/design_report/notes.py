@@ -1,5 +1,6 @@
 """Footnotes of a design's report: the formula, inputs and source of each number."""
 
+import math
 from collections.abc import Iterable
 
 from headrace.design.figure import Figure
@@ -7,6 +8,8 @@ from headrace.quantities import quantity
 from headrace.report.document.content import Footnote, Reference, Text, foreign
 from headrace.report.figure_tables import arithmetic, value_text
 
+WHOLE_MONEY = 1000.0
+"""Amount from which money is shown without decimals."""
 LONGEST = 600
 """Characters of a text of a footnote."""
 
@@ -23,38 +26,38 @@ class Notes:
         """All footnotes."""
         return list(self._notes.values())
 
-    def add_figures(
-        self, group: str, figures: Iterable[Figure], *, prefix: str = "", at_end: bool = False
-    ) -> None:
+    def add_figures(self, group: str, figures: Iterable[Figure], *, prefix: str = "") -> None:
         """Add a footnote for each figure.
 
         Args:
             group: Name of what the figures describe, such as "chosen".
             figures: The figures; keys that occur twice get the first figure's footnote.
             prefix: Text before the title of each footnote.
-            at_end: Whether a PDF has the footnotes at its end.
         """
         all_figures = list(figures)
         keys = {figure.title: _key(group, figure) for figure in reversed(all_figures)}
         for one in all_figures:
             key = _key(group, one)
             self._notes.setdefault(
-                key, Footnote(key, prefix + foreign(one.title), _text(one, keys), at_end)
+                key, Footnote(key, prefix + foreign(one.title), _text(one, keys))
             )
 
-    def add(self, key: str, title: str, text: str, *, at_end: bool = False) -> Reference:
+    def add(self, key: str, title: str, text: str) -> Reference:
         """Add a footnote with a text, and return a reference to it."""
-        self._notes.setdefault(key, Footnote(key, foreign(title), foreign(text, 1000), at_end))
+        self._notes.setdefault(key, Footnote(key, foreign(title), foreign(text, 1000)))
         return Reference(key)
 
     def value(
         self, group: str, figure: Figure, *, show_error: bool = True
     ) -> list[str | Reference]:
         """Return the value of a figure with its unit and a reference to its footnote."""
-        if show_error:
+        value = figure.value
+        if figure.unit == "money" and WHOLE_MONEY <= abs(value) < math.inf:
+            value = round(value)
+        if show_error and figure.standard_error is not None:
             text = value_text(figure, self._currency)
         else:
-            text = quantity(figure.value, figure.unit, self._currency)
+            text = quantity(value, figure.unit, self._currency)
         return [text, self.reference(group, figure)]
 
     def reference(self, group: str, figure: Figure) -> Reference:

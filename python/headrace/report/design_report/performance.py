@@ -10,6 +10,19 @@ MEAN = "sum of the times of its reads or its writes / their number, the greater"
 P99 = "99th percentile of the times of its reads or its writes, the greater"
 SOURCE = "simulation of the design, as by headrace run"
 
+GOALS = {
+    "throughput": "throughput",
+    "operations": "calls a second",
+    "latency": "mean latency",
+    "latency_p99": "latency of 99 % of the calls",
+}
+"""Figures of an application that a worksheet may limit, with their names in tables."""
+
+
+def performance_goals(performance: ApplicationPerformance) -> dict[str, float | None]:
+    """Return the wanted values of an application by the names of its figures."""
+    return {name: getattr(performance, f"wanted_{name}") for name in GOALS}
+
 
 def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure]:
     """Return throughput, operations and latency of an application by these names."""

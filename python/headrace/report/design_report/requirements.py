@@ -1,5 +1,6 @@
 """Requirements of a worksheet beside what the design gives."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -9,12 +10,19 @@ from headrace.design.evaluation import ApplicationPerformance, Violation
 from headrace.design.figure import Unit
 from headrace.design.growth import need_at
 from headrace.design.worksheet import requirement_path
-from headrace.quantities import number, quantity
+from headrace.quantities import numbered, quantity
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
-from headrace.report.design_report.performance import performance_figures
+from headrace.report.design_report.performance import (
+    GOALS,
+    performance_figures,
+    performance_goals,
+)
+from headrace.report.design_report.words import chance
 from headrace.report.document.content import Text, foreign
 
 Status = Literal["met", "missed", "not stated", "not evaluated"]
+CHANCES = ("loss-probability",)
+"""Keys of figures that are written as probabilities."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +100,7 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
         "usable-capacity",
         at_least=True,
     )
-    years = number(recovery.loss_years)
+    years = numbered(recovery.loss_years, "year")
     # A provider of co-location cools, and counts no power for it.
     on_site = facility.place != "co-location"
     current = None
@@ -100,7 +108,7 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
         current = facility.circuits * facility.circuit_amperes
     rows: list[tuple[str, str, float | None, Unit, str]] = [
         (
-            f"Probability of a data loss in {years} years",
+            f"Probability of a data loss in {years}",
             "recovery.loss_probability",
             recovery.loss_probability,
             "1",
@@ -144,15 +152,17 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
         ),
     ]
     for name, field, goal, unit, key in rows:
-        text = UNKNOWN if goal is None else quantity(goal, unit, currency)
-        yield _Limit(name, field, goal, text, key)
+        text = chance(goal or 0.0) if key in CHANCES else quantity(goal or 0.0, unit, currency)
+        yield _Limit(name, field, goal, UNKNOWN if goal is None else text, key)
 
 
 def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Requirement:
     given = data.figures.get(limit.key)
     got: Text = UNKNOWN if given is None else data.notes.value(SHOWN, given)
+    if given is not None and given.key in CHANCES:
+        got = [chance(given.value), data.notes.reference(SHOWN, given)]
     margin = None
-    if given is not None and limit.wanted:
+    if given is not None and limit.wanted and math.isfinite(given.value):
         ratio = given.value / limit.wanted
         margin = ratio - 1 if limit.at_least else 1 - ratio
     if violation is not None:
@@ -163,7 +173,7 @@ def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Req
         )
     if limit.wanted is None:
         return Requirement(limit.name, limit.field, UNKNOWN, got, "not stated")
-    if given is None:
+    if given is None or math.isnan(given.value):
         return Requirement(limit.name, limit.field, limit.text, got, "not evaluated")
     return Requirement(limit.name, limit.field, limit.text, got, "met", margin)
 
@@ -173,12 +183,8 @@ def _performance(
 ) -> Iterator[Requirement]:
     """Yield the requirements of an application: throughput, operations, latency."""
     figures = performance_figures(performance)
-    for name, goal in (
-        ("throughput", performance.wanted_throughput),
-        ("operations", performance.wanted_operations),
-        ("latency", performance.wanted_latency),
-        ("latency_p99", performance.wanted_latency_p99),
-    ):
+    goals = performance_goals(performance)
+    for name, goal in goals.items():
         path = requirement_path(data.worksheet, performance.application, name)
         fields = [
             path.replace("application.", "applications.", 1),
@@ -187,7 +193,8 @@ def _performance(
             f"applications.{performance.application}.{name}",
         ]
         violation = next(filter(None, (_take(violations, field) for field in fields)), None)
-        if name not in figures or (goal is None and violation is None):
+        is_optional = name not in ("throughput", "latency")
+        if name not in figures or (goal is None and violation is None and is_optional):
             continue
         given = figures[name]
         margin = None
@@ -196,11 +203,11 @@ def _performance(
                 1 - given.value / goal if name.startswith("latency") else given.value / goal - 1
             )
         yield Requirement(
-            f"{foreign(performance.application, 80)}: {name}",
+            f"{foreign(performance.application, 80)}: {GOALS[name]}",
             f"application.{foreign(performance.application, 60)}.{name}",
             UNKNOWN if goal is None else quantity(goal, given.unit),
             data.notes.value(SHOWN, given),
-            "met" if violation is None else "missed",
+            "missed" if violation is not None else "not stated" if goal is None else "met",
             margin,
             "" if violation is None else foreign(violation.message),
         )
@@ -211,23 +218,23 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
     assert data.shown is not None
     design = data.shown.design
     code = design.code
-    if data.worksheet.recovery.survives_node is not None:
-        goal = data.worksheet.recovery.survives_node
-        violation = _take(violations, "recovery.survives_node")
-        got = f"{design.copies} copies on different servers" if design.copies > 1 else "one copy"
-        if code is not None:
-            got = f"code of {code.data} + {code.parity} servers"
-        survives = design.copies > 1 or (code is not None and code.parity > 0)
-        missed = violation is not None or (goal and not survives)
-        yield Requirement(
-            "Data survives the loss of a server",
-            "recovery.survives_node",
-            "yes" if goal else "no",
-            got,
-            "missed" if missed else "met",
-            None,
-            "" if violation is None else foreign(violation.message),
-        )
+    goal = data.worksheet.recovery.survives_node
+    violation = _take(violations, "recovery.survives_node")
+    got = (
+        f"yes: {design.copies} copies on different servers" if design.copies > 1 else "no: one copy"
+    )
+    if code is not None:
+        got = f"yes: code of {code.data} + {code.parity} servers"
+    missed = violation is not None or (goal and got.startswith("no"))
+    yield Requirement(
+        "Data survives the loss of a server",
+        "recovery.survives_node",
+        UNKNOWN if goal is None else "yes" if goal else "no",
+        got,
+        "missed" if missed else "not stated" if goal is None else "met",
+        None,
+        "" if violation is None else foreign(violation.message),
+    )
     for at, zone in enumerate(data.worksheet.zones):
         if zone.copies is None:
             continue

@@ -1,9 +1,11 @@
 """Designs in words."""
 
+import math
+
 from headrace.design.evaluation import Choice
 from headrace.design.recommendation.rule_table import shipped_rules
 from headrace.design.system import Array, Design
-from headrace.quantities import binary_size
+from headrace.quantities import binary_size, number, numbered, probability_text
 from headrace.report.document.content import foreign
 
 FILE_SYSTEMS = {
@@ -39,7 +41,7 @@ def array(one: Array) -> str:
     if one.kind == "single":
         return "single disks without redundancy"
     if one.kind == "raid0":
-        return f"RAID-0 of {one.disks} disks"
+        return f"RAID-0 of {numbered(one.disks, 'disk')}"
     if one.kind in ("raid1", "raid10"):
         return f"RAID-{one.kind[4:]} of {one.disks} disks"
     if one.kind in ("raid5", "raid6"):
@@ -47,6 +49,15 @@ def array(one: Array) -> str:
     if one.kind == "draid":
         return f"declustered array of {one.disks} disks in groups of {one.data} + {one.parity}"
     return f"erasure code of {one.data} + {one.parity} disks"
+
+
+def chance(value: float) -> str:
+    """Return a probability: "0.19 %" or, if it is small, "1 in 184,000"."""
+    if not 0 < value < 1e-4:
+        return probability_text(value) if math.isfinite(value) else number(value)
+    if value < 1e-9:
+        return "below 1 in 1,000,000,000"
+    return f"1 in {number(round(1 / value, 2 - math.floor(math.log10(1 / value))))}"
 
 
 def redundancy(design: Design) -> str:

@@ -95,6 +95,8 @@ class Section(msgspec.Struct, frozen=True):
     identifier: str
     title: str
     blocks: list[Block]
+    own_page: bool = False
+    """Whether a document with pages begins a new page after it."""
 
 
 class Footnote(msgspec.Struct, frozen=True):
@@ -104,8 +106,6 @@ class Footnote(msgspec.Struct, frozen=True):
     """Unique in the report."""
     title: str
     text: Text
-    at_end: bool = False
-    """Whether a document with pages has it at its end, and not at the foot of a page."""
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -100,7 +100,8 @@ def _citation(number: int, count: int) -> str:
 def _section(section: Section, citations: _Citations) -> str:
     blocks = "\n".join(_block(block, citations) for block in section.blocks)
     title = f"<h2>{escape(section.title)}</h2>"
-    return f'<section id="{section.identifier}">\n{title}\n{blocks}\n</section>'
+    page = ' class="page"' if section.own_page else ""
+    return f'<section id="{section.identifier}"{page}>\n{title}\n{blocks}\n</section>'
 
 
 def _notes(notes: list[Footnote], citations: _Citations) -> str:

@@ -42,14 +42,12 @@ def render(report: Report) -> bytes:
 def _number(content: Any, notes: list[Footnote]) -> None:
     """Replace the footnotes by those that are shown, and references by their numbers.
 
-    A footnote stands at the foot of the page of its first reference. It stands at the end if its
-    author wants that, or if only other footnotes refer to it.
+    The first reference outside the footnotes is marked: its footnote leads back to it.
     """
     numbers = {one.key: number for number, one in enumerate(notes, 1)}
     by_key = {footnote["key"]: footnote for footnote in content["footnotes"]}
     content["footnotes"] = [by_key[one.key] for one in notes]
     cited: set[int] = set()
-    at_end = {numbers[one.key] for one in notes if one.at_end}
 
     def number_in(value: Any, *, in_note: bool) -> None:
         if isinstance(value, list):
@@ -58,7 +56,6 @@ def _number(content: Any, notes: list[Footnote]) -> None:
         elif isinstance(value, dict) and value.get("type") == "reference":
             number = value["number"] = numbers[value.pop("note")]
             value["first"] = not in_note and number not in cited
-            value["at_end"] = number in at_end
             if not in_note:
                 cited.add(number)
         elif isinstance(value, dict):
@@ -68,9 +65,6 @@ def _number(content: Any, notes: list[Footnote]) -> None:
     number_in(content["sections"], in_note=False)
     for number, note in enumerate(content["footnotes"], 1):
         note["number"], note["cited"] = number, number in cited
-        note["at_end"] = note["at_end"] or number not in cited
-        if note["at_end"]:
-            at_end.add(number)
     number_in(content["footnotes"], in_note=True)
 
 

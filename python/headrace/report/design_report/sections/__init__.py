@@ -20,9 +20,9 @@ def sections(data: DesignData) -> list[Section]:
     """Return all sections in the order of the report."""
     return [
         summary.section(data),
+        design.section(data),
         requirements.section(data),
         zones.section(data),
-        design.section(data),
         evidence.section(data),
         alternatives.section(data),
         operation.section(data),

@@ -14,7 +14,7 @@ from headrace.report.document.content import (
     Text,
     foreign,
 )
-from headrace.views.solution import label, proof
+from headrace.views.solution import label
 
 COLUMNS = (
     ("Purchase", "purchase"),
@@ -41,7 +41,6 @@ def _introduction(data: DesignData) -> Paragraph:
         return Paragraph(
             "Each design below is better than every other one in cost, throughput or safety. The"
             " recommended one is the cheapest found that meets all stated requirements."
-            f" {proof(data.solution, foreign(data.catalogue.currency, 20))}"
             if data.solution.chosen is not None
             else "Each design below is better than every other one in cost, throughput or safety."
             " None meets all requirements."
@@ -71,7 +70,7 @@ def _front(data: DesignData) -> list[Block]:
     note = "* the design of this report." if data.shown is not None else ""
     more = len(data.alternatives) - len(shown)
     if more > 0:
-        note += f" {more} more are in the saved solution."
+        note += f" The saved solution has {more} more."
     applications = [foreign(part.application, 60) for part in shown[0].performance]
     if applications:
         note += f" Throughput: {', '.join(applications)}."
@@ -109,7 +108,6 @@ def _discarded(data: DesignData) -> list[Block]:
         "discarded",
         "Discarded designs",
         "Counted by the search, by the field of the worksheet that a design misses first.",
-        at_end=True,
     )
     lines: list[list[Text]] = [
         [foreign(field, 120), [f"{count:,}", note]]

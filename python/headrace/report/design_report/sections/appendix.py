@@ -1,4 +1,4 @@
-"""Where the report comes from: catalogue, search, worksheet and scenario."""
+"""Where the report comes from: search, worksheet and scenario."""
 
 from headrace.quantities import duration
 from headrace.report.design_report.data import UNKNOWN, DesignData
@@ -16,11 +16,8 @@ from headrace.report.document.content import (
 
 def section(data: DesignData) -> Section:
     """Return the origin of the numbers, the worksheet and the chosen design's scenario."""
-    solution, catalogue = data.solution, data.catalogue
+    solution = data.solution
     rows: list[tuple[str, Text]] = [
-        ("Catalogue", foreign(catalogue.name)),
-        ("Date of its prices", foreign(catalogue.date) or UNKNOWN),
-        ("Currency", foreign(catalogue.currency) or UNKNOWN),
         ("Headrace", foreign(solution.version) or UNKNOWN),
         ("Seed", str(solution.seed)),
         ("Designs enumerated", f"{solution.enumerated:,}"),

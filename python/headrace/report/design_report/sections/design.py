@@ -1,12 +1,12 @@
-"""The design: what is bought and how it is configured."""
+"""The design: where it stands, how it is connected and how it is configured."""
 
 from collections.abc import Sequence
 
 from headrace.design.evaluation import Choice
-from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
+from headrace.report.design_report.data import UNKNOWN, DesignData
 from headrace.report.design_report.reasons import COLUMNS, Ground, rows
 from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
-from headrace.report.document.content import Block, Facts, Paragraph, Section, Table, Text, foreign
+from headrace.report.document.content import Block, Facts, Paragraph, Section, Table, Text
 
 OPERATION = (
     "burn-in",
@@ -23,42 +23,15 @@ OPERATION = (
 
 
 def section(data: DesignData) -> Section:
-    """Return the bill of materials, the configuration, and that of each zone."""
+    """Return the racks, the network, the configuration, and that of each zone."""
     if data.shown is None:
         return Section("design", "Design", [Paragraph("There is no design to describe.")])
-    blocks: list[Block] = [*_bill(data)]
+    pictures = (data.pictures.get(name) for name in ("racks", "network"))
+    blocks: list[Block] = [picture for picture in pictures if picture is not None]
     blocks.append(Paragraph("Configuration", "heading"))
     blocks.append(Facts(list(configuration(data.shown.design))))
-    if "racks" in data.pictures:
-        blocks.append(data.pictures["racks"])
     blocks += _zones(data)
     return Section("design", "Design", blocks)
-
-
-def _bill(data: DesignData) -> list[Block]:
-    lines: list[list[Text]] = []
-    for line in data.lines:
-        price: Text = UNKNOWN
-        amount: Text = UNKNOWN
-        if line.price is not None and line.amount is not None:
-            price = data.notes.value(SHOWN, line.price)
-            amount = data.notes.value(SHOWN, line.amount)
-        number = data.notes.value(SHOWN, line.count)
-        lines.append([line.part.title, foreign(line.part.entry, 120), number, price, amount])
-    for key in ("purchase", "priced-parts"):
-        if key in data.figures:
-            total = data.figures[key]
-            lines.append([total.title, "", "", "", data.notes.value(SHOWN, total)])
-    missing = [foreign(one.part.entry, 80) for one in data.lines if one.price is None]
-    note = f"Prices of the catalogue {foreign(data.catalogue.name, 80)}"
-    note += f" of {foreign(data.catalogue.date, 40)}"
-    if data.catalogue.currency:
-        note += f", in {foreign(data.catalogue.currency, 20)}"
-    note += ". Taxes, shipping and installation are not included."
-    if missing:
-        note += f" The catalogue has no price for: {', '.join(dict.fromkeys(missing))}."
-    columns = ["Item", "Entry of the catalogue", "Number", "Price", "Amount"]
-    return [Table("Bill of materials", columns, "lwrrr", lines, note=note)]
 
 
 def _zones(data: DesignData) -> list[Block]:

@@ -6,7 +6,7 @@ from headrace.design.evaluation import ApplicationPerformance
 from headrace.design.figure import Figure
 from headrace.quantities import quantity
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
-from headrace.report.design_report.performance import performance_figures
+from headrace.report.design_report.performance import GOALS, performance_figures
 from headrace.report.document.content import Block, Paragraph, Section, Table, Text, foreign
 from headrace.report.figure_tables import arithmetic
 
@@ -44,32 +44,21 @@ def _performance(data: DesignData, performance: Sequence[ApplicationPerformance]
         return [Paragraph("Performance: no application was simulated.")]
     rows: list[list[Text]] = []
     for part in performance:
-        figures = performance_figures(part)
-        for name, goal in (
-            ("throughput", part.wanted_throughput),
-            ("operations", part.wanted_operations),
-            ("latency", part.wanted_latency),
-            ("latency_p99", part.wanted_latency_p99),
-        ):
-            if (given := figures.get(name)) is None:
-                continue
+        for name, given in performance_figures(part).items():
+            is_first = name == "throughput"
             rows.append(
                 [
-                    foreign(part.application, 80) if name == "throughput" else "",
-                    name,
-                    UNKNOWN if goal is None else quantity(goal, given.unit),
+                    foreign(part.application, 80) if is_first else "",
+                    GOALS[name],
                     data.notes.value(SHOWN, given),
-                    _interval(part) if name == "throughput" else "",
+                    _interval(part) if is_first else "",
                     foreign(part.limiting_resource, 80) or UNKNOWN,
                     part.detail,
                 ]
             )
-    columns = ["Application", "Figure", "Wanted", "Simulated", "95 % interval"]
-    columns += ["Limiting resource", "Detail"]
-    note = "All applications run at once. Wanted values are the worksheet's answers in"
-    note += " applications. Latency is the mean of a read or a write, latency_p99"
-    note += " their 99th percentile, of the slower kind."
-    return [Table("Performance", columns, "llrrrwl", rows, note=note)]
+    columns = ["Application", "Figure", "Simulated", "95 % interval", "Limiting resource", "Detail"]
+    note = "All applications run at once. Latency is of reads or writes, the slower kind."
+    return [Table("Performance", columns, "llrrwl", rows, note=note)]
 
 
 def _interval(performance: ApplicationPerformance) -> str:

@@ -1,10 +1,12 @@
-"""The design in a few lines: what to buy, what it costs, how fast and how safe it is."""
+"""The decision on one page: what to buy, its cost, performance and safety, what is uncertain."""
 
-from headrace.design.inventory import Part
-from headrace.quantities import quantity
+import math
+from collections.abc import Iterator, Sequence
+
+from headrace.design.evaluation import least_satisfaction
+from headrace.quantities import numbered, percent_text
 from headrace.report.design_report.bill import PORTS
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
-from headrace.report.design_report.performance import performance_figures
 from headrace.report.design_report.requirements import Requirement, requirements
 from headrace.report.design_report.words import FILE_SYSTEMS
 from headrace.report.document.content import (
@@ -14,37 +16,58 @@ from headrace.report.document.content import (
     Paragraph,
     Reference,
     Section,
+    Table,
     Text,
     foreign,
     parts,
 )
+from headrace.views.solution import proof
+
+SIGNED = (
+    "capacity.usable",
+    "recovery.loss_probability",
+    "recovery.downtime",
+    "recovery.survives_node",
+    "facility.power",
+    "facility.racks",
+)
+"""Requirements of the page beside those of applications; missed ones are added."""
+COSTS = (
+    *("maintenance", "later-purchases", "spare-parts", "power-cost", "colocation"),
+    *("engineer", "total-cost", "full-after"),
+)
+MOST_APPLICATIONS = 8
+"""Applications on the page, those of the smallest margins first."""
+SMALL = 0.1
+"""A margin below this part of what is wanted is small; declared."""
+LINE = "_" * 46
 
 
 def section(data: DesignData) -> Section:
-    """Return the recommendation, its cost, speed and safety, and the state of the requirements."""
+    """Return the page that a buyer signs."""
     if data.shown is None:
-        return Section("summary", "Summary", _nothing(data))
-    blocks: list[Block] = [Paragraph(_lead(data), "lead")]
+        return Section("summary", "Decision", _nothing(data))
     checked = requirements(data)
-    blocks += [Paragraph(_state(data, checked)), Facts(_facts(data))]
-    missed = [row for row in checked if row.status == "missed"]
-    if missed:
-        items: list[Text] = [_miss(data, row) for row in missed]
-        blocks += [Paragraph("Requirements that are missed", "heading"), Bullets(items)]
-    return Section("summary", "Summary", blocks)
+    blocks: list[Block] = [
+        Paragraph(_lead(data), "lead"),
+        Paragraph(_state(data, checked)),
+        _bill(data),
+        _figures(data, checked),
+        Paragraph("Uncertainty", "heading"),
+        Bullets(list(_uncertain(data, checked))),
+    ]
+    if data.is_feasible:
+        names = ("For the customer", "For the supplier")
+        blocks.append(Facts([(name, f"date, name and signature {LINE}") for name in names]))
+    return Section("summary", "Decision", blocks, own_page=True)
 
 
 def _nothing(data: DesignData) -> list[Block]:
-    enumerated = _search_note(data)
+    text = f"The search enumerated {numbered(data.solution.enumerated, 'design')}"
+    rest = ". The alternatives name the requirements that discarded them."
     return [
         Paragraph("The catalogue has no design for this worksheet.", "lead"),
-        Paragraph(
-            [
-                f"The search enumerated {data.solution.enumerated:,} designs",
-                enumerated,
-                ". The alternatives name the requirements that discarded them.",
-            ]
-        ),
+        Paragraph([text, _search_note(data), rest]),
     ]
 
 
@@ -64,85 +87,27 @@ def _lead(data: DesignData) -> Text:
     design = data.shown.design
     start = "Buy " if data.is_feasible else "No design meets all requirements. The nearest has "
     text: list[str | Reference] = [start]
-    bought: list[list[str | Reference]] = []
     # Servers first, as the sentence names the system.
-    for line in sorted(data.lines, key=lambda one: one.part.kind != "node"):
-        if line.part.kind in PORTS:
-            continue
-        noun = _noun(line.part)
-        number = quantity(line.count.value, "1")
-        bought.append([f"{number} {noun}", data.notes.reference(SHOWN, line.count)])
-    for at, part in enumerate(bought):
+    lines = sorted(data.lines, key=lambda one: one.part.kind != "node")
+    bought = [line for line in lines if line.part.kind not in PORTS]
+    for at, line in enumerate(bought):
         text += [" and " if at == len(bought) - 1 else ", "] if at else []
-        text += part
+        title = line.part.title
+        noun = "shelf" if title == "shelves" else title.removesuffix("s")
+        # The entry begins with the kind: "disk nearline-4tb".
+        entry = foreign(line.part.entry.partition(" ")[2], 60)
+        text.append(f"{numbered(line.part.count, noun, title)} ({entry})")
+        text.append(data.notes.reference(SHOWN, line.count))
     system = FILE_SYSTEMS.get(design.file_system, design.file_system)
-    return [*text, f", under {system} over {foreign(design.network.name, 60)}."]
+    text.append(f", under {system} over {foreign(design.network.name, 60)}")
+    if data.is_feasible and "purchase" in data.figures:
+        text += [", for ", *data.value("purchase")]
+    return [*text, "."]
 
 
-def _noun(part: Part) -> str:
-    word = part.title.removesuffix("s") if part.count == 1 else part.title
-    # The entry begins with the kind: "disk nearline-4tb".
-    return f"{word} ({foreign(part.entry.partition(' ')[2], 60)})"
-
-
-def _facts(data: DesignData) -> list[tuple[str, Text]]:
-    assert data.shown is not None
-    years = quantity(data.worksheet.capacity.years, "1")
-    planned = data.notes.add(
-        "answer/capacity.years", "Years", "Answer of the worksheet, or its default: capacity.years."
-    )
-    loss_years = data.notes.add(
-        "answer/recovery.loss_years",
-        "Years of the loss probability",
-        "Answer of the worksheet, or its default: recovery.loss_years.",
-    )
-    rows: list[tuple[str, Text]] = [
-        ("Usable capacity", data.value("usable-capacity")),
-        ("Purchase", data.value("purchase")),
-        ("Total cost", [*parts(data.value("total-cost")), f" in {years} years", planned]),
-        ("Cost of capacity", data.value("cost-per-tb")),
-    ]
-    if "later-purchases" in data.figures:
-        rows.insert(2, ("Full after", data.value("full-after")))
-        rows.insert(3, ("Later purchases", data.value("later-purchases")))
-    for part in data.shown.performance:
-        given = performance_figures(part)["throughput"]
-        value = data.notes.value(SHOWN, given)
-        if part.wanted_throughput is not None:
-            goal = data.notes.add(
-                f"answer/{part.application}.throughput",
-                f"wanted throughput of {foreign(part.application, 60)}",
-                "Answer of the worksheet: throughput of the application.",
-            )
-            value += [f", wanted {quantity(part.wanted_throughput, 'B/s')}", goal]
-        rows.append((f"Throughput, {foreign(part.application, 60)}", value))
-    if not data.shown.performance:
-        rows.append(("Throughput", f"{UNKNOWN} no application was simulated"))
-    loss = quantity(data.worksheet.recovery.loss_years, "1")
-    rows += [
-        (
-            "Probability of data loss",
-            [*parts(data.value("loss-probability")), f" in {loss} years", loss_years],
-        ),
-        (
-            "Downtime",
-            [
-                *parts(data.value("downtime")),
-                " a month: servers, switches and quorum; without power, cables and planned work",
-            ],
-        ),
-        ("Power", data.value("power")),
-        ("Racks", data.value("racks")),
-    ]
-    return rows
-
-
-def _state(data: DesignData, checked: list[Requirement]) -> Text:
-    """Return how many requirements are met, missed and unknown, as a sentence."""
-    counts = {
-        status: sum(row.status == status for row in checked)
-        for status in ("met", "missed", "not evaluated")
-    }
+def _state(data: DesignData, checked: Sequence[Requirement]) -> Text:
+    """Return how many requirements are met, missed and not evaluated, as a sentence."""
+    states = [row.status for row in checked if row.status != "not stated"]
     note = data.notes.add(
         "requirements",
         "Requirements",
@@ -150,42 +115,127 @@ def _state(data: DesignData, checked: list[Requirement]) -> Text:
         " not state is not counted.",
     )
     text: list[str | Reference] = [
-        f"{counts['met']} of {sum(counts.values())} stated requirements are met",
+        f"{states.count('met')} of {numbered(len(states), 'stated requirement')} met",
         note,
     ]
-    if counts["missed"]:
-        text += [f", {counts['missed']} missed", note]
-    if counts["not evaluated"]:
-        text += [f", {counts['not evaluated']} not evaluated", note]
-    text.append(".")
-    unsure = len(data.solution.unsure)
-    if unsure:
-        text += [
-            f" {unsure} answers are unknown" if unsure > 1 else " 1 answer is unknown",
-            data.notes.add(
-                "unsure",
-                "Unknown answers",
-                "Answers that the worksheet leaves open; the risks list them.",
-            ),
-            ".",
+    for state in ("missed", "not evaluated"):
+        if state in states:
+            text += [f", {states.count(state)} {state}", note]
+    return [*text, "."]
+
+
+def _bill(data: DesignData) -> Table:
+    rows: list[list[Text]] = []
+    for line in data.lines:
+        cells = [
+            UNKNOWN if figure is None else data.notes.value(SHOWN, figure)
+            for figure in (line.count, line.price, line.amount)
         ]
-    return text
+        rows.append([line.part.title, foreign(line.part.entry, 120), *cells])
+    for key in ("purchase", "priced-parts"):
+        if key in data.figures:
+            rows.append([data.figures[key].title, "", "", "", data.value(key)])
+    missing = [foreign(one.part.entry, 80) for one in data.lines if one.price is None]
+    note = "Taxes, shipping and installation are not included."
+    if missing:
+        note += f" The catalogue has no price for: {', '.join(dict.fromkeys(missing))}."
+    columns = ["Item", "Entry of the catalogue", "Number", "Price", "Amount"]
+    return Table("Bill of materials", columns, "lwrrr", rows, note=note)
 
 
-def _miss(data: DesignData, requirement: Requirement) -> Text:
-    note = data.notes.add(
-        f"answer/{requirement.field}",
-        requirement.name,
-        f"Answer of the worksheet: {requirement.field}. {requirement.message}",
-    )
-    return [
-        f"{requirement.name}: wanted {requirement.wanted}",
-        note,
-        ", the design gives ",
-        *(
-            [foreign(requirement.got), note]
-            if isinstance(requirement.got, str)
-            else requirement.got
-        ),
-        ".",
+def _figures(data: DesignData, checked: Sequence[Requirement]) -> Table:
+    """Return cost, performance and safety beside what the worksheet asks for."""
+    years = numbered(data.worksheet.capacity.years, "year")
+    rows = [_row(row) for row in checked if row.field == "budget.initial"]
+    for key in COSTS:
+        if (figure := data.figures.get(key)) is not None:
+            title = foreign(figure.title, 80)
+            title = title if key in ("total-cost", "full-after") else f"{title}, {years}"
+            rows.append([title[:1].upper() + title[1:], data.value(key), UNKNOWN, ""])
+    applications: dict[str, list[Requirement]] = {}
+    for row in checked:
+        if row.field.startswith("application."):
+            applications.setdefault(row.field.rpartition(".")[0], []).append(row)
+    fast = sorted(applications.values(), key=_least_margin)
+    rows += [_row(*group) for group in fast[:MOST_APPLICATIONS]]
+    rows += [
+        _row(row)
+        for row in checked
+        if not row.field.startswith("application.")
+        and row.field != "budget.initial"
+        and (row.field in SIGNED or row.status == "missed")
     ]
+    note = "Required: the answer of the worksheet."
+    if len(fast) > MOST_APPLICATIONS:
+        note += " Applications with larger margins are under Requirements."
+    if "availability" in data.figures:
+        note += f" Downtime: {foreign(data.figures['availability'].note)}"
+    columns = ["Cost, performance and safety", "Design", "Required", "State"]
+    return Table("", columns, "wrrl", rows, note=note)
+
+
+def _least_margin(rows: Sequence[Requirement]) -> float:
+    return min((row.margin for row in rows if row.margin is not None), default=math.inf)
+
+
+def _row(first: Requirement, *more: Requirement) -> list[Text]:
+    """Return requirements of one application, or a single one, in a row."""
+    names, got, wanted, states = first.name, parts(first.got), first.wanted, {first.status}
+    for row in more:
+        names += f", {row.name.rpartition(': ')[2]}"
+        got = [*got, ", ", *parts(row.got)]
+        wanted += f", {row.wanted}"
+        states.add(row.status)
+    state = next(one for one in ("missed", "met", first.status) if one in states)
+    return [names, got, wanted, state]
+
+
+def _uncertain(data: DesignData, checked: Sequence[Requirement]) -> Iterator[Text]:
+    """Yield what may change the decision."""
+    assert data.shown is not None
+    solution, currency = data.solution, foreign(data.catalogue.currency, 20)
+    for row in checked:
+        if row.status == "missed" and row.message:
+            yield f"{row.name}: {row.message}"
+    if data.is_feasible:
+        yield [proof(solution, currency), _search_note(data)]
+    coarse = [part.application for part in data.shown.performance if part.detail == "coarse"]
+    if coarse:
+        yield f"A short simulation that none confirms: {foreign(', '.join(coarse), 160)}."
+    tight = [row for row in checked if row.margin is not None and row.margin < SMALL]
+    if tight:
+        yield f"Small margins: {', '.join(row.name for row in tight)}."
+    for part in data.shown.performance:
+        served = least_satisfaction((part,))
+        # Calls have the relative error of bytes.
+        spread = (part.throughput_error or 0.0) / (part.throughput or math.inf)
+        if served is not None and served * (1 - spread) < 1 <= served:
+            text = f"{foreign(part.application, 80)}: within the error of the simulation"
+            yield [f"{text}, \N{PLUS-MINUS SIGN} {percent_text(spread)}", _search_note(data), "."]
+    unlimited = [
+        row.name for row in checked if row.status == "not stated" and "application" not in row.field
+    ]
+    unknown = [text for text in solution.unsure if " unknown: " in text]
+    if unknown:
+        note = data.notes.add("unsure", "Unknown answers", "The risks list them with their cost.")
+        text = f". Not checked without a limit: {', '.join(unlimited)}" if unlimited else ""
+        yield [numbered(len(unknown), "unknown answer"), note, f"{text}."]
+    total = data.figures.get("total-cost")
+    if total is not None and total.note:
+        yield f"Total cost: {foreign(total.note)}."
+    design = data.shown.design
+    entries = (design.disk, design.node, design.network, design.shelf, design.metadata_disk)
+    bought = {line.part.entry.partition(" ")[2] for line in data.lines}
+    declared = dict.fromkeys(
+        entry.name
+        for entry in entries
+        if entry is not None and entry.name in bought and "declared price" in entry.source
+    )
+    origin = data.notes.add(
+        "prices",
+        "Prices",
+        f"Catalogue {data.catalogue.name} of {data.catalogue.date}, in {currency or 'money'}.",
+    )
+    text = f": declared, not offered, for {foreign(', '.join(declared), 200)}" if declared else ""
+    date = f"{foreign(data.catalogue.name, 60)} of {foreign(data.catalogue.date, 20)}"
+    yield [f"Prices of the catalogue {date}", origin, f"{text}."]
