@@ -310,6 +310,15 @@ def quantity(value: float, unit: str, currency: str = "") -> str:
     return f"{number(value)} {'tons' if unit == 't (cooling)' else unit}"
 
 
+def readable(value: float, unit: str, currency: str = "") -> str:
+    """Return a quantity as `quantity` does, but from 1,000 on in kW or whole units of money."""
+    if unit == "W" and abs(value) >= 1000:
+        return f"{number(value / 1000)} kW"
+    if unit == "money" and 1000 <= abs(value) < LARGEST:
+        value = round(value)
+    return quantity(value, unit, currency)
+
+
 def amounts(values: Sequence[object]) -> tuple[list[float], str] | None:
     """Return values of a scenario's field as numbers with their common unit.
 

@@ -11,7 +11,7 @@ from headrace.design.evaluation import (
 )
 from headrace.design.figure import Figure, by_key
 from headrace.design.inventory import parts
-from headrace.quantities import NOT_KNOWN, binary_size, number, numbered, quantity
+from headrace.quantities import NOT_KNOWN, binary_size, number, numbered, quantity, readable
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
 
@@ -233,9 +233,7 @@ def _figures(one: Evaluation) -> dict[str, Figure]:
 def _value(figure: Figure | None, currency: str = "") -> str:
     if figure is None or not math.isfinite(figure.value):
         return NOT_KNOWN
-    if figure.unit == "money":
-        return f"{figure.value:,.0f} {currency}".strip()
-    return quantity(figure.value, figure.unit)
+    return readable(figure.value, figure.unit, currency)
 
 
 def _decimal(figure: Figure | None) -> str:

@@ -1,15 +1,13 @@
 """Footnotes of a design's report: the formula, inputs and source of each number."""
 
-import math
 from collections.abc import Iterable
 
 from headrace.design.figure import Figure
-from headrace.quantities import quantity
+from headrace.quantities import readable
+from headrace.report.design_report.words import CHANCES, chance
 from headrace.report.document.content import Footnote, Reference, Text, foreign
 from headrace.report.figure_tables import arithmetic, value_text
 
-WHOLE_MONEY = 1000.0
-"""Amount from which money is shown without decimals."""
 LONGEST = 600
 """Characters of a text of a footnote."""
 
@@ -51,13 +49,12 @@ class Notes:
         self, group: str, figure: Figure, *, show_error: bool = True
     ) -> list[str | Reference]:
         """Return the value of a figure with its unit and a reference to its footnote."""
-        value = figure.value
-        if figure.unit == "money" and WHOLE_MONEY <= abs(value) < math.inf:
-            value = round(value)
         if show_error and figure.standard_error is not None:
             text = value_text(figure, self._currency)
+        elif figure.key in CHANCES:
+            text = chance(figure.value)
         else:
-            text = quantity(value, figure.unit, self._currency)
+            text = readable(figure.value, figure.unit, self._currency)
         return [text, self.reference(group, figure)]
 
     def reference(self, group: str, figure: Figure) -> Reference:

@@ -10,19 +10,17 @@ from headrace.design.evaluation import ApplicationPerformance, Violation
 from headrace.design.figure import Unit
 from headrace.design.growth import need_at
 from headrace.design.worksheet import requirement_path
-from headrace.quantities import numbered, quantity
+from headrace.quantities import numbered, quantity, readable
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import (
     GOALS,
     performance_figures,
     performance_goals,
 )
-from headrace.report.design_report.words import chance
+from headrace.report.design_report.words import CHANCES, chance
 from headrace.report.document.content import Text, foreign
 
 Status = Literal["met", "missed", "not stated", "not evaluated"]
-CHANCES = ("loss-probability",)
-"""Keys of figures that are written as probabilities."""
 
 
 @dataclass(frozen=True)
@@ -152,15 +150,13 @@ def _limits(data: DesignData) -> Iterator[_Limit]:
         ),
     ]
     for name, field, goal, unit, key in rows:
-        text = chance(goal or 0.0) if key in CHANCES else quantity(goal or 0.0, unit, currency)
+        text = chance(goal or 0.0) if key in CHANCES else readable(goal or 0.0, unit, currency)
         yield _Limit(name, field, goal, UNKNOWN if goal is None else text, key)
 
 
 def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Requirement:
     given = data.figures.get(limit.key)
     got: Text = UNKNOWN if given is None else data.notes.value(SHOWN, given)
-    if given is not None and given.key in CHANCES:
-        got = [chance(given.value), data.notes.reference(SHOWN, given)]
     margin = None
     if given is not None and limit.wanted and math.isfinite(given.value):
         ratio = given.value / limit.wanted
@@ -220,9 +216,7 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
     code = design.code
     goal = data.worksheet.recovery.survives_node
     violation = _take(violations, "recovery.survives_node")
-    got = (
-        f"yes: {design.copies} copies on different servers" if design.copies > 1 else "no: one copy"
-    )
+    got = f"yes: {design.copies} copies" if design.copies > 1 else "no: one copy"
     if code is not None:
         got = f"yes: code of {code.data} + {code.parity} servers"
     missed = violation is not None or (goal and got.startswith("no"))

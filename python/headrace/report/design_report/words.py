@@ -15,6 +15,8 @@ FILE_SYSTEMS = {
     "hdfs": "HDFS",
     "nfs": "NFS",
 }
+CHANCES = ("loss-probability", "read-error-in-rebuild")
+"""Keys of figures that are written as probabilities."""
 WHOLE = "whole system"
 """Name of the system where a zone is expected."""
 

@@ -50,7 +50,7 @@ def section(data: DesignData) -> Section:
             Table(
                 "Requirements",
                 ["Requirement", "Field of the worksheet", "Wanted", "Design", "State", "Margin"],
-                "wlrrlr",
+                "wwrrlr",
                 rows,
                 note="Margin: what the design has to spare, in percent of what is wanted. Wanted"
                 " values are the worksheet's answers in the named field.",

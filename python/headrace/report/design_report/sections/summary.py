@@ -218,7 +218,7 @@ def _uncertain(data: DesignData, checked: Sequence[Requirement]) -> Iterator[Tex
     unknown = [text for text in solution.unsure if " unknown: " in text]
     if unknown:
         note = data.notes.add("unsure", "Unknown answers", "The risks list them with their cost.")
-        text = f". Not checked without a limit: {', '.join(unlimited)}" if unlimited else ""
+        text = f". Without a limit, not checked: {', '.join(unlimited)}" if unlimited else ""
         yield [numbered(len(unknown), "unknown answer"), note, f"{text}."]
     total = data.figures.get("total-cost")
     if total is not None and total.note:
