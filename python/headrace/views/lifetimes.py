@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from headrace.design.lifetimes.fits import Curve, Fit, Interval, Lifetimes
-from headrace.quantities import HOUR, NOT_KNOWN, YEAR, whole
+from headrace.quantities import HOUR, NOT_KNOWN, YEAR, numbered, whole
 from headrace.render import units
 from headrace.render.blocks import Axis, Chart, Column, Headline, Line, Note, Table, View
 from headrace.views.parts import assumptions
@@ -27,8 +27,8 @@ def view(result: Lifetimes, curves: Sequence[Curve] = ()) -> View:
         _table(result.fits),
         *(Note(f"{fit.model}: {fit.note}.", style="warning") for fit in result.fits if fit.note),
         Note(
-            f"\n{whole(result.rows)} rows read; left out: {left_out or 'none'}."
-            f" {whole(result.left_truncated)} disks were observed from an age above 0."
+            f"\n{numbered(result.rows, 'row')} read; left out: {left_out or 'none'}."
+            f" Observed from an age above 0: {numbered(result.left_truncated, 'disk')}."
         ),
         *assumptions(result.assumptions),
     ]
@@ -104,5 +104,5 @@ def _chart(result: Lifetimes, curves: Sequence[Curve]) -> Chart:
         lines,
         empty="no disk failed",
         # The last fit has the disks of all models.
-        statistic=f"{result.fits[-1].disks:,} disks; steps: Kaplan-Meier with 95 %",
+        statistic=f"{numbered(result.fits[-1].disks, 'disk')}; steps: Kaplan-Meier with 95 %",
     )

@@ -7,7 +7,7 @@ from headrace.design.reliability.answer import Answer, Estimate, HorizonAnswer
 from headrace.design.reliability.laws import mean_seconds
 from headrace.design.reliability.question import Array, Declustered, Exponential, Mirrors, Question
 from headrace.design.reliability.silent_corruption import SilentCorruption
-from headrace.quantities import YEAR, duration, hours_text, probability_text, size, whole
+from headrace.quantities import YEAR, duration, hours_text, numbered, probability_text, size, whole
 from headrace.render.blocks import Axis, Block, Chart, Line, Note, Table, View
 from headrace.views.parts import assumptions
 
@@ -171,10 +171,10 @@ def _corruption(risk: SilentCorruption) -> list[Block]:
     )
     table = Table.of_rows(
         "Silent corruption",
-        ("blocks", "a year", f"in {risk.years:g} years"),
+        ("blocks", "a year", f"in {numbered(risk.years, 'year')}"),
         [(name, f"{value / risk.years:.4g}", f"{value:.4g}") for name, value in fates],
     )
-    rate = f"Rate: {risk.rate_per_disk_year:.3g} in a disk-year, {whole(risk.disks)} disks"
+    rate = f"Rate: {risk.rate_per_disk_year:.3g} in a disk-year, {numbered(risk.disks, 'disk')}"
     if risk.corrupt_disks_a_year is not None:
         rate += f", of which {risk.corrupt_disks_a_year:.3g} a year get any"
     return [table, Note(f"{rate}; checksums: {risk.checksums}")]

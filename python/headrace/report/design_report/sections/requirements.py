@@ -2,8 +2,8 @@
 
 from headrace.design.growth import need_at
 from headrace.design.worksheet import Background, Concern, Worksheet
+from headrace.quantities import numbered, percent_text, quantity, size, whole
 from headrace.quantities import percent as share
-from headrace.quantities import percent_text, quantity, size, whole
 from headrace.report.design_report.data import SHOWN, UNKNOWN, DesignData
 from headrace.report.design_report.performance import performance_figures
 from headrace.report.design_report.requirements import later_need, requirements
@@ -124,17 +124,17 @@ def answer(data: DesignData, concern: Concern) -> Text:
         if not need.growth:
             return [*text, "."]
         last = need_at(need, need.years)
-        text.append(f", and {size(last)} after {need.years:g} years (capacity.growth).")
+        text.append(f", and {size(last)} after {numbered(need.years, 'year')} (capacity.growth).")
         if later_need(data) is not None:
             text.append(" More is bought later.")
         return text
     if concern == "reliability":
-        years = quantity(data.worksheet.recovery.loss_years, "1")
+        years = numbered(data.worksheet.recovery.loss_years, "year")
         return [
             f"{redundancy(design).capitalize()}. {array(design.array)[0].upper()}"
             f"{array(design.array)[1:]}. Data is lost with probability ",
             *parts(data.value("loss-probability")),
-            f" in {years} years (recovery.loss_years).",
+            f" in {years} (recovery.loss_years).",
         ]
     if not data.shown.performance:
         return "No application was simulated, so this is not shown."

@@ -48,9 +48,11 @@ def section(data: DesignData) -> Section:
     if data.shown is None:
         return Section("summary", "Decision", _nothing(data))
     checked = requirements(data)
+    missed: list[Text] = [row.message for row in checked if row.status == "missed"]
     blocks: list[Block] = [
         Paragraph(_lead(data), "lead"),
         Paragraph(_state(data, checked)),
+        *([Bullets(missed)] if missed else []),
         _bill(data),
         _figures(data, checked),
         Paragraph("Uncertainty", "heading"),
@@ -194,15 +196,13 @@ def _uncertain(data: DesignData, checked: Sequence[Requirement]) -> Iterator[Tex
     """Yield what may change the decision."""
     assert data.shown is not None
     solution, currency = data.solution, foreign(data.catalogue.currency, 20)
-    for row in checked:
-        if row.status == "missed" and row.message:
-            yield f"{row.name}: {row.message}"
     if data.is_feasible:
         yield [proof(solution, currency), _search_note(data)]
     coarse = [part.application for part in data.shown.performance if part.detail == "coarse"]
     if coarse:
         yield f"A short simulation that none confirms: {foreign(', '.join(coarse), 160)}."
-    tight = [row for row in checked if row.margin is not None and row.margin < SMALL]
+    met = [row for row in checked if row.status == "met"]
+    tight = [row for row in met if row.margin is not None and row.margin < SMALL]
     if tight:
         yield f"Small margins: {', '.join(row.name for row in tight)}."
     for part in data.shown.performance:
