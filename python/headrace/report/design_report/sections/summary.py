@@ -48,7 +48,7 @@ def section(data: DesignData) -> Section:
     if data.shown is None:
         return Section("summary", "Decision", _nothing(data))
     checked = requirements(data)
-    missed: list[Text] = [row.message for row in checked if row.status == "missed"]
+    missed: list[Text] = [row.message for row in checked if row.message]
     blocks: list[Block] = [
         Paragraph(_lead(data), "lead"),
         Paragraph(_state(data, checked)),
