@@ -42,7 +42,7 @@ from headrace.design.performance import DesignScenario, Simulated, measurement, 
 from headrace.design.performance.simulation import Effort
 from headrace.design.search import solution as solving
 from headrace.design.search import solve
-from headrace.design.search.candidates import Frontier, cost_of
+from headrace.design.search.candidates import Frontier, cost_of, nearness
 from headrace.design.search.saved_runs import FILE
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
@@ -515,11 +515,29 @@ def test_a_failed_confirmation_leads_to_the_next_design(monkeypatch: pytest.Monk
     assert cost_of(other.front[0]) >= cost_of(cheapest)
 
 
-def test_the_nearest_misses_miss_the_fewest_requirements() -> None:
-    solution = solve(small_worksheet("recovery.loss_probability=1e-300"), small_catalogue())
-    counts = [len(one.violations) for one in solution.nearest]
-    assert counts == sorted(counts)
-    assert counts[0] == 1
+@pytest.mark.parametrize(
+    ("limit", "key"),
+    [
+        ("budget.initial=4000", "purchase"),
+        ("facility.power=300 W", "total-power"),
+        ("recovery.loss_probability=1e-300", "loss-probability"),
+    ],
+)
+def test_the_nearest_miss_is_no_farther_than_the_design_without_the_limit(
+    limit: str, key: str
+) -> None:
+    """The design that is chosen without the limit misses the limit only."""
+    fast = "application.0.throughput=900 MB/s"
+    free = solve(small_worksheet(fast), small_catalogue(), budget=1e6).front[0]
+    solution = solve(small_worksheet(fast, limit), small_catalogue(), budget=1e6)
+    near = solution.nearest
+    assert [each.field for each in near[0].violations] == [limit.partition("=")[0]]
+    figures = [
+        by_key([*one.cost, *one.facility, *one.reliability])[key].value for one in (*near, free)
+    ]
+    assert figures[0] <= figures[-1]
+    ranks = [nearness(one, small_worksheet(fast, limit).worksheet) for one in near]
+    assert ranks == sorted(ranks)
 
 
 @pytest.mark.parametrize(

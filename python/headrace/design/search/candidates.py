@@ -7,8 +7,8 @@ until no other is cheaper than the best one.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush, merge, nsmallest
+from collections.abc import Callable, Container, Iterable, Sequence
+from heapq import heapify, heappop, heappush, merge, nsmallest
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -32,8 +32,8 @@ from headrace.design.headroom import WRITES, Busy, Demand, busy
 from headrace.design.options import Options
 from headrace.design.performance.system import ROTATION
 from headrace.design.reliability.system import system_reliability
-from headrace.design.search.linear_bounds import LinearBounds
-from headrace.design.search.misses import throughput_field, total_miss
+from headrace.design.search.linear_bounds import Amounts, LinearBounds
+from headrace.design.search.misses import miss_ratios, throughput_field
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 
@@ -56,8 +56,8 @@ ENOUGH = 50.0
 SPARE_AT_FIRST, SPARE = 2.0, 1.2
 """Times the demand that a design is expected to meet if it is simulated out of turn (declared),
 before any meets everything and after that."""
-NEAREST, KINDS = 24, 4
-"""Designs that are remembered for each set of requirements that they miss, and such sets."""
+NEAREST = 24
+"""Designs of a kind that are remembered for each set of requirements that they miss."""
 LOOK_EVERY = 500
 """Entries between two calls of the progress function."""
 
@@ -84,6 +84,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     def design(self) -> Design:
         """The design."""
         return self.evaluation.design
+
+
+Rank = tuple[int, float, float]
+"""Missed requirements, the logarithm of the product of their ratios, and the cost."""
+Near = tuple[Rank, int, Entry]
+"""A design that misses requirements, with a lower bound of its rank and a number."""
 
 
 class Speed(NamedTuple):
@@ -138,8 +144,10 @@ class Frontier:
         self._impossible: set[str] = set()
         self._heap: list[tuple[float, int, Entry, Evaluation | None]] = []
         self._doubtful: list[tuple[float, int, Entry, Evaluation | None]] = []
-        self._near: defaultdict[tuple[str, ...], list[tuple[float, int, Entry]]] = defaultdict(list)
-        """Designs that miss requirements by the least, by the fields that they miss."""
+        self._near: defaultdict[tuple[object, ...], list[Near]] = defaultdict(list)
+        """Designs that miss requirements by the least, by their kind and the fields they miss."""
+        self._evaluated: dict[Entry, Evaluation] = {}
+        """Figures of the nearest of them."""
         self._remembered = 0
         self._tried: set[int] = set()
         self._is_closing = False
@@ -162,12 +170,11 @@ class Frontier:
             networks = self._catalogue.networks
             missed = self._linear.missed(self._linear.least(family, self._first, self._horizon))
             if missed:
-                # One of them stands for all among the nearest misses.
-                is_near = _product(missed) < self._farthest(tuple(field for field, _ in missed))
-                left_out = len(tried) * len(networks) - is_near
-                self.enumerated += left_out
-                self.discarded[missed[0][0]] += left_out
-                tried, networks = tried[:1], networks[:is_near]
+                # Those with the first metadata servers stand for all among the nearest misses.
+                is_near = _product(missed) < self._farthest(family, missed)
+                tried, left_out = tried[:is_near], len(tried) - is_near
+                self.enumerated += left_out * len(networks)
+                self.discarded[missed[0][0]] += left_out * len(networks)
             for network in networks:
                 size = self._size(family, network, 1.0, work)
                 for servers in tried:
@@ -259,16 +266,23 @@ class Frontier:
             satisfaction: Least part of a requirement that any application got.
             is_slow: Whether a simulation showed that, and none failed.
         """
-        kind, speed = _kind(candidate.entry)
-        factor = 1 / max(satisfaction * CAUTION, 1e-3) if is_slow else 1.0
-        self._failed[kind].append(speed.times(factor))
-        family = candidate.entry.family
-        own = family.disk, family.filling.array, family.copies
-        self._failed[*kind, *own].append(speed.times(max(1.0, factor)))
-        key, reached = _class(candidate.entry), satisfaction / candidate.entry.bound
-        self._reached[key] = max(self._reached.get(key, 0.0), reached)
+        self.learn(candidate.entry, satisfaction, misses=True, is_slow=is_slow)
         step = GROWTH if self._is_closing or not satisfaction else max(GROWTH, 1 / satisfaction)
         self._enlarge(candidate.entry, step)
+
+    def learn(
+        self, entry: Entry, satisfaction: float, *, misses: bool, is_slow: bool = True
+    ) -> None:
+        """Record what a simulation shows of a design, and whether it misses a requirement."""
+        key, reached = _class(entry.family), satisfaction / entry.bound
+        self._reached[key] = max(self._reached.get(key, 0.0), reached)
+        if misses:
+            kind, speed = _kind(entry)
+            factor = 1 / max(satisfaction * CAUTION, 1e-3) if is_slow else 1.0
+            self._failed[kind].append(speed.times(factor))
+            family = entry.family
+            own = family.disk, family.filling.array, family.copies
+            self._failed[*kind, *own].append(speed.times(max(1.0, factor)))
 
     def reopen(self, candidates: Iterable[Candidate]) -> None:
         """Open candidates again that no simulation has decided."""
@@ -309,17 +323,41 @@ class Frontier:
                 chosen |= {one.design: one for one in (feasible[0], safest)}
         return list(chosen.values())
 
-    def nearest(self) -> list[Evaluation]:
-        """Return evaluated designs that miss the fewest requirements, by the least."""
-        kinds = sorted(self._near, key=len)[:KINDS]
-        near = [entry for kind in kinds for *_, entry in self._near[kind]]
-        ranked = []
-        for number, entry in enumerate(near):
-            evaluation = self._candidate(entry).evaluation
-            missed, miss, cost = nearness(evaluation, self._worksheet)
-            is_slow = self._wants and (self._expected(entry) < SPARE or self._is_covered(entry))
-            ranked.append((missed + is_slow, miss, cost, number, evaluation))
-        return [evaluation for *_, evaluation in sorted(ranked, key=lambda one: one[:4])]
+    def nearest(
+        self, count: int, simulated: Container[Design], is_over: Callable[[], bool]
+    ) -> list[tuple[Rank, Candidate]]:
+        """Return designs that miss the fewest requirements, by the least, each with its rank.
+
+        A design that is expected to be slow counts with one miss more. The least one of its family
+        that is expected to be fast enough competes with it.
+
+        Args:
+            count: Designs at most.
+            simulated: Designs that are left out.
+            is_over: Whether the time is spent.
+        """
+        queue = [(*near, False) for nearest in self._near.values() for near in nearest]
+        heapify(queue)
+        opened = {entry for _, _, entry, _ in queue}
+        ranked: list[tuple[Rank, Candidate]] = []
+        while queue and len(ranked) < count and not (ranked and is_over()):
+            rank, number, entry, is_exact = heappop(queue)
+            if is_exact:
+                ranked.append((rank, Candidate(entry=entry, evaluation=self._evaluated[entry])))
+                continue
+            if entry not in self._evaluated:
+                self._evaluated[entry] = self._candidate(entry).evaluation
+            evaluation = self._evaluated[entry]
+            is_slow = self._is_slow(entry)
+            if evaluation.design not in simulated and evaluation.violations:
+                missed, miss, cost = nearness(evaluation, self._worksheet)
+                heappush(queue, ((missed + is_slow, miss, cost), number, entry, True))
+            if is_slow and (faster := self._fast_enough(entry)) and faster not in opened:
+                opened.add(faster)
+                ratios = self._missed(faster)
+                bound = len(ratios), _product(ratios), 0.0
+                heappush(queue, (bound, -len(opened), faster, False))
+        return ranked
 
     def count_left(self, limit: float) -> None:
         """Count the designs that are more expensive than the chosen one as discarded."""
@@ -369,17 +407,25 @@ class Frontier:
             self.discarded[throughput_field(self._worksheet)] += 1
             return
         entry = Entry(family, network, servers, *size, _bound(family, network, *size, work))
-        amounts = self._linear.amounts(entry.nodes, entry.arrays, family, network, servers)
-        missed = [*self._linear.missed(amounts), *self._loss(family, entry)]
+        missed = self._missed(entry)
         if missed:
             self.discarded[missed[0][0]] += 1
-            self._remember(entry, tuple(field for field, _ in missed), _product(missed))
+            self._remember(entry, missed)
         else:
-            heappush(self._heap, (self._linear.cost(amounts), self.enumerated, entry, None))
+            cost = self._linear.cost(self._amounts(entry))
+            heappush(self._heap, (cost, self.enumerated, entry, None))
 
-    def _loss(self, family: Family, entry: Entry) -> list[tuple[str, float]]:
+    def _amounts(self, entry: Entry) -> Amounts:
+        family, network, servers, nodes, arrays, _ = entry
+        return self._linear.amounts(nodes, arrays, family, network, servers)
+
+    def _missed(self, entry: Entry) -> list[tuple[str, float]]:
+        """Return the fields that a design misses for certain, each with a bound of its ratio."""
+        return [*self._linear.missed(self._amounts(entry)), *self._loss(entry)]
+
+    def _loss(self, entry: Entry) -> list[tuple[str, float]]:
         """Return the ratio between the least and the accepted probability of a loss, if above 1."""
-        limit = self._worksheet.recovery.loss_probability
+        family, limit = entry.family, self._worksheet.recovery.loss_probability
         if limit is None or family.copies > 1 or family.code is not None:
             return []
         key = family.disk, family.filling
@@ -392,33 +438,51 @@ class Frontier:
 
     def _enlarge(self, entry: Entry, step: float) -> None:
         """Open the design of a family whose bound is a multiple of an entry's."""
-        family, network, servers, nodes, arrays, bound = entry
-        if bound >= ENOUGH or not self._wants:
+        if entry.bound >= ENOUGH or not self._wants:
             return
+        family, network, servers, nodes, arrays, bound = entry
         work = self._work(family)
         size = self._size(family, network, bound * step, work)
         if size is not None and size <= (nodes, arrays):
             size = None
         self._add(family, network, servers, size, work)
 
-    def _remember(self, entry: Entry, missed: tuple[str, ...], miss: float) -> None:
-        """Remember a design that misses requirements; one that may miss the throughput too."""
-        if self._wants and self._expected(entry) < SPARE:
-            missed = (*missed, throughput_field(self._worksheet))
-        if miss >= self._farthest(missed):
-            return
-        self._remembered += 1
-        self._near[missed] = nsmallest(
-            NEAREST, [*self._near[missed], (miss, self._remembered, entry)]
-        )
+    def _fast_enough(self, entry: Entry) -> Entry | None:
+        """Return the least design of a family that is expected to be fast enough, if any."""
+        family, network, servers = entry[:3]
+        work = self._work(family)
+        while self._is_slow(entry):
+            aim = entry.bound * max(GROWTH, 1 / max(self._expected(entry), 1e-3))
+            size = self._size(family, network, aim, work)
+            if size is None or entry.bound >= ENOUGH or size <= (entry.nodes, entry.arrays):
+                return None
+            bound = _bound(family, network, *size, work)
+            entry = Entry(family, network, servers, *size, bound)
+        return entry
 
-    def _farthest(self, missed: tuple[str, ...]) -> float:
-        near = self._near[missed]
-        return near[-1][0] if len(near) == NEAREST else math.inf
+    def _is_slow(self, entry: Entry) -> bool:
+        """Return whether a design is expected to miss the demand."""
+        return self._wants and (self._expected(entry) < 1 or self._is_covered(entry))
+
+    def _remember(self, entry: Entry, missed: Sequence[tuple[str, float]]) -> None:
+        """Remember a design that misses requirements, with the ratios; slow ones by themselves."""
+        is_slow = self._wants and self._expected(entry) < 1
+        miss = _product(missed)
+        if miss < self._farthest(entry.family, missed, is_slow):
+            self._remembered += 1
+            near = self._near[_near_key(entry.family, missed, is_slow)]
+            near.append(((len(missed), miss, 0.0), self._remembered, entry))
+            near[:] = nsmallest(NEAREST, near)
+
+    def _farthest(
+        self, family: Family, missed: Sequence[tuple[str, float]], is_slow: bool = False
+    ) -> float:
+        near = self._near[_near_key(family, missed, is_slow)]
+        return near[-1][0][1] if len(near) == NEAREST else math.inf
 
     def _expected(self, entry: Entry) -> float:
         """Return the part of the demand that a design is expected to meet."""
-        return self._reached.get(_class(entry), EXPECTED) * entry.bound
+        return self._reached.get(_class(entry.family), EXPECTED) * entry.bound
 
     def _design(self, entry: Entry) -> Design:
         plain = entry.family.design(entry.nodes, entry.arrays)
@@ -457,8 +521,7 @@ class Frontier:
             missed = candidate.evaluation.violations
             if missed:
                 self.discarded[missed[0].field] += 1
-                miss = total_miss(candidate.evaluation, self._worksheet)
-                self._remember(entry, tuple(one.field for one in missed), miss)
+                self._remember(entry, miss_ratios(candidate.evaluation, self._worksheet))
                 continue
             heappush(
                 self._heap,
@@ -467,9 +530,10 @@ class Frontier:
         return None
 
 
-def nearness(evaluation: Evaluation, worksheet: Worksheet) -> tuple[int, float, float]:
+def nearness(evaluation: Evaluation, worksheet: Worksheet) -> Rank:
     """Return how near a design comes to the requirements: how many it misses, and by how much."""
-    return len(evaluation.violations), total_miss(evaluation, worksheet), cost_of(evaluation)
+    missed = miss_ratios(evaluation, worksheet)
+    return len(missed), _product(missed), cost_of(evaluation)
 
 
 def cost_of(evaluation: Evaluation) -> float:
@@ -498,11 +562,17 @@ def _bound(family: Family, network: NetworkModel, nodes: int, arrays: int, work:
     return nodes / busiest if busiest > 0 else math.inf
 
 
-def _class(entry: Entry) -> tuple[str, str, str]:
+def _class(family: Family) -> tuple[str, str, str]:
     """Return what decides the part of the bound that designs reach: file system, class of disks,
     kind of array."""
-    family = entry.family
     return family.file_system, family.disk.disk_class, family.filling.array.kind
+
+
+def _near_key(
+    family: Family, missed: Sequence[tuple[str, float]], is_slow: bool
+) -> tuple[object, ...]:
+    """Return what near misses are compared by."""
+    return tuple(field for field, _ in missed), is_slow, *_class(family), family.copies
 
 
 def _product(missed: Sequence[tuple[str, float]]) -> float:

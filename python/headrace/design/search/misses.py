@@ -13,10 +13,11 @@ ABSOLUTE = 10.0
 """Ratio that a requirement counts with which is met or not, such as that data outlives a server."""
 
 
-def total_miss(evaluation: Evaluation, worksheet: Worksheet) -> float:
-    """Return the logarithm of the product of all ratios by which requirements are missed."""
+def miss_ratios(evaluation: Evaluation, worksheet: Worksheet) -> list[tuple[str, float]]:
+    """Return the fields of the missed requirements, each with the ratio by which it is missed."""
     ratios = dict(_ratios(evaluation, worksheet))
-    return sum(math.log(max(1.0, ratios.get(one.field, ABSOLUTE))) for one in evaluation.violations)
+    fields = [one.field for one in evaluation.violations]
+    return [(field, max(1.0, ratios.get(field, ABSOLUTE))) for field in fields]
 
 
 def throughput_field(worksheet: Worksheet) -> str:

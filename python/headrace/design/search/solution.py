@@ -62,8 +62,8 @@ IN_RANGE = 12
 """Alternatives of each range whose figures are computed, at most."""
 PAIR = 2
 """Designs that are simulated in full at a time."""
-MOST_NEAREST = 4
-"""Designs that are shown if none meets everything."""
+MOST_NEAREST, ROUNDS = 4, 30
+"""Designs that are shown if none meets everything, and batches that are simulated for them."""
 
 
 def solve(
@@ -281,14 +281,32 @@ class Search:
     def _nearest(
         self, frontier: Frontier, misses: Sequence[Evaluation], store: RunStore
     ) -> tuple[Evaluation, ...]:
-        """Return the designs that miss the fewest requirements, by the least, simulated."""
-        near = frontier.nearest()[: 2 * BATCH]
-        self._planned = self._simulated + len(near)
-        designs = [] if self._is_over() else [one.design for one in near]
-        missed = (*misses, *(self._simulate_designs(designs, "coarse", store) or near))
-        unique = {one.design: one for one in missed if not one.is_feasible}
-        ranked = sorted(unique.values(), key=lambda one: nearness(one, self._worksheet))
-        return tuple(ranked[:MOST_NEAREST])
+        """Return the designs that miss the fewest requirements, by the least, simulated.
+
+        A simulation that shows a design to be slow changes the order of the others.
+        """
+        known = {one.design: one for one in misses}
+        for _ in range(ROUNDS):
+            ranks = sorted(nearness(one, self._worksheet) for one in known.values())
+            near = [
+                one
+                for rank, one in frontier.nearest(BATCH, known, self._is_over)
+                if len(ranks) < MOST_NEAREST or rank < ranks[MOST_NEAREST - 1]
+            ]
+            if not near or self._is_over():
+                known |= {one.design: one.evaluation for one in near}
+                break
+            self._planned = self._simulated + len(near)
+            entries = {one.design: one.entry for one in near}
+            for evaluation in self._simulate_designs(list(entries), "coarse", store):
+                known[evaluation.design] = evaluation
+                served = least_satisfaction(evaluation.performance)
+                if served is not None:
+                    is_slow = bool(performance_violations(evaluation.performance, self._worksheet))
+                    frontier.learn(entries[evaluation.design], served, misses=is_slow)
+        missing = [one for one in known.values() if not one.is_feasible]
+        missing.sort(key=lambda one: nearness(one, self._worksheet))
+        return tuple(missing[:MOST_NEAREST])
 
     def _simulate_designs(
         self, designs: Sequence[Design], detail: Detail, store: RunStore
