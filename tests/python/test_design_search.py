@@ -50,6 +50,9 @@ from headrace.design.worksheet_file import LoadedWorksheet, read_worksheet
 from headrace.simulate import ParallelRuns
 
 
+EFFORTS = simulation.EFFORTS
+
+
 @pytest.fixture(autouse=True)
 def short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a fraction of a second."""
@@ -519,17 +522,23 @@ def test_a_failed_confirmation_leads_to_the_next_design(monkeypatch: pytest.Monk
     ("limit", "key"),
     [
         ("budget.initial=4000", "purchase"),
-        ("facility.power=300 W", "total-power"),
         ("recovery.loss_probability=1e-300", "loss-probability"),
     ],
 )
 def test_the_nearest_miss_is_no_farther_than_the_design_without_the_limit(
-    limit: str, key: str
+    limit: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The design that is chosen without the limit misses the limit only."""
-    fast = "application.0.throughput=900 MB/s"
-    free = solve(small_worksheet(fast), small_catalogue(), budget=1e6).front[0]
-    solution = solve(small_worksheet(fast, limit), small_catalogue(), budget=1e6)
+    monkeypatch.setattr(simulation, "EFFORTS", EFFORTS)
+    fast = "application.0.throughput=2.5 GB/s"
+    networks = [
+        f'[[network]]\nname = "net {rate}"\nbandwidth = "{rate} Gbit/s"\nlatency = "20 us"\n'
+        f'adapter_price = {price}\nport_price = {price}\nport_power = "3 W"\n'
+        for rate, price in ((40, 300), (1, 6))
+    ]
+    catalogue = read_catalogue("\n".join([CATALOGUE_TEXT, *networks]))
+    free = solve(small_worksheet(fast), catalogue, budget=1e6).front[0]
+    solution = solve(small_worksheet(fast, limit), catalogue, budget=1e6)
     near = solution.nearest
     assert [each.field for each in near[0].violations] == [limit.partition("=")[0]]
     figures = [
