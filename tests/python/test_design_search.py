@@ -49,7 +49,6 @@ from headrace.design.worksheet import Worksheet
 from headrace.design.worksheet_file import LoadedWorksheet, read_worksheet
 from headrace.simulate import ParallelRuns
 
-
 EFFORTS = simulation.EFFORTS
 
 
