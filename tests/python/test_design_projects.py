@@ -123,13 +123,15 @@ def design_of(project: str) -> Design:
     shared = {"array", "arrays", "spares"}
     rest = {key: value for key, value in fields.items() if key not in shared}
     names = ("node", "disk", "network", "metadata_disk", "shelf")
-    given = {key: entries[value] if key in names else value for key, value in rest.items()}
+    given: dict[str, Any] = {
+        key: entries[value] if key in names else value for key, value in rest.items()
+    }
     return Design(
         array=array_of(kind, width),
         arrays_per_node=arrays,
         spares_per_node=spares,
         disks_per_node=width * arrays + spares,
-        **{"metadata_nodes": 0} | given,
+        **({"metadata_nodes": 0} | given),
     )
 
 
