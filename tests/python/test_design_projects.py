@@ -192,6 +192,7 @@ def small_catalogue() -> LoadedCatalogue:
     return read_catalogue("\n[[".join([head, *kept]))
 
 
+@pytest.mark.timeout(2400)
 @pytest.mark.parametrize("project", FOUR)
 def test_the_chosen_design_meets_its_requirements_in_full(project: str) -> None:
     """A simulation of the whole demand, with the figures, confirms the answer of the search."""
