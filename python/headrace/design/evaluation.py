@@ -134,7 +134,8 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
     excluded: tuple[str, ...] = ()
     """Values that were not tried, each with the reason."""
     lower_bound: float | None = None
-    """Least cost of any design that may meet everything; none if not all were enumerated."""
+    """Least cost of any design that may meet everything: 0 if not all were enumerated, none if no
+    design can meet everything."""
     unsure: tuple[str, ...] = ()
     """Unknown answers, with what they cost in certainty."""
     seed: int = 1

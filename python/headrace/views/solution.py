@@ -59,7 +59,7 @@ def proof(solution: Solution, currency: str = "") -> str:
     if total is None:
         return "Prices are missing: costs cannot be compared."
     cost, bound = total.value, solution.lower_bound
-    if bound is None:
+    if not bound:
         return "The time ended before all designs were enumerated: a cheaper one may exist."
     if bound >= cost * (1 - 1e-9):
         return "No cheaper design meets everything: bounds or simulations exclude each."

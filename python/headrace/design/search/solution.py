@@ -379,14 +379,15 @@ class Search:
         nearest: tuple[Evaluation, ...],
         store: RunStore,
     ) -> Solution:
-        unsure = [*unknown_answers(self._loaded.worksheet), *self._remarks]
+        unsure = [*self._remarks, *unknown_answers(self._loaded.worksheet)]
         if self._ended_early:
             unsure.append(
                 f"the search ended when its budget of {self._budget:g} s was spent, after"
                 f" {store.ran + store.taken} simulations: with the same directory it goes on"
             )
         best = cost_of(feasible[0]) if feasible else math.inf
-        bound = frontier.lower_bound(best) if frontier.is_complete else math.inf
+        # Nothing is known of designs that were not enumerated.
+        bound = frontier.lower_bound(best) if frontier.is_complete else 0.0
         return Solution(
             worksheet_text=self._loaded.text,
             catalogue_text=self._bought.text,
