@@ -44,6 +44,7 @@ def test_a_goal_is_a_share() -> None:
         maximise="accelerators",
         subject_to="au >= 0.9",
     )
+    assert best.best is not None
     assert best.best.point["clients.processes"] == 2
 
 
