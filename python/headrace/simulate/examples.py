@@ -89,6 +89,9 @@ FORMS = (HEAD + PARALLEL + WORK, HEAD + PARALLEL + LAYOUT + WORK, HEAD + WORK, H
 ONE_SERVER = ("nfs", "cifs")
 
 
+FEW_FILES = (32, 128)
+
+
 def scenario_of_presets(system: str, workload: str) -> str:
     """Return the text of a small scenario with the preset of a system and that of a workload.
 
@@ -104,6 +107,11 @@ def scenario_of_presets(system: str, workload: str) -> str:
             raise ValueError(f"there is no preset {name}: headrace presets lists them")
     servers = 1 if system in ONE_SERVER else 4
     texts = [form.format(system=system, workload=workload, servers=servers) for form in FORMS]
+    # The dataset of a training may be too large for the system's disks.
+    line = f'preset = "{workload}"\n'
+    texts += [
+        text.replace(line, f"{line}files = {files}\n") for files in FEW_FILES for text in texts
+    ]
     lines = {}
     for text in texts:
         try:
