@@ -122,7 +122,7 @@ class System:
         return min(self.limits().items(), key=lambda pair: pair[1])
 
     def scenario(self, accelerators: int) -> str:
-        """Return the training of so many accelerators as a scenario: clients, one wire each, and
+        """Return a training with these accelerators as a scenario: clients, one wire each, and
         one storage that gives the least of all known rates behind it."""
         each = max(1, round(accelerators / self.hosts))
         # What loaders read ahead is used up after twice as many steps.

@@ -81,7 +81,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     latency: float
     """Seconds, mean of a call."""
     slower: float = 0.0
-    """Seconds, mean of the slower kind of call: a cached write says nothing of reads."""
+    """Seconds, mean of the slower kind of call, since cached writes are faster than reads."""
     p99: float = 0.0
     """Seconds that 99 % of the calls of the slower kind take at most."""
     throughput_error: float | None = None
