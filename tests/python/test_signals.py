@@ -108,7 +108,9 @@ def test_a_signal_ends_a_computation(
     process = started(*COMMANDS[name], *more, cwd=tmp_path)
     try:
         # Reading the document is such work, too, but short.
-        assert is_soon(lambda: is_computing(process.pid))
+        assert is_soon(lambda: is_computing(process.pid) or process.poll() is not None)
+        if process.poll() is not None:
+            pytest.fail(f"ended with {process.returncode}: {process.communicate()}")
         ends(process, number, status, message)
     finally:
         process.kill()

@@ -23,6 +23,7 @@ class SolutionView:
 
     def __init__(self, solution: Solution) -> None:
         self._solution = solution
+        self._picked: int | None = None
         _summary(solution)
         self._front = FrontChart(solution, self._pick)
         self._place = (
@@ -33,9 +34,13 @@ class SolutionView:
         _discarded(solution)
 
     async def _pick(self, place: int) -> None:
+        # Drawn twice, a design would lose clicks on its figures.
+        if place == self._picked:
+            return
+        self._picked = place
         self._front.mark(place)
         view = await run.io_bound(DesignView, self._solution, place)
-        if view is None:
+        if view is None or place != self._picked:
             return
         self._place.clear()
         with self._place:
