@@ -80,14 +80,6 @@ impl<'a> Part<'a> {
                  several hosts do not meet after each step"
             )));
         }
-        let alone = !share.has_peers() || application.threads();
-        if application.needs_all_processes() && !alone {
-            return Err(Error::Unsuitable(format!(
-                "workload.{number}.stonewall: supported on one host only, because engines on \
-                 several hosts do not exchange how far their processes have come; leave it out, \
-                 and give as much work as takes that long"
-            )));
-        }
         // A pipeline has a thread for each of its stages.
         let here = share.processes(scenario, workload, application.processes());
         let replay = match &workload.kind {
@@ -304,6 +296,16 @@ impl<'a> Part<'a> {
         existing
     }
 
+    /// Returns true if its phases come in turn with those of other workloads.
+    pub fn has_turns(&self) -> bool {
+        self.application.has_turns()
+    }
+
+    /// Returns the number of its processes that run here.
+    pub fn processes_here(&self) -> u32 {
+        self.here.len() as u32
+    }
+
     /// Returns true if names that are made and removed are the processes' own affair.
     fn draws_names(&self) -> bool {
         matches!(self.workload.kind, WorkloadKind::OperationMix(_))
@@ -314,6 +316,7 @@ impl<'a> Part<'a> {
         scenario: &Scenario,
         directory: &Directory,
         options: Options,
+        turns: &Arc<Rendezvous>,
     ) -> Result<Vec<Plan>, Error> {
         let meeting = Arc::new(Rendezvous::new(
             self.number,
@@ -373,6 +376,7 @@ impl<'a> Part<'a> {
                     )
                     .with_each(options.each),
                     meeting: Arc::clone(&meeting),
+                    turns: self.has_turns().then(|| Arc::clone(turns)),
                     progress: Arc::new(Progress::new()),
                 })
             })

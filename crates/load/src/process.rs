@@ -101,6 +101,8 @@ pub struct Process {
     pub known: Option<Arc<KnownPages>>,
     pub record: Record,
     pub meeting: Arc<Rendezvous>,
+    /// Where processes of all workloads that come in turn meet.
+    pub turns: Option<Arc<Rendezvous>>,
     pub progress: Arc<Progress>,
     /// Operations that were asked for and not issued because the run ended, with the time at which
     /// each was due.
@@ -119,9 +121,17 @@ impl Process {
                 .next(self.rank, Time(now * PICOSECONDS), &mut random);
             match next.map_err(Error::Unsuitable)? {
                 Next::Ask(ask) => self.one(&ask, now, shared)?,
-                Next::Barrier => {
+                next @ (Next::Barrier | Next::PhaseOver | Next::Turn) => {
                     self.flush()?;
-                    self.meeting.wait(&shared.ends);
+                    let meeting = match (next, &self.turns) {
+                        (Next::Turn, Some(turns)) => turns,
+                        _ => &self.meeting,
+                    };
+                    let here = self.source.farthest(0);
+                    let all = meeting.wait(here, &shared.ends);
+                    if next == Next::Barrier {
+                        self.source.farthest(all);
+                    }
                 }
                 Next::Compute(span) | Next::Pause(span) => {
                     let until = now + span.0 / PICOSECONDS;

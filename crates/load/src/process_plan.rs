@@ -46,6 +46,8 @@ pub struct Plan {
     pub known: Option<Arc<KnownPages>>,
     pub record: Record,
     pub meeting: Arc<Rendezvous>,
+    /// Where processes of all workloads that come in turn meet.
+    pub turns: Option<Arc<Rendezvous>>,
     pub progress: Arc<Progress>,
 }
 
@@ -85,6 +87,7 @@ impl Plan {
             known: self.known,
             record: self.record,
             meeting: self.meeting,
+            turns: self.turns,
             progress: self.progress,
             dropped: Vec::new(),
         };

@@ -1,4 +1,4 @@
-//! Barriers between the processes of a workload.
+//! Barriers between the processes of a workload, or of those whose phases come in turn.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -14,9 +14,18 @@ pub struct Rendezvous {
     workload: usize,
     processes: u32,
     share: Share,
-    /// Number of processes that wait, and of times that the barrier has opened.
-    state: Mutex<(u32, u64)>,
+    state: Mutex<State>,
     all_here: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Processes that wait, and how far any of them has come.
+    waiting: u32,
+    farthest: u64,
+    /// Times that the barrier has opened, and how far any process had come the last time.
+    opened: u64,
+    result: u64,
 }
 
 impl Rendezvous {
@@ -26,29 +35,36 @@ impl Rendezvous {
             workload,
             processes,
             share,
-            state: Mutex::new((0, 0)),
+            state: Mutex::default(),
             all_here: Condvar::new(),
         }
     }
 
-    /// Waits until all have come, or the run ends.
-    pub fn wait(&self, ends: &AtomicBool) {
+    /// Waits until all have come, or the run ends. Returns the largest of their `farthest`.
+    pub fn wait(&self, farthest: u64, ends: &AtomicBool) -> u64 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 += 1;
-        let turn = state.1;
-        if state.0 >= self.processes {
+        state.waiting += 1;
+        state.farthest = state.farthest.max(farthest);
+        let (turn, here) = (state.opened, state.farthest);
+        if state.waiting >= self.processes {
             drop(state);
             let over = &mut || ends.load(Ordering::Relaxed);
-            self.share.meet(SyncPoint::Workload(self.workload), over);
+            let place = SyncPoint::Workload(self.workload);
+            let result = self.share.meet(place, here, over);
             state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            *state = (0, turn + 1);
+            *state = State {
+                opened: turn + 1,
+                result,
+                ..State::default()
+            };
             self.all_here.notify_all();
-            return;
+            return result;
         }
-        while state.1 == turn && !ends.load(Ordering::Relaxed) {
+        while state.opened == turn && !ends.load(Ordering::Relaxed) {
             let waited = self.all_here.wait_timeout(state, LOOK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        state.result
     }
 }
 
@@ -67,11 +83,12 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for round in 1..=50 {
+                    for round in 1..=50_u32 {
                         arrived.fetch_add(1, Ordering::SeqCst);
-                        meeting.wait(&ends);
+                        let farthest = meeting.wait(round.into(), &ends);
                         assert!(arrived.load(Ordering::SeqCst) >= 4 * round);
-                        meeting.wait(&ends);
+                        assert_eq!(farthest, u64::from(round));
+                        meeting.wait(0, &ends);
                     }
                 });
             }
@@ -86,7 +103,7 @@ mod tests {
             AtomicBool::new(false),
         );
         std::thread::scope(|scope| {
-            scope.spawn(|| meeting.wait(&ends));
+            scope.spawn(|| meeting.wait(0, &ends));
             ends.store(true, Ordering::Relaxed);
         });
     }

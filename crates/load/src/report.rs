@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use headrace_spec::{Scenario, WorkloadKind};
-use headrace_workload::{LeftOut, TrainingReport};
+use headrace_workload::{Io500Report, LeftOut, PhaseReport, TrainingReport, io500};
 use serde::Serialize;
 
 use crate::coordination::Waits;
@@ -67,6 +67,9 @@ pub struct Report {
     pub operation_groups: BTreeMap<Group, OperationGroupReport>,
     /// Executed phases in order: each operation of each phase of each workload.
     pub phases: Vec<PhaseReport>,
+    /// The result of IO500, if the workloads are its.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io500: Option<Io500Report>,
     /// Sources of the bytes that an operation mix read; none if it read nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<ReadsReport>,
@@ -186,26 +189,6 @@ pub struct OperationReport {
     pub prepare_seconds: f64,
 }
 
-/// An operation in a phase of a workload.
-#[derive(Clone, Debug, Serialize)]
-pub struct PhaseReport {
-    /// The workload's number.
-    pub workload: usize,
-    /// The phase's number, repetitions included.
-    pub phase: u32,
-    /// Operation.
-    pub operation: &'static str,
-    /// Time when the first began.
-    pub from_s: f64,
-    /// Time when the last was done: all processes begin together, so that this is the slowest one's
-    /// time.
-    pub to_s: f64,
-    /// Number of occurrences.
-    pub count: u64,
-    /// Bytes moved.
-    pub bytes: u64,
-}
-
 /// Bytes that were read.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ReadsReport {
@@ -238,6 +221,7 @@ impl Report {
     /// The report of a run.
     #[must_use]
     pub fn of(scenario: &Scenario, toml: String, outcome: &Outcome) -> Report {
+        let phases = phases(outcome);
         let mut report = Report {
             kind: "measured",
             scenario: ScenarioReport {
@@ -270,7 +254,8 @@ impl Report {
             throughput: BTreeMap::new(),
             operations: BTreeMap::new(),
             operation_groups: operation_groups(&outcome.record, has_times(scenario)),
-            phases: phases(outcome),
+            io500: io500(scenario, &phases),
+            phases,
             reads: ReadsReport::of(&outcome.record.reads),
             latency: BTreeMap::new(),
             latency_from_intended: BTreeMap::new(),

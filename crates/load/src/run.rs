@@ -1,6 +1,6 @@
 //! A run: required files are made, processes begin together, and their results are merged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
@@ -20,6 +20,7 @@ use crate::part::Part;
 use crate::process::{NOT_ENDED, Progress, Shared};
 use crate::process_plan::Plan;
 use crate::record::Record;
+use crate::rendezvous::Rendezvous;
 use crate::run_options::{LiveProgress, Options, Watch};
 use crate::share::{Share, SyncPoint};
 use crate::short_calls;
@@ -99,9 +100,13 @@ pub fn run_share(
         }
     }
     let prepared = nanoseconds(began.elapsed());
+    let in_turn = parts.iter().filter(|part| part.has_turns());
+    let in_turn = in_turn.map(Part::processes_here).sum();
+    // Numbered behind the workloads.
+    let turns = Arc::new(Rendezvous::new(parts.len(), in_turn, share.clone()));
     let mut processes = Vec::new();
     for part in &parts {
-        processes.extend(part.processes(scenario, directory, options)?);
+        processes.extend(part.processes(scenario, directory, options, &turns)?);
     }
     // Counters of the system begin here.
     let begins = LiveProgress {
@@ -133,7 +138,7 @@ fn check_supported(scenario: &Scenario) -> Result<(), Error> {
 /// Waits for the other engines.
 fn all_here(share: &Share, watch: Watch<'_>) -> Result<(), Error> {
     let mut over = false;
-    share.meet(SyncPoint::All, &mut || {
+    share.meet(SyncPoint::All, 0, &mut || {
         over = watch(&LiveProgress::PREPARING).is_break();
         over
     });
@@ -152,7 +157,14 @@ fn run_workload(
     broken_off: bool,
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
-    let count = processes.len() as u32;
+    // A rank does one thing at a time where workloads come in turn.
+    let ranks: BTreeSet<u32> = processes
+        .iter()
+        .filter(|it| it.turns.is_some())
+        .map(|it| it.rank)
+        .collect();
+    let beside = processes.iter().filter(|it| it.turns.is_none()).count();
+    let count = (beside + ranks.len()) as u32;
     let progress: Vec<Arc<Progress>> = processes
         .iter()
         .map(|process| Arc::clone(&process.progress))

@@ -23,8 +23,9 @@ pub enum SyncPoint {
 
 /// The other engines.
 pub trait Peers: Send + Sync {
-    /// Waits until the others have reached `place`; stops when it is `over`.
-    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool);
+    /// Waits until the others have reached `place`; stops when it is `over`. Returns the largest of
+    /// all engines' `farthest`.
+    fn meet(&self, place: SyncPoint, farthest: u64, over: &mut dyn FnMut() -> bool) -> u64;
 
     /// Says something about the rounds of a workload, without waiting. All engines receive all
     /// messages, this one too, in one order.
@@ -41,7 +42,9 @@ pub type Listener = Box<dyn Fn(RoundNews, bool) + Send + Sync>;
 struct NoPeers;
 
 impl Peers for NoPeers {
-    fn meet(&self, _: SyncPoint, _: &mut dyn FnMut() -> bool) {}
+    fn meet(&self, _: SyncPoint, farthest: u64, _: &mut dyn FnMut() -> bool) -> u64 {
+        farthest
+    }
 
     fn say(&self, _: usize, _: RoundMessage) {}
 
@@ -79,9 +82,14 @@ impl Share {
         self.of > 1
     }
 
-    /// Waits for the others.
-    pub(crate) fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
-        self.peers.meet(place, over);
+    /// Waits for the others; see [`Peers::meet`].
+    pub(crate) fn meet(
+        &self,
+        place: SyncPoint,
+        farthest: u64,
+        over: &mut dyn FnMut() -> bool,
+    ) -> u64 {
+        self.peers.meet(place, farthest, over)
     }
 
     /// The other engines.
@@ -162,17 +170,21 @@ impl Share {
     }
 }
 
-/// Returns the number of engines that have processes of each workload.
+/// Returns the number of engines that have processes of each workload, and of any whose phases come
+/// in turn.
 #[must_use]
 pub fn engines_of_each(scenario: &Scenario, of: u32) -> Vec<u32> {
-    let has = |number: u32, workload: &Workload| {
+    let has = |number: u32, workloads: &[&Workload]| {
         let here = Share::new(number, of, Arc::new(NoPeers)).clients(scenario);
-        clients(scenario, workload)
-            .iter()
-            .any(|it| here.contains(it))
+        let mut clients = workloads.iter().flat_map(|it| clients(scenario, it));
+        clients.any(|it| here.contains(&it))
     };
-    let engines = |workload: &Workload| (0..of).filter(|&it| has(it, workload)).count() as u32;
-    scenario.workload.iter().map(engines).collect()
+    let engines = |workloads: &[&Workload]| (0..of).filter(|&it| has(it, workloads)).count() as u32;
+    let all = scenario.workload.iter();
+    let in_turn: Vec<&Workload> = all.clone().filter(|it| it.turns.is_some()).collect();
+    all.map(|workload| engines(&[workload]))
+        .chain([engines(&in_turn)])
+        .collect()
 }
 
 #[cfg(test)]

@@ -48,6 +48,14 @@ impl Source {
         }
     }
 
+    /// How far any process has come, here or `elsewhere`; see [`Application::farthest`].
+    pub fn farthest(&mut self, elsewhere: u64) -> u64 {
+        match self {
+            Source::Own(application) => application.farthest(elsewhere),
+            Source::Shared(common) => common.locked().application.farthest(elsewhere),
+        }
+    }
+
     /// The copy that several ask.
     pub fn common(&self) -> Option<Arc<Common>> {
         match self {

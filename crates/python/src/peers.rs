@@ -16,8 +16,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Message of an engine to the other hosts.
 pub enum ToPeers {
-    /// It waits for them.
-    Come(SyncPoint),
+    /// It waits for them, and how far its processes have come.
+    Come(SyncPoint, u64),
     /// Something about the rounds of a workload.
     Say(usize, RoundMessage),
 }
@@ -27,8 +27,8 @@ pub enum ToPeers {
 pub struct Waiting<M> {
     /// The number of this engine.
     number: u32,
-    /// Number of times each place was opened.
-    opened: Mutex<HashMap<SyncPoint, u64>>,
+    /// Number of times each place was opened, and how far any process had come the last time.
+    opened: Mutex<HashMap<SyncPoint, (u64, u64)>>,
     again: Condvar,
     listeners: Mutex<HashMap<usize, Listener>>,
     to_peers: Sender<M>,
@@ -54,8 +54,8 @@ impl<M: From<ToPeers>> Waiting<M> {
 
     /// Does what Python has found.
     pub fn take(&self, poll_peers: &PeerEvents) -> PyResult<()> {
-        for place in &poll_peers.opened {
-            self.open(place.map_or(SyncPoint::All, SyncPoint::Workload));
+        for &(place, farthest) in &poll_peers.opened {
+            self.open(place.map_or(SyncPoint::All, SyncPoint::Workload), farthest);
         }
         for &(workload, (by, message)) in &poll_peers.heard {
             let message = rounds::received(message)?;
@@ -65,9 +65,10 @@ impl<M: From<ToPeers>> Waiting<M> {
     }
 
     /// All have come.
-    fn open(&self, place: SyncPoint) {
+    fn open(&self, place: SyncPoint, farthest: u64) {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        *opened.entry(place).or_default() += 1;
+        let entry = opened.entry(place).or_default();
+        *entry = (entry.0 + 1, farthest);
         self.again.notify_all();
     }
 
@@ -81,16 +82,19 @@ impl<M: From<ToPeers>> Waiting<M> {
 }
 
 impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
-    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, farthest: u64, over: &mut dyn FnMut() -> bool) -> u64 {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let often = |opened: &HashMap<SyncPoint, u64>| opened.get(&place).copied().unwrap_or(0);
-        let before = often(&opened);
+        let often = |opened: &HashMap<SyncPoint, (u64, u64)>| {
+            opened.get(&place).copied().unwrap_or_default()
+        };
+        let before = often(&opened).0;
         // The receiver is gone if the caller was interrupted twice: the run is then over.
-        let _ = self.to_peers.send(ToPeers::Come(place).into());
-        while often(&opened) == before && !over() {
+        let _ = self.to_peers.send(ToPeers::Come(place, farthest).into());
+        while often(&opened).0 == before && !over() {
             let waited = self.again.wait_timeout(opened, LOOK);
             opened = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        often(&opened).1
     }
 
     fn say(&self, workload: usize, message: RoundMessage) {
@@ -107,8 +111,8 @@ impl<M: From<ToPeers> + Send> Peers for Waiting<M> {
 
 /// Events reported by the Python object for the other hosts.
 pub struct PeerEvents {
-    /// The places that are open now: workloads, or none for all.
-    opened: Vec<Option<usize>>,
+    /// The places that are open now: workloads, or none for all; and how far any process has come.
+    opened: Vec<(Option<usize>, u64)>,
     /// Messages about the rounds of workloads.
     heard: Vec<(usize, rounds::RoundReaction)>,
     /// True if the caller should poll again soon.
@@ -118,8 +122,8 @@ pub struct PeerEvents {
 /// Passes messages to Python's object for the other hosts, and asks it for theirs.
 pub fn poll_peers(others: &Bound<'_, PyAny>, to_peers: Option<ToPeers>) -> PyResult<PeerEvents> {
     match to_peers {
-        Some(ToPeers::Come(place)) => {
-            others.call_method1("come", (number(place),))?;
+        Some(ToPeers::Come(place, farthest)) => {
+            others.call_method1("come", (number(place), farthest))?;
         }
         Some(ToPeers::Say(workload, message)) => {
             others.call_method1("say", (workload, rounds::sent(message)))?;

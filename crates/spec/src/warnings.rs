@@ -2,9 +2,10 @@
 
 use crate::links;
 use crate::load::Loaded;
+use crate::presets;
 use crate::sections::{
-    Device, FlowControl, Grain, Metadata, OperationGroup, OperationTimes, Scenario, ServerKind,
-    SystemKind, WorkloadKind,
+    Access, Device, FlowControl, Grain, Metadata, OperationGroup, OperationTimes, Phase, Scenario,
+    ServerKind, SystemKind, WorkloadKind,
 };
 use crate::values::Seconds;
 
@@ -21,7 +22,12 @@ pub struct Caution {
 #[must_use]
 pub fn cautions(loaded: &Loaded) -> Vec<Caution> {
     let scenario = &loaded.scenario;
-    let zero = [zero_times_of_names(loaded), zero_time_of_device(loaded)];
+    let zero = [
+        zero_times_of_names(loaded),
+        zero_time_of_locks(loaded),
+        zero_time_of_clients(loaded),
+        zero_time_of_device(loaded),
+    ];
     let all = zero.into_iter().flatten();
     all.chain(lossless_link(scenario)).collect()
 }
@@ -118,6 +124,45 @@ fn takes_no_time(metadata: &Metadata) -> bool {
     metadata.database().is_none()
         && metadata.time_per_operation.0 == 0.0
         && single.into_iter().flatten().all(|time| time.0 == 0.0)
+}
+
+/// Locks that take a server no time, and a file that several clients write.
+fn zero_time_of_locks(loaded: &Loaded) -> Option<Caution> {
+    let scenario = &loaded.scenario;
+    let field = "locks.time_per_lock";
+    let locks = scenario.parallel()?.locks.extent()?;
+    let writes_shared = scenario.workload.iter().any(|it| match &it.kind {
+        WorkloadKind::Ior(ior) => {
+            ior.access == Access::Shared && ior.phases.iter().any(|it| *it != Phase::Read)
+        }
+        _ => false,
+    });
+    let is_free = locks.time_per_lock.0 == 0.0 && !loaded.gives(field);
+    (is_free && writes_shared && scenario.clients.count > 1).then(|| {
+        let consequence = "the locks that clients take from each other on a shared file cost \
+                           messages and no time of a server";
+        zero_default(&[field], consequence)
+    })
+}
+
+/// Rate of a card in bytes a second from which on a client's processor is the limit. Clients of TCP
+/// and file systems move 1 to 3 GB/s a core.
+const FAST_CARD: f64 = 2.5e9;
+
+/// Clients of a real system with fast cards whose bytes take no processor time.
+fn zero_time_of_clients(loaded: &Loaded) -> Option<Caution> {
+    let scenario = &loaded.scenario;
+    let parallel = scenario.parallel()?;
+    let is_real = scenario.system != presets::DEFAULT;
+    let is_fast = parallel.network.bandwidth.0 >= FAST_CARD;
+    (is_real && is_fast && !parallel.hosts.cpu.costs()).then(|| Caution {
+        condition: ZERO_DEFAULT,
+        message: "by default hosts.cpu.send_rate and hosts.cpu.receive_rate have no limit, so a \
+                  byte takes no processor time of a client, and one client is as fast as its card: \
+                  give measured rates, as headrace bench net and headrace calibrate --server find \
+                  them"
+            .to_owned(),
+    })
 }
 
 /// Transfer time of a request below which the omitted time is longer. An access to flash takes

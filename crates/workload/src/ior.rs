@@ -439,7 +439,11 @@ impl Application for IorApplication {
             };
             self.progress[rank as usize] = next;
             let last = self.phases() == Some(next.phase);
-            return Ok(if last { Next::Finished } else { Next::Barrier });
+            return Ok(if last {
+                Next::Finished
+            } else {
+                Next::PhaseOver
+            });
         }
         let first = progress.step == 0 && progress.to_sync.is_none();
         let after = match progress.phase {
@@ -509,6 +513,10 @@ impl Application for IorApplication {
 
     fn missed_stonewall(&self) -> bool {
         self.stonewall.is_missed()
+    }
+
+    fn farthest(&mut self, elsewhere: u64) -> u64 {
+        self.stonewall.farthest(elsewhere)
     }
 
     fn needs_all_processes(&self) -> bool {

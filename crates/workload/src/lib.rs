@@ -5,6 +5,7 @@
 
 mod channels;
 mod directories;
+mod io500;
 mod ior;
 mod mdtest;
 mod name_sets;
@@ -12,6 +13,7 @@ mod offset_space;
 mod omissions;
 mod operation_mix;
 mod permutation;
+mod phase_report;
 mod pipeline;
 mod replay;
 mod round;
@@ -19,14 +21,17 @@ mod start_and_delay;
 mod stonewall;
 mod training;
 mod tree_copy;
+mod turns;
 
 pub use directories::Directories;
+pub use io500::{Io500Phase, Io500Report, io500};
 pub use ior::{Calls, IorApplication};
 pub use mdtest::MdtestApplication;
 pub use name_sets::{NameSets, Named};
 pub use offset_space::OffsetSpace;
 pub use omissions::{LeftOut, RecordedFlags};
 pub use operation_mix::OperationMixApplication;
+pub use phase_report::PhaseReport;
 pub use pipeline::{Calling, PipelineApplication};
 pub use replay::{TraceError, TraceReplayApplication, gap_ns};
 pub use round::{RoundCounts, RoundKeeper, RoundMessage, RoundNews, RoundReaction};
@@ -109,6 +114,17 @@ pub trait Application: Send {
 
     /// Returns true if a writing phase ended before its deadline, with all of its work done.
     fn missed_stonewall(&self) -> bool {
+        false
+    }
+
+    /// Takes over how far processes elsewhere have come in a writing phase that has a deadline.
+    /// Returns how far any has, in steps of the phase.
+    fn farthest(&mut self, _elsewhere: u64) -> u64 {
+        0
+    }
+
+    /// Returns true if its phases come in turn with those of other workloads.
+    fn has_turns(&self) -> bool {
         false
     }
 
@@ -214,6 +230,10 @@ pub enum Next {
     Wait,
     /// Waits until all processes of the workload have come as far.
     Barrier,
+    /// The same behind its last request of a phase, if another phase follows.
+    PhaseOver,
+    /// Waits until all processes of all workloads that come in turn have come as far.
+    Turn,
     /// Nothing more.
     Finished,
 }
@@ -300,5 +320,5 @@ pub fn sequence(
             Box::new(TrainingApplication::new(training, processes, seed))
         }
     };
-    Ok(StartAndDelay::around(application, workload))
+    Ok(StartAndDelay::around(application, workload, scenario))
 }

@@ -173,6 +173,10 @@ impl Application for MdtestApplication {
         self.stonewall.is_missed()
     }
 
+    fn farthest(&mut self, elsewhere: u64) -> u64 {
+        self.stonewall.farthest(elsewhere)
+    }
+
     fn needs_all_processes(&self) -> bool {
         self.stonewall.is_given()
     }
@@ -252,7 +256,11 @@ impl Application for MdtestApplication {
                 ..Progress::default()
             };
             let last = phase as usize + 1 == self.spec.phases.len();
-            return Ok(if last { Next::Finished } else { Next::Barrier });
+            return Ok(if last {
+                Next::Finished
+            } else {
+                Next::PhaseOver
+            });
         }
         let (file, step) = (progress.file, progress.step);
         let bytes = self.spec.bytes.of(owner.into()).0;
@@ -319,7 +327,7 @@ mod tests {
             loop {
                 match application.next(rank, Time::ZERO, &mut random) {
                     Ok(Next::Ask(ask)) => seen.push((ask.operation.name(), ask.file)),
-                    Ok(Next::Barrier) => seen.push(("barrier", rank)),
+                    Ok(Next::PhaseOver) => seen.push(("barrier", rank)),
                     _ => break,
                 }
             }
@@ -364,7 +372,7 @@ mod tests {
                     ask.size,
                     ask.after == Span::ZERO,
                 )),
-                Ok(Next::Barrier) => {}
+                Ok(Next::PhaseOver) => {}
                 _ => break,
             }
         }
@@ -430,7 +438,7 @@ mod tests {
                 Ok(Next::Ask(ask)) => {
                     seen[ask.phase as usize].push((ask.operation.name(), ask.file));
                 }
-                Ok(Next::Barrier) => {}
+                Ok(Next::PhaseOver) => {}
                 _ => break,
             }
         }

@@ -878,7 +878,7 @@ mod tests {
                 }
                 Next::Wait => tell("waits"),
                 Next::Finished => {}
-                Next::Barrier => panic!("a barrier"),
+                Next::Barrier | Next::PhaseOver | Next::Turn => panic!("a barrier"),
             }
             while let Some(woken) = application.woken() {
                 ready.push((now, woken));

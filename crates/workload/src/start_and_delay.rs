@@ -1,4 +1,4 @@
-//! Start and pauses of a workload's processes: what every kind of workload has.
+//! Start, pauses and turns of a workload's processes: what every kind of workload has.
 //!
 //! ```text
 //!   next ─▶ the kind's next, at its own time ─▶ the first request waits for the start
@@ -9,8 +9,9 @@
 //! rate takes what comes, so that only `start` shifts it.
 
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{ThinkDistribution, Workload};
+use headrace_spec::{Scenario, ThinkDistribution, Workload};
 
+use super::turns::Turns;
 use super::{
     Application, Ask, ExistingFile, LeftOut, NameSets, Next, RecordedFlags, RoundCounts,
     RoundMessage, RoundNews, TrainingFigures,
@@ -59,25 +60,32 @@ impl ProcessTimes {
     }
 }
 
-/// A workload that starts later, or pauses between its requests.
+/// A workload that starts later, pauses between its requests, or waits for the turns of its phases.
 pub struct StartAndDelay {
     inner: Box<dyn Application>,
     times: ProcessTimes,
+    turns: Option<Turns>,
     /// Processes that have made their first request.
     begun: Vec<bool>,
 }
 
 impl StartAndDelay {
-    /// The workload as its kind has it, with the start and the pauses of the scenario, if there
-    /// are any.
+    /// The workload as its kind has it, with the start, the pauses and the turns of the scenario,
+    /// if there are any.
     #[must_use]
-    pub fn around(inner: Box<dyn Application>, workload: &Workload) -> Box<dyn Application> {
+    pub fn around(
+        inner: Box<dyn Application>,
+        workload: &Workload,
+        scenario: &Scenario,
+    ) -> Box<dyn Application> {
         let times = ProcessTimes::new(workload);
-        if times.are_zero() {
+        let turns = Turns::new(workload, scenario, inner.processes());
+        if times.are_zero() && turns.is_none() {
             return inner;
         }
         Box::new(StartAndDelay {
             times,
+            turns,
             begun: vec![false; inner.processes() as usize],
             inner,
         })
@@ -97,7 +105,12 @@ impl StartAndDelay {
 impl Application for StartAndDelay {
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
         let own_time = self.own_time(rank, now);
-        let next = self.inner.next(rank, own_time, random)?;
+        let inner = &mut self.inner;
+        let mut own = || inner.next(rank, own_time, random);
+        let next = match &mut self.turns {
+            Some(turns) => turns.next(rank, &mut own)?,
+            None => own()?,
+        };
         let Next::Ask(mut ask) = next else {
             return Ok(next);
         };
@@ -161,6 +174,14 @@ impl Application for StartAndDelay {
 
     fn missed_stonewall(&self) -> bool {
         self.inner.missed_stonewall()
+    }
+
+    fn farthest(&mut self, elsewhere: u64) -> u64 {
+        self.inner.farthest(elsewhere)
+    }
+
+    fn has_turns(&self) -> bool {
+        self.turns.is_some()
     }
 
     fn needs_all_processes(&self) -> bool {

@@ -61,6 +61,12 @@ impl Stonewall {
         self.deadline.is_some()
     }
 
+    /// Takes over the most steps of processes elsewhere, and returns those of all.
+    pub fn farthest(&mut self, elsewhere: u64) -> u64 {
+        self.most = self.most.max(elsewhere);
+        self.most
+    }
+
     /// Returns true, once a phase, if a process stops here to wait for the others. It has done
     /// `done` steps of a writing phase, and either all of them or the deadline has passed.
     pub fn stops(&mut self, rank: u32, phase: u32, done: u64, all: u64, now: Time) -> bool {

@@ -128,6 +128,37 @@ fn after_a_stonewall_all_have_written_and_read_as_much() {
     }
 }
 
+#[test]
+fn phases_of_workloads_come_in_turn() {
+    let outcome = carried(
+        r#"
+        clients = { count = 2 }
+        [[workload]]
+        preset = "ior-easy"
+        block = "2 MiB"
+        turns = [1, 1, 3]
+        [[workload]]
+        preset = "mdtest-hard"
+        files = 50
+        turns = [2, 4, 5, 5, 6]
+        "#,
+        Options::default(),
+    );
+    let mut stretches = outcome.record.stretches.clone();
+    stretches.sort_by_key(|it| it.from);
+    let turns = [vec![1, 1, 3], vec![2, 4, 5, 5, 6]];
+    let order: Vec<u32> = stretches
+        .iter()
+        .map(|it| turns[it.workload][it.phase as usize])
+        .collect();
+    assert!(order.is_sorted() && order.len() >= 8, "{order:?}");
+    for (before, after) in stretches.iter().zip(&stretches[1..]) {
+        let other = turns[before.workload][before.phase as usize]
+            != turns[after.workload][after.phase as usize];
+        assert!(!other || before.to <= after.from);
+    }
+}
+
 /// Files that are opened, written and closed one after the other: more than a process may
 /// have open.
 #[test]

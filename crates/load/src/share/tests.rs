@@ -10,14 +10,16 @@ use headrace_workload::RoundKeeper;
 use proptest::prelude::*;
 
 use super::*;
+use crate::operation::ALL;
 use crate::{Directory, LiveProgress, Options, Outcome, merge_outcomes, run, run_share};
 
 /// Engines in one program that meet each other.
 #[derive(Default)]
 struct Room {
     engines: u32,
-    /// Number of processes that wait, and of times that the barrier has opened.
-    here: Mutex<HashMap<SyncPoint, (u32, u32)>>,
+    /// Processes that wait, times that the barrier has opened, and how far any process has come of
+    /// those that wait and of the last ones.
+    here: Mutex<HashMap<SyncPoint, (u32, u32, u64, u64)>>,
     all: Condvar,
     opened: AtomicU64,
     listeners: Mutex<HashMap<(usize, u32), Listener>>,
@@ -34,21 +36,23 @@ struct Engine {
 }
 
 impl Room {
-    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
+    fn meet(&self, place: SyncPoint, farthest: u64, over: &mut dyn FnMut() -> bool) -> u64 {
         let mut here = self.here.lock().expect("no panic");
-        let (come, turn) = here.entry(place).or_default();
+        let (come, turn, most, last) = here.entry(place).or_default();
         let before = *turn;
         *come += 1;
+        *most = farthest.max(*most);
         if *come == self.engines {
-            (*come, *turn) = (0, before + 1);
+            (*come, *turn, *last, *most) = (0, before + 1, *most, 0);
             self.opened.fetch_add(1, Ordering::Relaxed);
             self.all.notify_all();
-            return;
+            return here[&place].3;
         }
         while here[&place].1 == before && !over() {
             let waited = self.all.wait_timeout(here, Duration::from_millis(1));
             here = waited.expect("no panic").0;
         }
+        here[&place].3
     }
 
     /// Passes results of messages to all engines, until none sends another.
@@ -67,8 +71,8 @@ impl Room {
 }
 
 impl Peers for Engine {
-    fn meet(&self, place: SyncPoint, over: &mut dyn FnMut() -> bool) {
-        self.room.meet(place, over);
+    fn meet(&self, place: SyncPoint, farthest: u64, over: &mut dyn FnMut() -> bool) -> u64 {
+        self.room.meet(place, farthest, over)
     }
 
     fn say(&self, workload: usize, message: RoundMessage) {
@@ -157,6 +161,52 @@ const IN_PHASES: &str = r#"
     io.existing = true
     io.verify = true
 "#;
+
+/// Processes of all engines go as far as the one that had come farthest, and take turns.
+#[test]
+fn a_stonewall_and_turns_hold_for_all_engines() {
+    let (outcome, _) = shared(
+        r#"
+        clients = { count = 4 }
+        [[workload]]
+        preset = "ior-easy"
+        block = "256 MiB"
+        transfer = "4 KiB"
+        stonewall = "30 ms"
+        turns = [1, 1, 3]
+        [[workload]]
+        preset = "mdtest-hard"
+        files = 100000
+        stonewall = "30 ms"
+        turns = [2, 4, 4, 5, 6]
+        "#,
+        3,
+    );
+    let stretches = &outcome.record.stretches;
+    let count = |workload, phase, operation: &str| {
+        let same = |it: &&crate::record::TimeSpan| {
+            (it.workload, it.phase, ALL[it.operation].name()) == (workload, phase, operation)
+        };
+        stretches
+            .iter()
+            .filter(same)
+            .map(|it| it.count)
+            .sum::<u64>()
+    };
+    let written = count(0, 0, "write");
+    assert!(written > 0 && written.is_multiple_of(4), "{written}");
+    assert_eq!(count(0, 2, "read"), written);
+    let created = count(1, 0, "create");
+    assert!(created > 0 && created.is_multiple_of(4), "{created}");
+    assert_eq!(count(1, 4, "unlink"), created);
+    let turns = [vec![1, 1, 3], vec![2, 4, 4, 5, 6]];
+    let mut sorted: Vec<_> = stretches.iter().collect();
+    sorted.sort_by_key(|it| it.from);
+    let order = sorted
+        .iter()
+        .map(|it| turns[it.workload][it.phase as usize]);
+    assert!(order.is_sorted());
+}
 
 #[test]
 fn several_engines_do_together_what_one_does() {
@@ -252,7 +302,7 @@ fn nobody_waits_for_engines_that_are_gone() {
     };
     let ends = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| room.meet(SyncPoint::All, &mut || ends.load(Ordering::Relaxed)));
+        scope.spawn(|| room.meet(SyncPoint::All, 0, &mut || ends.load(Ordering::Relaxed)));
         ends.store(true, Ordering::Relaxed);
     });
 }
@@ -287,6 +337,6 @@ proptest! {
         }
         seen.sort_unstable();
         prop_assert_eq!(seen, (0..all).collect::<Vec<_>>());
-        prop_assert_eq!(engines_of_each(&scenario, of), vec![of]);
+        prop_assert_eq!(engines_of_each(&scenario, of), vec![of, 0]);
     }
 }

@@ -1315,6 +1315,26 @@ fn times_that_are_zero_by_default_are_cautioned_of_where_they_decide() {
     names("servers.device.time_per_request", &small);
     let given = [small[0], small[1], "servers.device.time_per_request=0 s"];
     assert_eq!(conditions(&given), []);
+    let shared = [
+        "clients.count=2",
+        "locks.kind=extent",
+        "workload.0.access=shared",
+        "workload.0.phases=[\"write\"]",
+    ];
+    names("locks.time_per_lock", &shared);
+    let fast = ["system=glusterfs", "network.bandwidth=100 Gbit/s"];
+    let of_clients = |sets: &[&str]| {
+        let all = conditions(sets).into_iter();
+        all.filter(|it| it.1.contains("hosts.cpu.send_rate"))
+            .count()
+    };
+    assert_eq!(of_clients(&fast), 1);
+    assert_eq!(of_clients(&fast[..1]), 0);
+    assert_eq!(
+        of_clients(&[fast[0], fast[1], "hosts.cpu.send_rate=3 GB/s"]),
+        0
+    );
+    assert_eq!(of_clients(&["system=ideal", fast[1]]), 0);
 }
 
 #[test]
@@ -1335,4 +1355,22 @@ fn a_stonewall_and_a_shift_of_ranks_suit_their_workload() {
     let mdtest =
         "workload=[{ kind = \"mdtest\", files = 10, phases = [\"stat\"], stonewall = \"1 s\" }]";
     wrong(&[mdtest], "no phase creates files");
+}
+
+#[test]
+fn turns_are_one_for_each_phase() {
+    let wrong = |sets: &[&str], expected: &str| {
+        let error = load(GOOD, sets).err().map(|it| it.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains(expected), "{error}");
+    };
+    let two = "workload.0.phases=[\"write\", \"read\"]";
+    wrong(&[two, "workload.0.turns=[1]"], "expected 2 numbers");
+    wrong(&[two, "workload.0.turns=[2, 1]"], "that do not decrease");
+    wrong(&[two, "workload.0.turns=[1, 2000]"], "from 1 to 1000");
+    let repeated = "workload.0.repeat=2";
+    wrong(&[two, "workload.0.turns=[1, 2]", repeated], "repeated");
+    let copy = "workload=[{ kind = \"tree-copy\", files = 10, turns = [1] }]";
+    wrong(&[copy], "no phases of all its processes");
+    assert!(load(GOOD, &[two, "workload.0.turns=[1, 1]"]).is_ok());
 }

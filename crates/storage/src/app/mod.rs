@@ -50,7 +50,7 @@ pub fn build(
         }
         _ => return sequence(scenario, number, processes),
     };
-    Ok(StartAndDelay::around(application, workload))
+    Ok(StartAndDelay::around(application, workload, scenario))
 }
 
 /// Why synchronous writes are left out where servers have a write-back cache without a file system.

@@ -3,6 +3,7 @@
 //! ```text
 //!   (ready) ─▶ [next] ─▶ request ─▶ …client… ─▶ complete ─▶ [record] ─▶ (ready)
 //!                 ├────▶ workload ×w: (barrier) ─▶ (ready)
+//!                 ├────▶ (turn) ─▶ (ready)
 //!                 ├────▶ waiting ····▶ (ready)
 //!                 └────▶ (finished)
 //! ```
@@ -191,6 +192,15 @@ impl Workloads {
         files
     }
 
+    /// Returns the number of processes whose phases come in turn.
+    fn processes_in_turn(&self) -> u32 {
+        let parts = self
+            .parts
+            .iter()
+            .filter(|part| part.application.has_turns());
+        parts.map(|part| part.clients.len() as u32).sum()
+    }
+
     /// Returns true if any of the processes are threads that wait or compute.
     fn threads(&self) -> bool {
         self.parts.iter().any(|part| part.application.threads())
@@ -249,7 +259,8 @@ impl Workloads {
         let part = &mut self.parts[process.workload as usize];
         let group = self.groups[process.client as usize];
         let ask = match part.application.next(process.rank, now, random)? {
-            Next::Barrier => return Ok(Step::Barrier),
+            Next::Barrier | Next::PhaseOver => return Ok(Step::Barrier),
+            Next::Turn => return Ok(Step::Turn),
             Next::Finished => return Ok(Step::Finished),
             Next::Wait => return Ok(Step::Wait),
             Next::Compute(time) => return Ok(Step::Ask(computation(process, group, time, now))),
@@ -313,6 +324,7 @@ enum Step {
     Ask(Request),
     Wait,
     Barrier,
+    Turn,
     Finished,
 }
 
@@ -382,6 +394,13 @@ pub fn processes(
     page.connect(barrier.1, ready);
     let barrier = barrier.0.by(|process: &Process| process.workload);
     page.connect(complete, done);
+    let in_turn = workloads.processes_in_turn();
+    let turn = (in_turn > 0).then(|| {
+        let turn = page.station("turn", Barrier::new(in_turn));
+        page.connect(turn, ready);
+        page.conserve(turn);
+        turn
+    });
 
     let all: Vec<Process> = (0..numbers.len() as u32)
         .flat_map(|workload| workloads.of_workload(workload))
@@ -405,6 +424,10 @@ pub fn processes(
         .puts_one_of([barrier, finished.into()])
         .or_puts(thinking)
         .later();
+    let next = match turn {
+        Some(turn) => next.or_puts(turn),
+        None => next,
+    };
     let over_with_processes = over.filter(|_| end_with_processes);
     let next = match over_with_processes {
         Some(over) => next.may_put(over),
@@ -433,6 +456,11 @@ pub fn processes(
             }
             Ok(Step::Barrier) => {
                 firing.put(barrier, process);
+            }
+            Ok(Step::Turn) => {
+                if let Some(turn) = turn {
+                    firing.put(turn, process);
+                }
             }
             Ok(Step::Finished) => {
                 firing.put(finished, process);

@@ -14,11 +14,14 @@ pub(crate) struct Activity {
 
 /// From the start to the end of a workload's phase.
 #[derive(Clone, Copy, Debug)]
-struct Period {
-    workload: usize,
-    number: u32,
-    start: Time,
-    end: Time,
+pub(crate) struct Period {
+    pub workload: usize,
+    pub number: u32,
+    pub start: Time,
+    pub end: Time,
+    /// Requests done, and bytes that they moved.
+    pub count: u64,
+    pub bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +33,19 @@ struct Phase {
     end: Time,
     /// Requests that are not done yet.
     under_way: u64,
+    count: u64,
+    bytes: u64,
 }
 
 impl Phase {
     fn period(&self, workload: usize) -> Period {
-        let Phase {
-            number, start, end, ..
-        } = *self;
         Period {
             workload,
-            number,
-            start,
-            end,
+            number: self.number,
+            start: self.start,
+            end: self.end,
+            count: self.count,
+            bytes: self.bytes,
         }
     }
 }
@@ -68,12 +72,16 @@ impl Activity {
             start: now,
             end: now,
             under_way,
+            count: 0,
+            bytes: 0,
         });
     }
 
-    /// A request is done.
-    pub fn completed(&mut self, workload: u32, now: Time) {
+    /// A request has ended, and moved a number of bytes; None if it has failed.
+    pub fn completed(&mut self, workload: u32, moved: Option<u64>, now: Time) {
         if let Some(Some(phase)) = self.current.get_mut(workload as usize) {
+            phase.count += u64::from(moved.is_some());
+            phase.bytes += moved.unwrap_or(0);
             phase.end = now;
             phase.under_way = phase.under_way.saturating_sub(1);
         }
@@ -89,6 +97,8 @@ impl Activity {
                 .map(|phase| Phase {
                     start: now,
                     end: now,
+                    count: 0,
+                    bytes: 0,
                     ..phase
                 });
         }
@@ -104,7 +114,7 @@ impl Activity {
     }
 
     /// All phases, with those in progress.
-    fn periods(&self) -> impl Iterator<Item = Period> {
+    pub fn periods(&self) -> impl Iterator<Item = Period> {
         let current = self.current.iter().enumerate();
         let current = current.filter_map(|(index, phase)| Some(phase.as_ref()?.period(index)));
         self.over.iter().copied().chain(current)
@@ -147,7 +157,7 @@ mod tests {
         let mut activity = Activity::default();
         for (workload, phase, start, end) in [(0, 0, 0, 10), (1, 0, 5, 12), (0, 2, 20, 30)] {
             activity.issued(workload, phase, Time(start));
-            activity.completed(workload, Time(end));
+            activity.completed(workload, Some(0), Time(end));
         }
         assert_eq!(activity.total(), Span(12 + 10));
     }
@@ -157,10 +167,10 @@ mod tests {
         let mut activity = Activity::default();
         activity.issued(0, 0, Time(0));
         activity.issued(0, 0, Time(0));
-        activity.completed(0, Time(30));
+        activity.completed(0, Some(0), Time(30));
         activity.finish(Time(50));
         assert_eq!(activity.total(), Span(50));
-        activity.completed(0, Time(60));
+        activity.completed(0, Some(0), Time(60));
         activity.finish(Time(80));
         assert_eq!(activity.total(), Span(60));
     }
@@ -170,18 +180,18 @@ mod tests {
         let mut activity = Activity::default();
         activity.issued(0, 0, Time(0));
         activity.issued(1, 0, Time(0));
-        activity.completed(1, Time(5));
+        activity.completed(1, Some(0), Time(5));
         assert!(activity.reset(Time(10)));
         assert_eq!(activity.total(), Span::ZERO);
         // Another request of the phase starts before the first one ends.
         activity.issued(0, 0, Time(40));
-        activity.completed(0, Time(50));
-        activity.completed(0, Time(60));
+        activity.completed(0, Some(0), Time(50));
+        activity.completed(0, Some(0), Time(60));
         assert_eq!(activity.total(), Span(50));
         assert!(!activity.reset(Time(70)));
         assert_eq!(activity.total(), Span::ZERO);
         activity.issued(0, 0, Time(75));
-        activity.completed(0, Time(80));
+        activity.completed(0, Some(0), Time(80));
         assert_eq!(activity.total(), Span(5));
     }
 }

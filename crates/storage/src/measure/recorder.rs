@@ -151,7 +151,8 @@ impl Recorder {
         if let Some(response) = &mut cell.response {
             response.record(now.since(request.intended));
         }
-        cell.activity.completed(request.process.workload, now);
+        cell.activity
+            .completed(request.process.workload, Some(request.size), now);
         let (group, size) = (usize::from(request.group), request.size);
         self.series.completed(group, index, size, now);
         self.requests += 1;
@@ -166,7 +167,7 @@ impl Recorder {
     fn failed(&mut self, request: &Request, now: Time) {
         let (index, cell) = self.cell(request);
         cell.failed += 1;
-        cell.activity.completed(request.process.workload, now);
+        cell.activity.completed(request.process.workload, None, now);
         self.series
             .completed(usize::from(request.group), index, 0, now);
         self.requests += 1;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use headrace_spec::{Scenario, ServerKind, SystemKind};
 use headrace_trace::Operation;
-use headrace_workload::{LeftOut, RecordedFlags, TrainingReport, clients};
+use headrace_workload::{
+    Io500Report, LeftOut, PhaseReport, RecordedFlags, TrainingReport, clients, io500,
+};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -16,7 +18,7 @@ use super::{System, unmodelled};
 use crate::measure::{
     Bottleneck, BreakdownEntry, CacheReport, Cell, Latencies, Recorder, ServicePart, StationReport,
     StopReport, SyncedWrites, Turn, UnfinishedReport, UnwrittenReport, WriteBack, attribution,
-    bottleneck, column, links, local, of_arrivals, servers, stations, synced_writes,
+    bottleneck, column, links, local, of_arrivals, phases, servers, stations, synced_writes,
 };
 use crate::network::{PacketCounts, PacketReport};
 
@@ -94,6 +96,12 @@ pub struct Report {
     /// Utilisation, steps and waits of trainings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trainings: Vec<TrainingReport>,
+    /// Phases of workloads that come in turn, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseReport>,
+    /// The result of IO500, if the workloads are its.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub io500: Option<Io500Report>,
 }
 
 /// Reads and writes of a replayed trace by their open flags.
@@ -302,7 +310,10 @@ pub(super) fn report(
         &operations,
         writes_are_synced,
     ));
+    let phases = phases(recorder, scenario);
     Report {
+        io500: io500(scenario, &phases),
+        phases,
         scenario: ScenarioReport {
             name: scenario.name.clone(),
             description: scenario.description.clone(),

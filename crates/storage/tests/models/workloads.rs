@@ -287,6 +287,41 @@ fn a_stonewall_ends_the_writing_and_limits_the_reading() {
     assert_eq!(conditions, ["stonewall-not-reached"]);
 }
 
+/// A writes 10 and 2 MB at 50 MB/s, and reads as much; B, of another group's client, comes between.
+#[test]
+fn phases_of_workloads_come_in_turn() {
+    let text = SMALLEST.replace(
+        "block = \"1 MB\"\n    phases = [\"read\"]",
+        "block = \"10 MB\"\n    phases = [\"write\", \"read\"]\n    turns = [1, 4]\n    \
+         [[workload]]\n    block = \"2 MB\"\n    phases = [\"write\", \"read\"]\n    \
+         turns = [2, 3]",
+    );
+    let report = run(&text, &["clients.count=2"]).report;
+    let seen: Vec<_> = report.phases.iter().collect();
+    let names: Vec<_> = seen
+        .iter()
+        .map(|it| (it.workload, it.operation, it.bytes))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            (0, "write", 20_000_000),
+            (0, "read", 20_000_000),
+            (1, "write", 4_000_000),
+            (1, "read", 4_000_000)
+        ]
+    );
+    // In the order of turns, each begins when the last one has ended.
+    for (before, after) in [(0, 2), (2, 3), (3, 1)] {
+        assert!(seen[before].to_s <= seen[after].from_s, "{before} {after}");
+        assert!(seen[after].from_s - seen[before].to_s < 1e-3);
+    }
+    // A workload without turns runs beside them.
+    let without = text.replace("turns = [2, 3]", "");
+    let report = run(&without, &["clients.count=2"]).report;
+    assert_eq!(report.phases.len(), 2);
+}
+
 /// Ranks are on the clients in turn, so that with a shift of 1 every read is another client's data.
 #[test]
 fn io500_reads_what_another_client_wrote() {

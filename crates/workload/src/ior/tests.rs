@@ -38,7 +38,7 @@ fn asks(ior: &Ior, processes: u32) -> (Vec<Ask>, u32) {
         loop {
             match application.next(rank, Time::ZERO, &mut random) {
                 Ok(Next::Ask(ask)) => asks.push(ask),
-                Ok(Next::Barrier) => barriers += 1,
+                Ok(Next::Barrier | Next::PhaseOver) => barriers += 1,
                 Ok(Next::Finished) => break,
                 Ok(other) => panic!("{other:?}"),
                 Err(message) => panic!("{message}"),
@@ -424,7 +424,7 @@ fn at_speeds(ior: &Ior, seconds: &[u64]) -> Vec<ByPhase> {
                         of_phase.push((ask.operation, ask.file, ask.offset));
                         now[rank] = now[rank] + Span::from_seconds(seconds[rank] as f64);
                     }
-                    Ok(Next::Barrier) => break,
+                    Ok(Next::Barrier | Next::PhaseOver) => break,
                     Ok(Next::Finished) => {
                         finished[rank] = true;
                         break;

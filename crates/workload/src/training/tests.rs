@@ -91,7 +91,7 @@ fn play(spec: &Training, accelerators: u32, read: f64) -> Played {
                 finished += 1;
                 played.end = now as f64 / 1e12;
             }
-            Next::Barrier => panic!("it has its own meetings"),
+            Next::Barrier | Next::PhaseOver | Next::Turn => panic!("it has its own meetings"),
         }
         while let Some(rank) = application.woken() {
             assert!(waiting.remove(&rank), "{rank} does not wait");

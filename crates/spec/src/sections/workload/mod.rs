@@ -40,7 +40,7 @@ use crate::Error;
 use crate::declare::{Place, kinds, section};
 use crate::names;
 use crate::sections::{Layout, Parallel, Scenario};
-use crate::values::Seconds;
+use crate::values::{AtLeastOne, NonEmpty, Seconds};
 use crate::workloads::WorkloadPreset;
 
 section! {
@@ -62,6 +62,10 @@ section! {
         delay: Seconds = default("0 s", "a process asks again at once") aka ["pause_between_requests"],
         /// Distribution of the pauses around `delay`.
         delay_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
+        /// The turn of each of its phases, of the kinds "ior" and "mdtest". The phases of all
+        /// workloads come in the order of their turns, as in IO500: a turn begins when the last one
+        /// is over. Phases of one turn run side by side; those of one workload, one after the other.
+        turns: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("its phases wait for no other workload") aka ["turn"],
         /// Options for opening and accessing files on a local file system.
         io: InputOutput = section(),
         /// Layout of its files, if it differs from the scenario's: the layout of their directory
@@ -106,6 +110,7 @@ impl WorkloadKind {
 
 fn fits_the_scenario(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     times_are_its_own(workload, all, at)?;
+    turns_fit_its_phases(workload, at)?;
     existing_files_are_known(workload, at)?;
     if let WorkloadKind::Ior(ior) = &workload.kind {
         ior.suits(&workload.io, at)?;
@@ -149,6 +154,42 @@ fn times_are_its_own(workload: &Workload, all: &Scenario, at: &Place<'_>) -> Res
              can hold"
         );
         return Err(at.error("stagger", message));
+    }
+    Ok(())
+}
+
+/// Rejects turns that do not say when each phase begins.
+fn turns_fit_its_phases(workload: &Workload, at: &Place<'_>) -> Result<(), Error> {
+    let Some(turns) = &workload.turns else {
+        return Ok(());
+    };
+    let phases = match &workload.kind {
+        WorkloadKind::Ior(ior) if ior.repeat != Repeat::Times(1) => {
+            let message = "phases that are repeated have no turns: leave it out";
+            return Err(at.error("repeat", message));
+        }
+        WorkloadKind::Ior(ior) => ior.phases.len(),
+        WorkloadKind::Mdtest(mdtest) => mdtest.phases.len(),
+        kind => {
+            let message = format!(
+                "kind = {:?} has no phases of all its processes: leave it out",
+                kind.kind()
+            );
+            return Err(at.error("turns", message));
+        }
+    };
+    if turns.len() != phases || !turns.is_sorted() {
+        let path = at.field("phases").path;
+        let message = format!(
+            "expected {phases} numbers that do not decrease, one for each of {path}, not {}",
+            turns.len()
+        );
+        return Err(at.error("turns", message));
+    }
+    let most = 1000;
+    if turns.last().is_some_and(|&last| last > most) {
+        let message = format!("expected turns from 1 to {most}");
+        return Err(at.error("turns", message));
     }
     Ok(())
 }

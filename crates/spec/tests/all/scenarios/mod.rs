@@ -530,6 +530,7 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
             stagger: Seconds(0.0),
             delay: Seconds(0.0),
             delay_distribution: ThinkDistribution::Constant,
+            turns: None,
             io: InputOutput {
                 interface: Interface::SystemCall,
                 buffer: Bytes(4096),
