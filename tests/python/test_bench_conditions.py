@@ -73,6 +73,7 @@ def test_a_file_set_smaller_than_memory_is_said_unless_the_cache_is_passed_by() 
         (counters(cpu_own=0.24, cpu_user=0.2), "generator-was-the-limit"),
         (counters(cpu_user=0.3), "others-computed"),
         (counters(cpu_steal=0.05), "steal"),
+        (replace(QUIET, early=[2]), "stonewall-not-reached"),
     ],
 )
 def test_what_disturbs_is_said(measured: Measured, condition: str) -> None:

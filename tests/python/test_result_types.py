@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from conftest import ROOT
+from headrace import io500
 from headrace.measure import report as measured
 from headrace.measure.jobs import report as jobs
 from headrace.simulate import report as simulated
@@ -17,6 +18,7 @@ STRUCT = re.compile(
 )
 FIELD = re.compile(r"((?:    #\[[^\n]*\]\n)*)    pub (\w+): ([^\n]*),\n")
 STORAGE, LOAD = ROOT / "crates/storage/src", ROOT / "crates/load/src"
+WORKLOAD = ROOT / "crates/workload/src"
 
 TYPES: list[tuple[Path, str, type[msgspec.Struct]]] = [
     (STORAGE / "system/report.rs", "Report", simulated.Report),
@@ -49,7 +51,9 @@ TYPES: list[tuple[Path, str, type[msgspec.Struct]]] = [
     (LOAD / "report.rs", "WaitsReport", measured.Waits),
     (LOAD / "report.rs", "UnfinishedReport", measured.Unfinished),
     (LOAD / "report.rs", "OperationReport", measured.OperationFigures),
-    (LOAD / "report.rs", "PhaseReport", measured.Phase),
+    (WORKLOAD / "phase_report.rs", "PhaseReport", io500.Phase),
+    (WORKLOAD / "io500.rs", "Io500Report", io500.Io500),
+    (WORKLOAD / "io500.rs", "Io500Phase", io500.Io500Phase),
     (LOAD / "report.rs", "ReadsReport", measured.ClassifiedReads),
     (LOAD / "jobs/report.rs", "RequestsReport", jobs.Requests),
     (LOAD / "jobs/report.rs", "InFlightReport", jobs.InFlight),

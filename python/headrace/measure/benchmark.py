@@ -17,7 +17,7 @@ from headrace.environment import of_directory
 from headrace.interruption import defer_signals, import_numpy, record_signals
 from headrace.measure import hosts
 from headrace.measure.cache import cache, reads_now, reads_since
-from headrace.measure.conditions import Measured, conditions
+from headrace.measure.conditions import Measured, conditions, ended_early
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import EngineResult, Measurement, measured
 from headrace.measure.removal import cleanup_failures, remove_directory
@@ -226,6 +226,7 @@ def measure_in(
         counters=means,
         direct=_is_direct(loaded),
         free=free,
+        early=ended_early(loaded, engine.phases or []),
     )
     warnings = conditions(run)
     if not directory.is_there():

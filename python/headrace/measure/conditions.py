@@ -1,11 +1,13 @@
 """Warnings about conditions that make a measurement unreliable."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from headrace._core import Loaded
+from headrace.io500 import Phase
 from headrace.measure.calls import NULL
 from headrace.measure.report import CounterMeans, OperationFigures, ResultWarning
 from headrace.quantities import size
@@ -22,6 +24,9 @@ THROUGH_THE_CACHE = ("read", "fread", "read-write", "mmap", "shared-read", "shar
 BALLOONS = Path("/sys/bus/virtio/drivers/virtio_balloon")
 REPORTING = 5
 """The bit of the feature."""
+NEARLY = 0.99
+"""Part of a stonewall that a phase lasts that came to it: what comes before the first operation and
+behind the last one is not in its time."""
 SHORT_S = 0.5
 """Shorter times than this are too few ticks of 10 ms, which processor times are counted in."""
 
@@ -42,6 +47,8 @@ class Measured:
     """True if the page cache was bypassed."""
     free: float
     """Free share of the file system at the end."""
+    early: Sequence[int] = ()
+    """Workloads of which a writing phase ended before its stonewall."""
 
 
 def conditions(measured: Measured) -> list[ResultWarning]:
@@ -165,6 +172,27 @@ def _word(path: Path) -> str | None:
         return None
 
 
+def _stonewall_not_reached(measured: Measured) -> str | None:
+    if not measured.early:
+        return None
+    return (
+        f"{', '.join(f'workload.{number}' for number in measured.early)}: a writing phase ended"
+        " before its stonewall, with all of its work done: give it more work, or more --space"
+    )
+
+
+def ended_early(loaded: Loaded, phases: Sequence[Phase]) -> list[int]:
+    """Return the numbers of workloads of which a writing phase ended before its stonewall."""
+    seconds = {path: value for path, _, value, _ in loaded.quantities()}
+
+    def is_early(phase: Phase) -> bool:
+        stonewall = seconds.get(f"workload.{phase.workload:g}.stonewall", 0.0)
+        lasted = phase.to_s - phase.from_s
+        return phase.operation in ("write", "create") and lasted < NEARLY * stonewall
+
+    return sorted({int(one.workload) for one in phases if is_early(one)})
+
+
 CHECKS: dict[str, Callable[[Measured], str | None]] = {
     "no-calls": _no_calls,
     "fits-in-memory": _fits_in_memory,
@@ -172,6 +200,7 @@ CHECKS: dict[str, Callable[[Measured], str | None]] = {
     "generator-was-the-limit": _generator_was_the_limit,
     "others-computed": _others_computed,
     "steal": _steal,
+    "stonewall-not-reached": _stonewall_not_reached,
     "memory-given-back": _memory_given_back,
     "clock": _clock,
     "governor": _governor,

@@ -11,7 +11,7 @@ import msgspec
 from headrace import _core, ranks
 from headrace.measure import report
 from headrace.measure.cache import Reads, cache
-from headrace.measure.conditions import Measured, conditions
+from headrace.measure.conditions import Measured, conditions, ended_early
 from headrace.measure.measurement import EngineResult
 from headrace.measure.report import EARLY, CounterMeans, Report
 from headrace.ranks.mpi_comm import first_error
@@ -143,6 +143,7 @@ def _merge(
         hosts=hosts,
         warnings=[],
     )
+    early = ended_early(loaded, engine.phases or [])
     views = {
         of_it[0].rank: Measured(
             calls=calls,
@@ -153,6 +154,7 @@ def _merge(
             counters=host.counters,
             direct=direct,
             free=free,
+            early=early,
         )
         for host, of_it in zip(hosts, by_host.values(), strict=True)
     }

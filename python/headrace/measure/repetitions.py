@@ -14,6 +14,7 @@ from headrace.fields import to_document
 from headrace.histograms import By, latencies
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_widths, means
+from headrace.io500 import Io500
 from headrace.measure.benchmark import Progress, measure
 from headrace.measure.cache import cache_of_all
 from headrace.measure.measurement import Measurement
@@ -136,6 +137,11 @@ def merge_repetitions(
             _means([report.trainings[at] for report in reports], Training)
             for at in range(min(len(report.trainings) for report in reports))
         ],
+        io500=(
+            _means([report.io500 for report in reports], Io500)
+            if all(report.io500 for report in reports)
+            else None
+        ),
         left_out=_left_out(reports),
         warnings=list(warnings.values()),
         wanted_repeats=needed,

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from headrace.environment import Environment
 from headrace.fields import to_document
+from headrace.io500 import Io500, Phase
 from headrace.training import Training
 
 EARLY = ("interrupted", "failed")
@@ -174,18 +175,6 @@ class GroupFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_from_intended: Latency | None = None
 
 
-class Phase(msgspec.Struct, frozen=True):
-    """An operation in a phase of a workload. Times are since the common start."""
-
-    workload: int
-    phase: int
-    operation: str
-    from_s: float
-    to_s: float
-    count: int
-    bytes: int
-
-
 class ClassifiedReads(msgspec.Struct, frozen=True):
     """Bytes that a mix read, by where they were found."""
 
@@ -291,6 +280,8 @@ class EngineReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     sharing: Sharing | None = None
     trainings: list[Training] = []
     """Only of workloads of kind "training"."""
+    io500: Io500 | None = None
+    """Only if the workloads are the four of IO500, in turn."""
     file_sets: list[FileSet] = []
     error: str | None = None
     left_out: list[LeftOut] = []

@@ -55,6 +55,7 @@ class MpiComm(SerialComm):
         # At the first rank: what came from each, who waits where, and who has left.
         self._parts: list[deque[Any]] = [deque() for _ in range(self.total)]
         self._here: Counter[Place] = Counter()
+        self._farthest: dict[Place, int] = {}
         self._keepers: list[RoundKeeper] = []
         self._expected: Sequence[int] = ()
         self._pong: float | None = None
@@ -65,7 +66,7 @@ class MpiComm(SerialComm):
         self._compared = False
         # At all.
         self._stopped = False
-        self._opened: list[Place] = []
+        self._opened: list[tuple[Place, int]] = []
         self._heard: list[RoundAnswer] = []
         self._waiting = 0
         self._clocks: list[Clock] = []
@@ -93,6 +94,7 @@ class MpiComm(SerialComm):
         # All barrier messages arrived before the parts, and no rank continues before this
         # returns: the state of the measurement can be reset.
         self._here.clear()
+        self._farthest.clear()
         self._forget()
         self._stopped = self._stop_sent = False
         return [self._parts[member].popleft() for member in self._members]
@@ -189,13 +191,17 @@ class MpiComm(SerialComm):
 
     # Methods that the load engine calls during a measurement.
 
-    def come(self, place: Place) -> None:
-        """All processes of this rank wait at a place."""
+    def come(self, place: Place, farthest: int) -> None:
+        """All processes of this rank wait at a place. One has come `farthest` in its phase."""
         self._waiting += 1
         if self.first:
-            self._here[place] += 1
+            self._arrived(place, farthest)
         else:
-            self._send(0, "come", place)
+            self._send(0, "come", (place, farthest))
+
+    def _arrived(self, place: Place, farthest: int) -> None:
+        self._here[place] += 1
+        self._farthest[place] = max(self._farthest.get(place, 0), farthest)
 
     def say(self, workload: int, message: RoundMessage) -> None:
         """Something about the rounds of a workload, to all."""
@@ -204,9 +210,9 @@ class MpiComm(SerialComm):
         else:
             self._send(0, "say", (workload, message))
 
-    def look(self) -> tuple[list[Place], list[RoundAnswer], bool]:
-        """Return the barriers that have opened, the messages about rounds, and whether to poll
-        again soon.
+    def look(self) -> tuple[list[tuple[Place, int]], list[RoundAnswer], bool]:
+        """Return the barriers that have opened with how far any process has come, the messages
+        about rounds, and whether to poll again soon.
 
         Raises KeyboardInterrupt if the user, or another rank, has stopped the measurement.
         """
@@ -220,9 +226,10 @@ class MpiComm(SerialComm):
             for place, here in list(self._here.items()):
                 if here == (self.size if place is None else self._expected[place]):
                     del self._here[place]
-                    self._opened.append(place)
+                    barrier = (place, self._farthest.pop(place, 0))
+                    self._opened.append(barrier)
                     for rank in self._members[1:]:
-                        self._send(rank, "open", place)
+                        self._send(rank, "open", barrier)
         if self._stopped:
             raise KeyboardInterrupt
         opened, self._opened = self._opened, []
@@ -260,7 +267,7 @@ class MpiComm(SerialComm):
                 self._parts[source].append(part)
                 self._stopped = self._stopped or early
             case "come":
-                self._here[value] += 1
+                self._arrived(*value)
             case "open":
                 self._opened.append(value)
             case "say":

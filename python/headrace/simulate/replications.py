@@ -16,6 +16,7 @@ KEYED = {
     "copies": ("station", "server", "copy"),
     "caches": ("cache",),
     "trainings": ("workload",),
+    "phases": ("workload", "phase", "operation"),
 }
 """Tables, and the columns that name their rows."""
 

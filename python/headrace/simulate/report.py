@@ -7,6 +7,7 @@ it; these types read it.
 
 import msgspec
 
+from headrace.io500 import Io500, Phase
 from headrace.training import Training
 
 
@@ -405,3 +406,7 @@ class Report(msgspec.Struct):
     left_out: list[LeftOut] = []
     trainings: list[Training] = []
     """Only of workloads of kind "training"."""
+    phases: list[Phase] = []
+    """Only of workloads that have `turns`."""
+    io500: Io500 | None = None
+    """Only if the workloads are the four of IO500, in turn."""

@@ -30,7 +30,7 @@ from headrace.render.blocks import (
     bars,
 )
 from headrace.render.units import Unit
-from headrace.views import training
+from headrace.views import io500, training
 from headrace.views.parts import (
     half_width,
     latency_by_percentile,
@@ -100,6 +100,8 @@ def headline(result: Report) -> Headline:
     shown: dict[str, str] = {}
     for one in result.trainings[:1]:
         shown |= training.main_figures(one)
+    if result.io500 is not None:
+        shown |= io500.main_figures(result.io500)
     for name, each in frequent[:MOST_HEADLINES]:
         if moved := result.throughput.get(name):
             shown[f"{name} throughput"] = units.THROUGHPUT.full(moved)
@@ -113,7 +115,11 @@ def headline(result: Report) -> Headline:
 def figures(result: Report) -> list[Block]:
     """Return the figures of a measurement, or of a step of a load sweep, without its heading and
     its end."""
-    blocks: list[Block] = [*training.tables(result.trainings), _performance(result)]
+    blocks: list[Block] = [
+        *training.tables(result.trainings),
+        *io500.tables(result.io500),
+        _performance(result),
+    ]
     if len(result.operation_groups or {}) > 1:
         blocks.append(_operation_groups(result))
     if intended := result.latency_from_intended:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headrace.io500 import Io500
 from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
@@ -26,7 +27,7 @@ from headrace.simulate.report import (
     Unwritten,
 )
 from headrace.training import Training
-from headrace.views import training
+from headrace.views import io500, training
 from headrace.views.parts import left_out_line, left_out_table, warning_note
 from headrace.views.simulation_charts import charts, first_places
 
@@ -89,6 +90,7 @@ def tables(report: Report) -> list[Block]:
         _heading(report),
         *map(warning_note, first),
         *training.tables(report.trainings),
+        *io500.tables(report.io500),
         _performance(report),
     ]
     if report.unwritten is not None:
@@ -441,6 +443,8 @@ def main_figures(document: Mapping[str, Any]) -> dict[str, str]:
     figures: dict[str, str] = {}
     for one in document.get("trainings", [])[:1]:
         figures |= training.main_figures(msgspec.convert(one, Training))
+    if document.get("io500"):
+        figures |= io500.main_figures(msgspec.convert(document["io500"], Io500))
     if both := document.get("synced_writes"):
         figures["write and sync together"] = f"{megabytes(both['throughput'])} MB/s"
     for name, rate in document["throughput"].items():

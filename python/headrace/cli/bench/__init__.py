@@ -3,7 +3,7 @@
 import typer
 
 from headrace import ranks
-from headrace.cli.bench import clean, micro, mix, net, quick, run, training, tune
+from headrace.cli.bench import clean, io500, micro, mix, net, quick, run, training, tune
 from headrace.cli.binding import DefaultCommandGroup
 
 DEFAULT = "quick"
@@ -33,6 +33,7 @@ app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
 app.command("mix")(mix.mix)
 app.command("training")(training.training)
+app.command("io500")(io500.io500)
 app.command("tune")(tune.tune)
 app.command("sweep")(micro.sweep)
 app.command("blocks")(micro.blocks)

@@ -212,8 +212,8 @@ def _rows(point: Point, repeat: int, measured: Measurement) -> list[Row]:
                 test=test.name,
                 repeat=repeat,
                 unit=RATE if test.rate else THROUGHPUT,
-                bytes=phase.bytes,
-                operations=phase.count,
+                bytes=int(phase.bytes),
+                operations=int(phase.count),
                 # From the common start to the slowest process's end: a lower bound of the
                 # aggregate rate (Hindman 2011, section 4.2.4).
                 seconds=end.to_s - phase.from_s,
