@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::links;
 use crate::merge;
 use crate::presets;
+use crate::sections::data_sheet;
 use crate::syntax::{self, Layer};
 use crate::tree::{Entry, Node, Origin, Raw, Table};
 use crate::values::Listed;
@@ -32,7 +33,12 @@ macro_rules! models {
 const MODELS: &[Model] = models! {
     "disk": "ST3146707LC", "MAT3147NC", "ST336753LC", "ST336754LC", "ST3146855LC", "ST2000DM001",
         "ST2000NM0033", "ST3600057SS";
-    "solid-state": "850-PRO-512GB", "P3700-1.6TB";
+    "solid-state": "850-PRO-512GB", "P3700-1.6TB",
+        "P4510-4TB", "H3100-1.6TB", "980-PRO-1TB", "P5510-3.84TB", "CM6-R-30.72TB",
+        "CD6-R-15.36TB", "PM9A3-7.68TB", "P5800X-1.6TB", "FL6-3.2TB", "PE8110-7.68TB",
+        "7450-PRO-7.68TB", "PM1743-15.36TB", "9400-PRO-7.68TB", "7500-PRO-15.36TB",
+        "D5-P5336-122.88TB", "9550-MAX-12.8TB", "SN861-1.6TB", "7600-MAX-6.4TB",
+        "CM9-R-15.36TB", "9650-MAX-25.6TB";
 };
 
 /// The catalogue: kind of device, model, and description (the first line of its
@@ -57,7 +63,8 @@ pub(crate) fn read(kind: &str, name: &str) -> Option<Result<Node, Error>> {
 }
 
 /// Puts the values of models and presets of machines below the given ones, in every section that
-/// names one. A name that is none is left to the reader of the field.
+/// names one, and then what follows from data sheets. A name that is none is left to the reader of
+/// the field.
 pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
     let Raw::Table(table) = &mut node.raw else {
         return Ok(());
@@ -95,6 +102,12 @@ pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
         let above = std::mem::replace(node, Node::plain(Raw::Boolean(false)));
         merge::over(&mut below, above, section);
         *node = below;
+    }
+    let fields = section.fields(kind.as_deref());
+    if let Raw::Table(table) = &mut node.raw
+        && fields.iter().any(|field| field.name == data_sheet::NAME)
+    {
+        data_sheet::complete(table)?;
     }
     Ok(())
 }

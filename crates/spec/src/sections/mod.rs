@@ -49,8 +49,9 @@ pub use card::Card;
 pub use check::{Bound, Check};
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;
+pub(crate) use device::data_sheet;
 pub use device::{
-    Bus, ConcurrentDevice, ControllerCache, Device, Disk, EmpiricalDevice, Hypervisor,
+    Bus, ConcurrentDevice, ControllerCache, DataSheet, Device, Disk, EmpiricalDevice, Hypervisor,
     LEAST_SPARE_BLOCKS, Member, Raid, Rebuild, SharedDevice, SimpleDevice, SolidState, Throttled,
 };
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};

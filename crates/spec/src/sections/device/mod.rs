@@ -1,6 +1,7 @@
 //! `[servers.device]`: what the data is stored on.
 
 mod concurrent;
+pub(crate) mod data_sheet;
 mod disk;
 mod empirical;
 mod hypervisor;
@@ -11,6 +12,7 @@ mod solid_state;
 mod throttled;
 
 pub use concurrent::ConcurrentDevice;
+pub use data_sheet::DataSheet;
 pub use disk::Disk;
 pub use empirical::EmpiricalDevice;
 pub use hypervisor::Hypervisor;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::models::SolidStateModel;
-use crate::sections::Scenario;
+use crate::sections::{DataSheet, Scenario};
 use crate::values::{AtLeastOne, Bytes, NonNegative, Portion, Rate, Seconds};
 
 section! {
@@ -14,6 +14,8 @@ section! {
     pub struct SolidState {
         /// A drive of the catalogue, which gives the values omitted here.
         model: Option<String> as Option<SolidStateModel> = optional("everything is given here"),
+        /// The figures of its data sheet, from which the fields follow that are omitted here.
+        data_sheet: Option<DataSheet> = optional("nothing follows from one"),
         /// Bytes it offers; addresses beyond count round.
         capacity: Bytes = required("480 GB") aka ["size"],
         /// Channels between controller and flash.
