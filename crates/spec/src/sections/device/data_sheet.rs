@@ -147,7 +147,7 @@ fn read_time(drive: &mut Table, sheet: &Table) -> Result<(), Error> {
         && let (Some(passed), Some(Seconds(all))) = (passed, read::<Seconds>(latency))
     {
         if all < passed {
-            let least = Seconds((passed * 1e9).ceil() / 1e9);
+            let least = Seconds((passed * 1e9 - 1e-6).ceil() / 1e9);
             let message = format!(
                 "a read_latency of {} leaves no time for the flash: expected at least {least}, or \
                  a shorter write_latency",
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_latency_that_leaves_nothing_for_the_flash_is_rejected() {
-        let error = canonical(&SHEET.replace("72 us", "12 us")).expect_err("too short");
+        let error = canonical(&SHEET.replace("72 us", "11.5 us")).expect_err("too short");
         let error = error.to_string();
         assert!(error.starts_with("drive.toml:10:"), "{error}");
         assert!(error.contains("expected at least 12 us"), "{error}");

@@ -131,8 +131,19 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn data_sheet()(
+        [read_rate, write_rate] in [prop::option::of(rate()), prop::option::of(rate())],
+        [read_latency, write_latency] in [prop::option::of(seconds()), prop::option::of(seconds())],
+        [read_operations, write_operations] in [prop::option::of(1e-3..1e9_f64), prop::option::of(1e-3..1e9_f64)],
+    ) -> DataSheet {
+        DataSheet { read_rate, write_rate, read_latency, write_latency, read_operations, write_operations }
+    }
+}
+
+prop_compose! {
     fn solid_state()(
         model in select(vec![None, Some("850-PRO-512GB".to_owned())]),
+        data_sheet in prop::option::of(data_sheet()),
         [channels, dies, pages_per_block, units] in [1..64_u32, 1..64, 1..4000, 1..16],
         [blocks, extra, unit] in [1..1000_u64, 0..1_000_000, 1..100_000],
         [read_time, program_time, erase_time, overhead] in [seconds(), seconds(), seconds(), seconds()],
@@ -150,6 +161,7 @@ prop_compose! {
         let over_provisioning = over_provisioning + 13.01 / blocks as f64;
         SolidState {
             model,
+            data_sheet,
             capacity: Bytes(block * u64::from(channels * dies) * blocks + extra),
             channels,
             dies,
