@@ -63,8 +63,8 @@ pub(crate) fn read(kind: &str, name: &str) -> Option<Result<Node, Error>> {
 }
 
 /// Puts the values of models and presets of machines below the given ones, in every section that
-/// names one, and then what follows from data sheets. A name that is none is left to the reader of
-/// the field.
+/// names one. Adds the fields that follow from data sheets. A name that is none is left to the
+/// reader of the field.
 pub(crate) fn fill(node: &mut Node, section: &Section) -> Result<(), Error> {
     let Raw::Table(table) = &mut node.raw else {
         return Ok(());

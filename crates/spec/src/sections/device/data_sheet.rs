@@ -27,9 +27,9 @@ section! {
 /// Name of the section.
 pub(crate) const NAME: &str = "data_sheet";
 
-/// What data sheets do not state, for a drive that has one. Planes that read independently count
+/// Fields that no data sheet states, for a drive that has one. Planes that read independently count
 /// as dies.
-const OF_THE_CLASS: [(&str, Value, &str); 7] = [
+const OF_THE_CLASS: [(&str, Value, &str); 8] = [
     (
         "channels",
         Value::Count(16),
@@ -59,7 +59,7 @@ const OF_THE_CLASS: [(&str, Value, &str); 7] = [
     ),
 ];
 
-/// What many data sheets do not state.
+/// Figures that many data sheets lack.
 const FIGURES_OF_THE_CLASS: [(&str, Value, &str); 2] = [
     (
         "read_latency",
@@ -71,12 +71,18 @@ const FIGURES_OF_THE_CLASS: [(&str, Value, &str); 2] = [
         Value::Amount("15 us"),
         "declared default: typical, 10 to 20 us",
     ),
+    (
+        "power_loss_protection",
+        Value::Truth(true),
+        "declared default: usual in drives for data centres",
+    ),
 ];
 
 const TYPICAL: &str = "declared default: typical of three-dimensional flash";
 
 enum Value {
     Count(u32),
+    Truth(bool),
     Amount(&'static str),
 }
 
@@ -91,9 +97,9 @@ const LEAST_AMPLIFICATION: f64 = 1.02;
 
 /// Adds to a drive with a data sheet the fields that follow from it and are not given.
 ///
-/// A latency is the sum of the times that a request passes: the interface and `overhead` for a
-/// write, and also `read_time` and the channel for a read. Sequential writes keep all dies
-/// programming. The spare share follows from the amplification of random writes ([`spare_for`]).
+/// The latency of a write is `overhead` and the time of the interface. A read takes `read_time` and
+/// the channel besides. Sequential writes keep all dies programming. The spare share follows from
+/// the amplification of random writes ([`spare_for`]).
 ///
 /// # Errors
 /// A latency of reads is shorter than what they pass besides the flash.
@@ -175,9 +181,9 @@ fn transfer(drive: &Table, rate: &str, bytes: f64) -> Option<f64> {
     field::<Rate>(drive, rate).map(|rate| bytes / rate.0)
 }
 
-/// The spare share at which uniformly random writes are amplified A times, to four digits: α − 1,
-/// with A = α / (α + W(−α·e^−α)), thus α = A·ln(A / (A − 1)). The formula is from Desnoyers 2012,
-/// "Analytic modeling of SSD write performance", SYSTOR.
+/// The spare share at which uniformly random writes are amplified A times, to four digits. It is
+/// α − 1, with A = α / (α + W(−α·e^−α)), thus α = A·ln(A / (A − 1)). The formula is from Desnoyers
+/// 2012, "Analytic modeling of SSD write performance", SYSTOR.
 fn spare_for(amplification: f64) -> f64 {
     let amplification = amplification.max(LEAST_AMPLIFICATION);
     let alpha = amplification * (amplification / (amplification - 1.0)).ln();
@@ -197,6 +203,7 @@ fn add_all<const N: usize>(table: &mut Table, values: [(&str, Value, &'static st
     for (name, value, source) in values {
         let raw = match value {
             Value::Count(count) => count.into(),
+            Value::Truth(truth) => truth.into(),
             Value::Amount(text) => text.into(),
         };
         add(table, name, Some(of_the_class(raw, source)));
@@ -256,11 +263,11 @@ mod tests {
     fn fields_follow_from_the_figures_unless_they_are_given() {
         let drive = canonical(SHEET).expect("good");
         for line in [
-            "interface_rate = \"4.096 GB/s\"",
+            "interface_rate = \"4096 MB/s\"",
             "overhead = \"10 us\"",
             "read_time = \"60 us\"",
             "command_time = \"1 us\"",
-            "program_time = \"9.996 ms\"",
+            "program_time = \"9996 us\"",
             "over_provisioning = 0.3863",
             "queue_depth = 1024",
         ] {
@@ -275,7 +282,7 @@ mod tests {
     fn a_latency_that_leaves_nothing_for_the_flash_is_rejected() {
         let error = canonical(&SHEET.replace("72 us", "11.5 us")).expect_err("too short");
         let error = error.to_string();
-        assert!(error.starts_with("drive.toml:10:"), "{error}");
+        assert!(error.starts_with("drive.toml:11:"), "{error}");
         assert!(error.contains("expected at least 12 us"), "{error}");
     }
 }
