@@ -57,6 +57,11 @@ const OF_THE_CLASS: [(&str, Value, &str); 8] = [
         Value::Amount("64 MiB"),
         "declared default: four pages for each die",
     ),
+    (
+        "power_loss_protection",
+        Value::Truth(true),
+        "declared default: usual in drives for data centres",
+    ),
 ];
 
 /// Figures that many data sheets lack.
@@ -70,11 +75,6 @@ const FIGURES_OF_THE_CLASS: [(&str, Value, &str); 2] = [
         "write_latency",
         Value::Amount("15 us"),
         "declared default: typical, 10 to 20 us",
-    ),
-    (
-        "power_loss_protection",
-        Value::Truth(true),
-        "declared default: usual in drives for data centres",
     ),
 ];
 
