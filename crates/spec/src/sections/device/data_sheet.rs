@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::declare::{Leaf, section};
-use crate::tree::{Node, Origin, Raw, Table};
+use crate::syntax::{self, Layer};
+use crate::tree::{Node, Raw, Table};
 use crate::values::{AtLeastOne, Bytes, Positive, Rate, Seconds};
 
 section! {
@@ -27,70 +28,14 @@ section! {
 /// Name of the section.
 pub(crate) const NAME: &str = "data_sheet";
 
-/// Fields that no data sheet states, for a drive that has one. Planes that read independently count
-/// as dies.
-const OF_THE_CLASS: [(&str, Value, &str); 8] = [
-    (
-        "channels",
-        Value::Count(16),
-        "declared default: controllers of data-centre drives",
-    ),
-    (
-        "dies",
-        Value::Count(64),
-        "declared default: enough that only the figures of data sheets limit",
-    ),
-    ("page", Value::Amount("16 KiB"), TYPICAL),
-    ("pages_per_block", Value::Count(512), TYPICAL),
-    (
-        "channel_rate",
-        Value::Amount("2.4 GB/s"),
-        "ONFI 5.0 (2021): 2,400 MT/s",
-    ),
-    (
-        "queue_depth",
-        Value::Count(1024),
-        "declared default: usual depth of an NVMe queue",
-    ),
-    (
-        "write_cache",
-        Value::Amount("64 MiB"),
-        "declared default: four pages for each die",
-    ),
-    (
-        "power_loss_protection",
-        Value::Truth(true),
-        "declared default: usual in drives for data centres",
-    ),
-];
+/// Field that follows from a figure, or is usual if the sheet lacks it.
+const SPARE: &str = "over_provisioning";
 
-/// Figures that many data sheets lack.
-const FIGURES_OF_THE_CLASS: [(&str, Value, &str); 2] = [
-    (
-        "read_latency",
-        Value::Amount("75 us"),
-        "declared default: typical, 60 to 90 us",
-    ),
-    (
-        "write_latency",
-        Value::Amount("15 us"),
-        "declared default: typical, 10 to 20 us",
-    ),
-];
-
-const TYPICAL: &str = "declared default: typical of three-dimensional flash";
-
-enum Value {
-    Count(u32),
-    Truth(bool),
-    Amount(&'static str),
-}
+/// Fields and figures that data sheets lack.
+const OF_THE_CLASS: &str = include_str!("data_sheet.toml");
 
 /// Bytes of a small request on data sheets.
 const SMALL: f64 = 4096.0;
-
-/// 2^43 bytes of flash for 7.68 TB.
-const USUAL_SPARE: f64 = 0.145;
 
 /// The least amplification of random writes: below it the spare share would have no bound.
 const LEAST_AMPLIFICATION: f64 = 1.02;
@@ -107,8 +52,11 @@ pub(crate) fn complete(drive: &mut Table) -> Result<(), Error> {
     let Some(mut sheet) = drive.get(NAME).and_then(Node::table).cloned() else {
         return Ok(());
     };
-    add_all(drive, OF_THE_CLASS);
-    add_all(&mut sheet, FIGURES_OF_THE_CLASS);
+    let class = syntax::read(OF_THE_CLASS, &Layer::Preset(NAME))?;
+    if let Some(usual) = class.find(NAME) {
+        add_all(&mut sheet, usual, "");
+    }
+    add_all(drive, &class, SPARE);
     let interface_rate = follows(&sheet, "read_rate", |rate| Some(rate.raw.clone()));
     add(drive, "interface_rate", interface_rate);
     let interface = transfer(drive, "interface_rate", SMALL);
@@ -134,10 +82,8 @@ pub(crate) fn complete(drive: &mut Table) -> Result<(), Error> {
         let random = read::<Positive>(operations)? * unit;
         Some(spare_for(field::<Rate>(&sheet, "write_rate")?.0 / random).into())
     });
-    add(drive, "over_provisioning", spare);
-    let source = "declared default: 2^43 bytes of flash for 7.68 TB";
-    let usual = of_the_class(USUAL_SPARE.into(), source);
-    add(drive, "over_provisioning", Some(usual));
+    add(drive, SPARE, spare);
+    add_all(drive, &class, NAME);
     Ok(())
 }
 
@@ -199,24 +145,12 @@ fn add(drive: &mut Table, name: &str, value: Option<Node>) {
     }
 }
 
-fn add_all<const N: usize>(table: &mut Table, values: [(&str, Value, &'static str); N]) {
-    for (name, value, source) in values {
-        let raw = match value {
-            Value::Count(count) => count.into(),
-            Value::Truth(truth) => truth.into(),
-            Value::Amount(text) => text.into(),
-        };
-        add(table, name, Some(of_the_class(raw, source)));
+/// Adds all entries of a table but one that are not given.
+fn add_all(table: &mut Table, usual: &Node, except: &str) {
+    let entries = usual.table().into_iter().flat_map(|usual| &usual.entries);
+    for entry in entries.filter(|entry| entry.key != except) {
+        add(table, &entry.key, Some(entry.node.clone()));
     }
-}
-
-fn of_the_class(raw: Raw, source: &'static str) -> Node {
-    let origin = Origin::Preset {
-        name: NAME,
-        line: 0,
-        source: source.into(),
-    };
-    Node { raw, origin }
 }
 
 /// The value of a field; none if it is absent or no such value, which its reader reports.
