@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 import headrace as hr
 from design_search_sample import DISK, FLASH, NODE, WORKSHEET, small_catalogue, small_design
+from headrace.design.catalogue import NetworkModel
 from headrace.design.contradictions import contradictions
 from headrace.design.evaluate import performance_violations
+from headrace.design.evaluation import least_satisfaction
 from headrace.design.headroom import demands, headroom
+from headrace.design.options import options
 from headrace.design.performance import performance, scenario, simulation
 from headrace.design.performance.access import access
 from headrace.design.performance.pacing import CAPABILITY, DEMAND, WAITING, Pace
@@ -306,3 +309,58 @@ def test_more_hardware_never_has_less_headroom() -> None:
     assert bounds == sorted(bounds)
     assert NODE.bus_rate is not None
     assert DISK.read_rate > 0
+
+
+TRAINING = """\
+[[workload]]
+kind = "training"
+files = 60
+sample = "1 MB"
+batch = 1
+computation = "25 ms"
+loaders = 2
+"""
+GIGABIT = NetworkModel("1 GbE", 125e6, 30e-6, 20.0, 20.0, 2.0)
+
+
+def test_a_preset_of_a_training_takes_samples_as_its_accelerators_compute() -> None:
+    # N x batch x sample / computation, and 90 % of that.
+    worksheet = with_application(preset="unet3d", accelerators=8, au=0.9, throughput=None)
+    (demand,) = demands(worksheet)
+    assert demand.bytes == pytest.approx(0.9 * 8 * 7 * 146_600_628 / 0.323)
+    assert (demand.client, demand.read_share) == (demand.bytes / 4, 1.0)
+    case = scenario(small_design(), worksheet, detail="coarse")
+    assert "processes = 2" in case.toml
+    # 24 steps of 0.323 s.
+    assert 'time = "7.752 s"' in case.toml
+
+
+@pytest.mark.parametrize(("accelerators", "utilisation"), [(2, 1.0), (7, 125e6 / 7 / 40e6)])
+def test_accelerators_compute_as_the_storage_feeds_them(
+    accelerators: int, utilisation: float, tmp_path: Path
+) -> None:
+    """An accelerator takes 40 MB/s, and the card of the server gives 125 MB/s."""
+    (tmp_path / "training.toml").write_text(TRAINING)
+    worksheet = with_application(
+        profile="training.toml", accelerators=accelerators, au=0.9, throughput=None, processes=None
+    )
+    design = msgspec.structs.replace(small_design(disk=FLASH, nodes=1), network=GIGABIT)
+    (part,) = performance(design, worksheet, detail="coarse", directory=tmp_path)
+    assert part.training is not None
+    assert part.training.accelerators == accelerators
+    assert part.au == pytest.approx(utilisation, rel=0.08)
+    missed = performance_violations((part,), worksheet)
+    assert [one.field for one in missed] == ["application.0.au"] * (utilisation < 0.9)
+    assert (least_satisfaction((part,)) or 0) >= 1 or missed
+
+
+def test_accelerators_are_of_a_training() -> None:
+    with pytest.raises(ValueError, match='expected preset = "unet3d"'):
+        scenario(small_design(), with_application(preset="checkpoint", au=0.9))
+
+
+def test_the_example_of_a_training_asks_for_accelerators() -> None:
+    loaded = load_worksheet(EXAMPLES / "training.toml").worksheet
+    (application,) = loaded.applications
+    assert (application.accelerators, application.au) == (8, 0.9)
+    assert options(loaded, ()).client_ports == 4

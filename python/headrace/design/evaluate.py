@@ -14,8 +14,18 @@ from headrace.design.reliability.requirements import reliability_violations
 from headrace.design.reliability.system import system_reliability
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, requirement_path
-from headrace.quantities import number, quantity
+from headrace.quantities import percent_text, quantity
 
+MISSES = {
+    "throughput": "{application} gets {got} and needs {goal}; {limit} is the limit.",
+    "operations": "{application} makes {got} calls and needs {goal}; {limit} is the limit.",
+    "au": "The accelerators of {application} compute for {got} of the time and must for {goal};"
+    " {limit} is the limit.",
+    "latency": "A call of {application} takes {got} on average, and {goal} is accepted.",
+    "latency_p99": "1 % of the calls of {application} take {got} or more, and {goal} is accepted.",
+}
+"""Sentences on missed requirements of applications, by the field of the worksheet."""
+UNITS = {"throughput": "B/s", "operations": "1/s", "latency": "s", "latency_p99": "s"}
 _ANY_NETWORK = NetworkModel("", 1.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -69,57 +79,27 @@ def performance_violations(
     performance: tuple[ApplicationPerformance, ...], worksheet: Worksheet
 ) -> tuple[Violation, ...]:
     """Return the requirements of applications that the simulated performance misses."""
-    violations = []
-    for part in performance:
-        if part.wanted_throughput is not None and part.throughput < part.wanted_throughput:
-            goal, got = quantity(part.wanted_throughput, "B/s"), quantity(part.throughput, "B/s")
-            violations.append(
-                Violation(
-                    requirement_path(worksheet, part.application, "throughput"),
-                    f"at least {goal}",
-                    got,
-                    f"{part.application} gets {got} and needs {goal};"
-                    f" {part.limiting_resource or 'the system'} is the limit.",
-                )
-            )
-        if part.wanted_operations is not None and part.operations < part.wanted_operations:
-            goal, got = f"{number(part.wanted_operations)}/s", f"{number(part.operations)}/s"
-            violations.append(
-                Violation(
-                    requirement_path(worksheet, part.application, "operations"),
-                    f"at least {goal}",
-                    got,
-                    f"{part.application} makes {got} calls and needs {goal};"
-                    f" {part.limiting_resource or 'the system'} is the limit.",
-                )
-            )
-        if part.wanted_latency is not None and part.latency > part.wanted_latency:
-            goal, got = quantity(part.wanted_latency, "s"), quantity(part.latency, "s")
-            violations.append(
-                Violation(
-                    requirement_path(worksheet, part.application, "latency"),
-                    f"at most {goal}",
-                    got,
-                    f"A call of {part.application} takes {got} on average, and {goal} is accepted.",
-                )
-            )
-        slow = part.latency_p99
-        if (
-            part.wanted_latency_p99 is not None
-            and slow is not None
-            and slow > part.wanted_latency_p99
-        ):
-            goal, got = quantity(part.wanted_latency_p99, "s"), quantity(slow, "s")
-            violations.append(
-                Violation(
-                    requirement_path(worksheet, part.application, "latency_p99"),
-                    f"at most {goal}",
-                    got,
-                    f"1 % of the calls of {part.application} take {got} or more, and {goal} is"
-                    " accepted.",
-                )
-            )
-    return tuple(violations)
+    return tuple(
+        Violation(
+            requirement_path(worksheet, part.application, name),
+            f"at {'most' if name.startswith('latency') else 'least'} {_text(name, goal)}",
+            _text(name, got),
+            MISSES[name].format(
+                application=part.application,
+                goal=_text(name, goal),
+                got=_text(name, got),
+                limit=part.limiting_resource or "the system",
+            ),
+        )
+        for part in performance
+        for name, (goal, got) in part.goals().items()
+        if (got > goal if name.startswith("latency") else got < goal)
+    )
+
+
+def _text(name: str, value: float) -> str:
+    """Return the value of a figure of an application."""
+    return percent_text(value, 1) if name == "au" else quantity(value, UNITS[name])
 
 
 def _unknown_price(design: Design, worksheet: Worksheet, currency: str) -> tuple[Violation, ...]:

@@ -6,6 +6,10 @@ import msgspec
 
 from headrace.design.figure import Figure
 from headrace.design.system import Design
+from headrace.training import Training
+
+GOALS = ("throughput", "operations", "au", "latency", "latency_p99")
+"""Figures of an application that a worksheet may limit; a latency from above."""
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -38,6 +42,11 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     wanted_operations: float | None = None
     wanted_latency: float | None = None
     wanted_latency_p99: float | None = None
+    wanted_au: float | None = None
+    au: float | None = None
+    """Part of the time in which the accelerators of a training compute."""
+    training: Training | None = None
+    """What its accelerators and loaders do."""
     capability: float | None = None
     """Bytes a second of all its processes when every application asks for as much as it can."""
     limiting_resource: str = ""
@@ -49,18 +58,20 @@ class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Simplifications of the simulation."""
 
+    def goals(self) -> dict[str, tuple[float, float]]:
+        """Return each wanted value beside the simulated one, by the field of the worksheet."""
+        pairs = {name: (getattr(self, f"wanted_{name}"), getattr(self, name)) for name in GOALS}
+        return {name: pair for name, pair in pairs.items() if pair[0] and pair[1] is not None}
+
 
 def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float | None:
-    """Return the least part of its throughput or calls that an application gets; None if none
+    """Return the least part of its throughput, calls or AU that an application gets; None if none
     says what it wants."""
     parts = [
         got / goal
         for part in performance
-        for goal, got in (
-            (part.wanted_throughput, part.throughput),
-            (part.wanted_operations, part.operations),
-        )
-        if goal
+        for name, (goal, got) in part.goals().items()
+        if not name.startswith("latency")
     ]
     return min(parts, default=None)
 

@@ -11,6 +11,7 @@ Unit = Literal[
     "B/s",
     "s",
     "1/s",
+    "%",
     "A",
     "VA",
     "W",

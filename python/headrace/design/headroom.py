@@ -1,9 +1,9 @@
 """An upper bound of the performance of a design, as a multiple of the applications' demand.
 
 Every resource is busy for the least time that the demand can take. Each byte passes its disks, its
-array's redundant disks, the bus and the card once. Each call at a random place takes one access.
-Not considered: queues, seeks between streams, metadata, the clients' own cards. The simulation
-tells what remains of the bound; a search uses it to order designs.
+array's redundant disks and memory, the bus and both cards once. Each call at a random place takes
+one access. Not considered: queues, seeks between streams, metadata. The simulation tells what
+remains of the bound; a search uses it to order designs.
 """
 
 import math
@@ -11,17 +11,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from headrace._core import parse_bytes
 from headrace.design.performance.access import access
 from headrace.design.performance.pacing import CAPABILITY, wanted_calls
 from headrace.design.performance.recorded import (
+    Recorded,
     Table,
     call_size,
     complete,
     file_size,
     preset,
     recorded,
+    training_need,
 )
-from headrace.design.performance.system import MEAN_RATE, ROTATION, TRANSFER_TIME
+from headrace.design.performance.system import CACHE_RATE, MEAN_RATE, ROTATION, TRANSFER_TIME
+from headrace.design.performance.workloads import client_groups
 from headrace.design.system import ArrayKind, Design
 from headrace.design.worksheet import Worksheet
 
@@ -48,6 +52,10 @@ class Demand(NamedTuple):
     random_calls: float
     """Calls a second at random places."""
     read_share: float
+    client: float = 0.0
+    """Bytes a second of each client in the busier direction."""
+    synchronous: bool = False
+    """Whether an application waits for stable storage, so that arrays have no memory."""
 
 
 def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...]:
@@ -58,19 +66,29 @@ def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...
         OSError: It cannot be read.
     """
     ratios = []
+    synchronous = any(application.synchronous for application in worksheet.applications)
     for application in worksheet.applications:
+        hosts = sum(group.count for group in client_groups(application, worksheet)) or 1
         if application.profile is None and application.preset is None:
             does = access(application, worksheet)
             transfer: int | None = does.transfer
             share = does.read_share
             random = does.pattern == "random" or does.file_size < WHOLE_STRIPE
         else:
-            source: Sequence[Table] = (
-                recorded(directory / application.profile).workloads
+            source = (
+                recorded(directory / application.profile)
                 if application.profile is not None
-                else (preset(application.preset or ""),)
+                else Recorded((preset(application.preset or ""),), None)
             )
-            transfer, share, random = _workload(complete(source[0]))
+            table = complete(source.workloads[0])
+            need = training_need(application, table, hosts, source.processes)
+            if need is not None:
+                moved = need.rate * (1.0 if application.au is None else application.au)
+                each = parse_bytes(table["sample"]) * int(table["samples_per_file"])
+                calls = moved / each if each < WHOLE_STRIPE else 0.0
+                ratios.append(Demand(moved, calls, 1.0, moved / hosts, synchronous))
+                continue
+            transfer, share, random = _workload(table)
             if transfer is not None and application.transfer is not None:
                 transfer = round(application.transfer)
         calls = wanted_calls(application, transfer)
@@ -80,7 +98,9 @@ def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...
         if calls is None:
             calls = moved / (transfer or WHOLE_STRIPE)
         # Calls without data are for metadata, which is not considered.
-        ratios.append(Demand(moved, calls if random and transfer else 0.0, share))
+        busier = moved * max(share, 1 - share) / hosts
+        random_calls = calls if random and transfer else 0.0
+        ratios.append(Demand(moved, random_calls, share, busier, synchronous))
     return tuple(ratios)
 
 
@@ -105,6 +125,10 @@ class Busy(NamedTuple):
     """Bytes through network cards in the busier direction."""
     bus: float
     """Bytes through buses."""
+    memory: float = 0.0
+    """Seconds of the memories of arrays."""
+    client: float = 0.0
+    """Bytes through the card of a client in the busier direction."""
 
 
 def busy(design: Design, loads: Sequence[Demand]) -> Busy:
@@ -133,7 +157,14 @@ def busy(design: Design, loads: Sequence[Demand]) -> Busy:
             * access_time
             * (demand.read_share + (1 - demand.read_share) * copies * WRITES.get(array.kind, 1))
         )
-    return Busy(disk_time, max(reads, writes * copies), reads + writes * copies * redundant)
+    has_memory = array.kind != "single" and not any(demand.synchronous for demand in loads)
+    return Busy(
+        disk_time,
+        max(reads, writes * copies),
+        reads + writes * copies * redundant,
+        (reads + writes * copies) / CACHE_RATE if has_memory else 0.0,
+        max((demand.client for demand in loads), default=0.0),
+    )
 
 
 def headroom(design: Design, loads: Sequence[Demand]) -> float:
@@ -148,6 +179,8 @@ def headroom(design: Design, loads: Sequence[Demand]) -> float:
         work.disk / (design.array.disks * design.arrays_per_node * nodes),
         work.wire / (nodes * design.network.bandwidth),
         work.bus / (nodes * (design.node.bus_rate or math.inf)),
+        work.memory / (design.arrays_per_node * nodes),
+        work.client / design.network.bandwidth,
     )
     return 1 / most if most > 0 else math.inf
 

@@ -160,6 +160,10 @@ class Application(msgspec.Struct, frozen=True):
     file_size: float | None = None
     processes: int | None = None
     """Processes on each client."""
+    accelerators: int | None = None
+    """Accelerators of its training, on all its clients together."""
+    au: float | None = None
+    """Part of the time in which they must compute (accelerator utilisation)."""
     throughput: float | None = None
     """Bytes a second that all its processes need together."""
     operations: float | None = None

@@ -11,9 +11,18 @@ from headrace.design.evaluation import (
 )
 from headrace.design.figure import Figure, by_key
 from headrace.design.inventory import parts
-from headrace.quantities import NOT_KNOWN, binary_size, number, numbered, quantity, readable
+from headrace.quantities import (
+    NOT_KNOWN,
+    binary_size,
+    number,
+    numbered,
+    percent_text,
+    quantity,
+    readable,
+)
 from headrace.render import units
 from headrace.render.blocks import Block, Column, Note, Table, View
+from headrace.views.training import sentence
 
 COLUMNS = ("cost", "usable", "throughput", "of wanted", "loss", "power", "units")
 LESS = ("units", "power", "usable")
@@ -39,6 +48,7 @@ def view(solution: Solution, currency: str = "") -> View:
     else:
         blocks += [
             _chosen(solution, currency),
+            *trainings(solution.front[solution.chosen]),
             _bill(solution, currency),
             Note(proof(solution, currency)),
         ]
@@ -67,6 +77,14 @@ def proof(solution: Solution, currency: str = "") -> str:
         f"A cheaper design may exist, from {bound:,.0f} {currency}".rstrip()
         + f" ({100 * (1 - bound / cost):.1f} % less): the time ended before all were simulated."
     )
+
+
+def trainings(design: Evaluation) -> Iterator[Note]:
+    """Yield what the accelerators of each training wait for, in words."""
+    for one in design.performance:
+        if one.training is not None:
+            number = numbered(one.training.accelerators, "accelerator")
+            yield Note(f"{one.application}, {number}: {sentence(one.training)}")
 
 
 def label(place: int) -> str:
@@ -116,11 +134,12 @@ def _applications(designs: Sequence[Evaluation]) -> Table:
             sections.append(len(rows))
         for one in design.performance:
             error = "" if one.throughput_error is None else _error(one.throughput_error)
+            training = "" if one.au is None else f"AU {percent_text(one.au, 1)}, "
             cells = (
                 label(place),
                 one.application,
                 _wanted(one),
-                quantity(one.throughput, "B/s")
+                f"{training}{quantity(one.throughput, 'B/s')}"
                 + (error if one.detail == "full" else " (unconfirmed)"),
                 number(one.operations),
                 quantity(one.latency, "s"),
@@ -148,6 +167,8 @@ def _wanted(one: ApplicationPerformance) -> str:
         parts.append(quantity(one.wanted_throughput, "B/s"))
     if one.wanted_operations is not None:
         parts.append(f"{number(one.wanted_operations)} calls/s")
+    if one.wanted_au is not None:
+        parts.append(f"AU {percent_text(one.wanted_au)}")
     if one.wanted_latency is not None:
         parts.append(f"at most {quantity(one.wanted_latency, 's')}")
     if one.wanted_latency_p99 is not None:

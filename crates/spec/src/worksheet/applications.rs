@@ -43,6 +43,10 @@ section! {
         file_size: Option<Bytes> as Option<MoreThanZero<Bytes>> = optional("the classes of its data decide", "4 GiB"),
         /// How many of its processes run on each client?
         processes: Option<u32> as Option<AtLeastOne> = optional("one process on each client", 4),
+        /// How many accelerators does its training have, on all its clients together?
+        accelerators: Option<u32> as Option<AtLeastOne> = optional("each of its processes is an accelerator, if it is a training", 16) aka ["gpus"],
+        /// In which part of the time must the accelerators of its training compute (AU)?
+        au: Option<f64> as Option<Part> = optional("no design is discarded for the utilisation of accelerators", "90 %") aka ["accelerator_utilisation"],
         /// Which throughput do all its processes need together?
         throughput: Option<Rate> as Option<PlausibleRate> = optional("no design is discarded for its throughput", "800 MB/s"),
         /// How many calls a second do all its processes need together?

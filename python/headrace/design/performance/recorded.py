@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import msgspec
 
-from headrace._core import Loaded, parse_bytes
+from headrace._core import Loaded, parse_bytes, parse_seconds
+from headrace.design.worksheet import Application
 from headrace.document_io import parse_toml, read_json, read_toml, toml_value
 from headrace.fields import convert
 
@@ -68,6 +69,47 @@ def complete(workload: Table) -> Table:
     )
     document: Table = tomllib.loads(Loaded.from_text(text, "workload.toml", []).toml)["workload"][0]
     return document
+
+
+class TrainingNeed(NamedTuple):
+    """What a training takes from its storage."""
+
+    accelerators: float
+    rate: float
+    """Bytes a second of all accelerators if they never wait."""
+    step: float
+    """Seconds of a computation."""
+    loaders: int
+    """Loaders of all accelerators."""
+
+
+def training_need(
+    application: Application, workload: Table, hosts: int, recorded_processes: int | None = None
+) -> TrainingNeed | None:
+    """Return what a training takes; None if the workload is none.
+
+    Args:
+        application: The application.
+        workload: Its workload with its defaults.
+        hosts: Its clients.
+        recorded_processes: Processes of a recorded workload in all.
+
+    Raises:
+        ValueError: The worksheet asks for accelerators, and the workload is no training.
+    """
+    if workload.get("kind") != "training":
+        if application.accelerators or application.au is not None:
+            raise ValueError(
+                f"{application.name}: accelerators and au are of a training: expected"
+                ' preset = "unet3d", or another workload with kind = "training"'
+            )
+        return None
+    number = application.accelerators or (
+        application.processes * hosts if application.processes else recorded_processes or hosts
+    )
+    step = parse_seconds(workload["computation"])
+    rate = number * workload["batch"] * parse_bytes(workload["sample"]) / max(step, 1e-9)
+    return TrainingNeed(number, rate, step, round(number * workload["loaders"]))
 
 
 def call_size(workload: Table) -> int:

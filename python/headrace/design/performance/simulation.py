@@ -1,6 +1,6 @@
 """Scenarios of designs, and the performance of each application in their simulation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,8 +13,10 @@ from headrace.design.performance.system import simulated_nodes, write_system
 from headrace.design.performance.workloads import ApplicationLoad, write_applications
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
+from headrace.fields import convert
 from headrace.quantities import quantity, written_time
 from headrace.simulate.result import Result
+from headrace.training import Training
 
 Detail = Literal["coarse", "full", "whole"]
 """`coarse` and `full` simulate a part of a large system's servers, `whole` all of them."""
@@ -85,6 +87,9 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     p99: float = 0.0
     """Seconds that 99 % of the calls of the slower kind take at most."""
     throughput_error: float | None = None
+    au: float | None = None
+    """Part of the time in which the accelerators of a training compute."""
+    training: Training | None = None
 
 
 class Simulated(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +150,7 @@ def scenario(
     is_synchronous = any(one.synchronous for one in worksheet.applications)
     part_of_it = msgspec.structs.replace(design, nodes=nodes)
     notes = [*write_system(text, part_of_it, scale, is_synchronous=is_synchronous)]
-    loads, simplified = write_applications(
+    loads, simplified, seconds = write_applications(
         text,
         msgspec.structs.replace(design, nodes=nodes),
         worksheet,
@@ -153,15 +158,20 @@ def scenario(
         most_clients=effort.clients,
         pace=Pace(latencies),
         scale=scale,
+        seconds=warm_up + measured,
     )
+    # The steps of a training are its repetitions, and its figures have no warm-up.
+    is_training = any(load.need for load in loads)
+    replications = 1 if is_training else effort.replications
     text.section("run")
     text.value("seed", seed)
     text.value("warm_up", written_time(warm_up))
-    if effort.replications > 1:
-        text.value("replications", effort.replications)
+    if replications > 1:
+        text.value("replications", replications)
     text.section("run.stop")
-    text.value("time", written_time(warm_up + measured))
-    text.value("requests", effort.requests)
+    text.value("time", written_time(seconds))
+    if not is_training:
+        text.value("requests", effort.requests)
     return DesignScenario(
         toml=text.text(),
         loads=loads,
@@ -169,7 +179,7 @@ def scenario(
         detail=detail,
         scale=scale,
         warm_up=warm_up,
-        replications=effort.replications,
+        replications=replications,
     )
 
 
@@ -219,6 +229,11 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
             for value in intervals.get(group, {}).get("throughput", {}).values()
             if value is not None
         ]
+        training = _training(document.get("trainings", ()), load, case.scale)
+        busy = None
+        if training is not None and load.need is not None:
+            busy = training.utilisation
+            busy = min(1.0, moved * case.scale / load.need.rate) if busy is None else busy
         applications[load.application.name] = Measured(
             throughput=moved * case.scale,
             operations=calls * case.scale,
@@ -226,6 +241,8 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
             slower=slower,
             p99=p99,
             throughput_error=case.scale * sum(errors) if errors else None,
+            au=busy,
+            training=training,
         )
     bottleneck = document["bottleneck"]
     return Simulated(
@@ -234,6 +251,20 @@ def read_result(case: DesignScenario, result: Result) -> Simulated:
         sentence=str(bottleneck["sentence"]),
         event_rate=document["events"] / case.replications / document["simulated_seconds"],
         seconds=float(document["wall_seconds"]),
+    )
+
+
+def _training(trainings: Sequence[object], load: ApplicationLoad, scale: float) -> Training | None:
+    """Return the figures of a training with all its accelerators; None of other applications."""
+    if load.need is None:
+        return None
+    read = convert(trainings, tuple[Training, ...])
+    one = next(each for each in read if each.workload in load.sections)
+    return msgspec.structs.replace(
+        one,
+        accelerators=load.need.accelerators,
+        samples_per_second=scale * (one.samples_per_second or 0.0),
+        bytes_per_second=scale * (one.bytes_per_second or 0.0),
     )
 
 
@@ -248,6 +279,8 @@ def satisfaction(loads: tuple[ApplicationLoad, ...], simulated: Simulated) -> fl
             parts.append(got.throughput / wants.throughput)
         if wants.operations:
             parts.append(got.operations / wants.operations)
+        if wants.au and got.au is not None:
+            parts.append(got.au / wants.au)
         if wants.latency and got.slower:
             parts.append(wants.latency / got.slower)
         if wants.latency_p99 and got.p99:
@@ -284,6 +317,9 @@ def performances(
             wanted_operations=load.application.operations,
             wanted_latency=load.application.latency,
             wanted_latency_p99=load.application.latency_p99,
+            wanted_au=load.application.au,
+            au=got.au,
+            training=got.training,
             capability=capability.get(load.application.name),
             limiting_resource=simulated.limiting_resource or _in_flight(load, got),
             detail="coarse" if case.detail == "coarse" else "full",

@@ -26,9 +26,12 @@ INTERFACE_RATE = 600e6
 TRANSFER_TIME: dict[DiskClass, float] = {"ssd": 1e-5, "nvme": 1.5e-6}
 """Seconds for which a transfer has a solid-state drive alone (declared: 100,000 and 670,000
 transfers a second)."""
-ARRAY_CACHE = 128 << 20
-"""Bytes of write-back memory of an array (declared: a controller with a battery, or the stripe
-cache and page cache of a software array)."""
+STRIPE_CACHE = 128 << 20
+"""Bytes of write-back memory of an array with parity, which gathers whole stripes there (declared:
+a controller with a battery, or the stripe cache and page cache of a software array)."""
+ARRAY_CACHE = 16 << 20
+"""Bytes of write-back memory of another array (declared: little, so that it is full soon and a
+short run shows what the disks sustain)."""
 CACHE_RATE = 8e9
 """Bytes a second that pass this memory (declared: of the order of a core's copying)."""
 SERVICE_TIME = 50e-6
@@ -206,7 +209,7 @@ def _write_device(
     text.value("chunk", binary_size(design.array.chunk))
     if not is_synchronous:
         text.section("servers.device.cache")
-        text.value("size", binary_size(ARRAY_CACHE), "declared")
+        text.value("size", binary_size(STRIPE_CACHE if arrays.level in (5, 6) else ARRAY_CACHE), "declared")
         text.value("rate", written_rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")

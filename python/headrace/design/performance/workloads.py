@@ -1,5 +1,6 @@
 """The applications of a worksheet as clients and workloads of a scenario."""
 
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,11 +14,13 @@ from headrace.design.performance.recorded import (
     PROBE,
     Recorded,
     Table,
+    TrainingNeed,
     call_size,
     complete,
     file_size,
     preset,
     recorded,
+    training_need,
 )
 from headrace.design.performance.scenario_text import ScenarioText
 from headrace.design.performance.system import device_arrays, layout_servers
@@ -42,6 +45,9 @@ CLIENT_CORES = 8
 """Cores of a client (declared)."""
 SYSTEM_CALL = 1e-6
 """Seconds of a system call (declared: as in `scenarios/nfs.toml`)."""
+LEAST_STEPS = 24
+"""Steps that the accelerators of a training can make in a simulation, at least (declared: their
+loaders end batches together, so that a few rounds of loaders count)."""
 MOST_FILES = 2000
 """Files of a process, at most."""
 WHOLE_FILES = 64 << 20
@@ -62,7 +68,11 @@ class ApplicationLoad(NamedTuple):
     """Whether it goes on until the run ends."""
     notes: tuple[str, ...]
     callers: int = 1
-    """Processes of the real clients."""
+    """Processes of the real clients, or loaders of a training."""
+    need: TrainingNeed | None = None
+    """What it takes, if it is a training."""
+    sections: tuple[int, ...] = ()
+    """Numbers of its workloads in the scenario."""
 
 
 class _Part(NamedTuple):
@@ -72,12 +82,13 @@ class _Part(NamedTuple):
     application: Application
     workloads: tuple[Table, ...]
     clients: int
-    processes: int
+    processes: float
     """Processes of a client."""
     source_rate: float | None
     notes: tuple[str, ...]
     share: float = 1.0
     """Part of the application's bytes."""
+    need: TrainingNeed | None = None
 
 
 def write_applications(
@@ -89,7 +100,8 @@ def write_applications(
     most_clients: int,
     pace: Pace,
     scale: float = 1.0,
-) -> tuple[tuple[ApplicationLoad, ...], tuple[str, ...]]:
+    seconds: float,
+) -> tuple[tuple[ApplicationLoad, ...], tuple[str, ...], float]:
     """Add clients and workloads to a scenario.
 
     Args:
@@ -100,9 +112,11 @@ def write_applications(
         most_clients: Simulated clients, at most.
         pace: Pauses between calls.
         scale: Real servers for each that is simulated: of the clients the same part is.
+        seconds: Simulated seconds.
 
     Returns:
-        Applications as they are simulated, and the simplifications for all of them.
+        Applications as they are simulated, the simplifications for all of them, and the seconds
+        that suffice for the steps of trainings.
 
     Raises:
         ValueError: An application cannot run on the file system, or a file of it cannot be read.
@@ -118,6 +132,8 @@ def write_applications(
         text, design, dict(zip([it.group for it in parts], counts, strict=True)), processes, fold
     )
     files = _files_left(parts, counts, processes)
+    seconds = max([seconds, *(LEAST_STEPS * part.need.step for part in parts if part.need)])
+    sections = iter(range(sum(len(part.workloads) for part in parts)))
     loads: dict[str, ApplicationLoad] = {}
     for part, count in zip(parts, counts, strict=True):
         simulated = count * processes
@@ -140,6 +156,9 @@ def write_applications(
             think = _think(part, transfer, simulated * scale, pace, _calls_each(complete_shaped))
             if think and kind in ("ior", "operation-mix"):
                 shaped |= {"think": written_time(think), "think_distribution": "exponential"}
+            if part.need is not None:
+                steps = math.ceil(seconds / part.need.step) + 1
+                shaped, whole = _training(shaped, complete_shaped, simulated, scale, steps), True
             repeats = repeats and whole
             text.section("[workload]")
             for key, value in shaped.items():
@@ -152,12 +171,18 @@ def write_applications(
             application=part.application,
             groups=(*(known.groups if known else ()), part.group),
             processes=simulated + (known.processes if known else 0),
-            callers=part.clients * part.processes + (known.callers if known else 0),
+            callers=(part.need.loaders if part.need else round(part.clients * part.processes))
+            + (known.callers if known else 0),
             transfer=one or None,
             repeats=repeats and (known is None or known.repeats),
             notes=tuple(dict.fromkeys([*(known.notes if known else ()), *part_notes])),
+            need=part.need,
+            sections=(
+                *(known.sections if known else ()),
+                *(next(sections) for _ in part.workloads),
+            ),
         )
-    return tuple(loads.values()), tuple(notes)
+    return tuple(loads.values()), tuple(notes), seconds
 
 
 def client_groups(application: Application, worksheet: Worksheet) -> Sequence[ClientGroup]:
@@ -175,9 +200,14 @@ def _parts(
     clients = sum(group.count for group in groups) or 1
     if not groups:
         notes.append("clients are unknown: one is simulated")
-    processes = application.processes or source.processes or PROCESSES
+    processes: float = application.processes or source.processes or PROCESSES
     if source.processes and not application.processes:
         processes = max(1, -(-source.processes // clients))
+    table = source.workloads[0]
+    need = training_need(
+        application, complete(table) if "preset" in table else table, clients, source.processes
+    )
+    processes = processes if need is None else need.accelerators / clients
     rates = [(group.source_rate, group.count) for group in groups if group.source_rate is not None]
     source_rate = None
     if rates and sum(count for _, count in rates) == clients:
@@ -193,7 +223,14 @@ def _parts(
                 f"{design.file_system} distributes the files of all zones as the design says"
             )
     part = _Part(
-        application.name, application, workloads, clients, processes, source_rate, tuple(notes)
+        application.name,
+        application,
+        workloads,
+        clients,
+        processes,
+        source_rate,
+        tuple(notes),
+        need=need,
     )
     return _write_once(part) if design.file_system == "hdfs" else [_grouped(part)]
 
@@ -265,7 +302,7 @@ def _write_once(part: _Part) -> list[_Part]:
             writers.append(plain | {"phases": ["write"]})
     if not (readers and writers):
         return [_grouped(part)]
-    total = part.clients * part.processes
+    total = round(part.clients * part.processes)
     reading = min(max(1, round(total * share)), max(1, total - 1))
     note = f"{share:.0%} of the processes read and the others write, as files are written once"
 
@@ -291,14 +328,23 @@ def _folded(
     parts: Sequence[_Part], most_clients: int, scale: float, notes: list[str]
 ) -> tuple[list[int], int, float]:
     """Return the simulated clients of each part, the processes of each, and the real clients that
-    one stands for."""
+    one stands for. Trainings have as many accelerators as in reality, or more by rounding."""
     real = sum(part.clients for part in parts) / scale
     streams = [part.clients * part.processes / scale for part in parts]
     factor = max(1.0, real / most_clients) * scale
     counts = [max(1, round(part.clients / factor)) for part in parts]
-    thinning = min(1.0, MOST_PROCESSES / sum(streams))
+    accelerators = [math.ceil(number - 1e-9) for number in streams]
+    exact = [number for number, part in zip(accelerators, parts, strict=True) if part.need]
+    thinning = 1.0 if exact else min(1.0, MOST_PROCESSES / sum(streams))
     processes = max(1, round(sum(streams) * thinning / sum(counts)))
-    if len({part.processes for part in parts}) > 1 and len(parts) > 1:
+    if exact:
+        common = math.gcd(*exact)
+        processes = max(one for one in range(1, processes + 1) if common % one == 0)
+        counts = [
+            number // processes if part.need else max(1, round(number / processes))
+            for number, part in zip(accelerators, parts, strict=True)
+        ]
+    elif len({part.processes for part in parts}) > 1 and len(parts) > 1:
         # All simulated clients have as many processes: their number makes up for it.
         counts = [max(1, round(number * thinning / processes)) for number in streams]
         notes.append(
@@ -382,6 +428,13 @@ def _endless(workload: Table, written_once: bool, notes: list[str]) -> tuple[Tab
         notes.append("phases of metadata operations are mixed, so that a short run has all")
         return _metadata_mix(workload, whole), True
     return dict(workload), False
+
+
+def _training(workload: Table, whole: Table, number: int, scale: float, steps: int) -> Table:
+    """Return a training with new samples for a number of steps, of which no epoch is the end."""
+    batch, each = int(whole["batch"]), int(whole["samples_per_file"])
+    files = number * math.ceil(steps * batch / each)
+    return workload | {"files": max(files, math.ceil(int(whole["files"]) / scale)), "steps": 0}
 
 
 MIXED_PHASES = {"find": "readdir"}

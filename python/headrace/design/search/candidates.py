@@ -43,6 +43,8 @@ DOUBT = 0.8
 EXPECTED = 0.7
 """Part of its bound that a kind of design is expected to reach before one of it is simulated
 (declared)."""
+SURE = 1 - 1e-6
+"""Bound of its throughput below which a design misses the demand, rounding aside."""
 DEARER = "more expensive than the chosen design"
 """Reason of designs that are left out for no requirement, among the fields of the worksheet."""
 EXCLUDED = "applications"
@@ -135,7 +137,9 @@ class Frontier:
         self._linear = LinearBounds(worksheet, catalogue, options)
         self._first = worksheet.capacity.first_purchase
         self._horizon = horizon_capacity(worksheet)
-        self._wants = any(one.throughput or one.operations for one in worksheet.applications)
+        self._wants = any(
+            one.throughput or one.operations or one.au for one in worksheet.applications
+        )
         self._reached: dict[tuple[str, str, str], float] = {}
         """Best part of the bound that simulations reach."""
         self._failed: defaultdict[tuple[object, ...], list[Speed]] = defaultdict(list)
@@ -275,7 +279,9 @@ class Frontier:
     ) -> None:
         """Record what a simulation shows of a design, and whether it misses a requirement."""
         key, reached = _class(entry.family), satisfaction / entry.bound
-        self._reached[key] = max(self._reached.get(key, 0.0), reached)
+        # One that has enough asks for no more: it may reach a larger part.
+        least = 0.0 if misses else EXPECTED
+        self._reached[key] = max(self._reached.get(key, least), reached)
         if misses:
             kind, speed = _kind(entry)
             factor = 1 / max(satisfaction * CAUTION, 1e-3) if is_slow else 1.0
@@ -379,14 +385,16 @@ class Frontier:
             return None
         bus = family.housing.node.bus_rate or math.inf
         wire = work.wire / network.bandwidth
-        seconds = aim * max(wire, work.bus / bus, work.disk / (disks * most))
+        # No server adds to what the clients' own cards carry.
+        if work.client:
+            aim = min(aim, network.bandwidth / work.client)
+        busiest = max(work.disk / disks, work.memory)
+        seconds = aim * max(wire, work.bus / bus, busiest / most)
         nodes = max(least, _whole(self._horizon / full), _whole(seconds))
         nodes = family.whole_sets(nodes)
         if nodes > (1 if family.file_system == "nfs" else MOST_NODES):
             return None
-        arrays = max(
-            1, _whole(self._first / (nodes * each)), _whole(aim * work.disk / disks / nodes)
-        )
+        arrays = max(1, _whole(self._first / (nodes * each)), _whole(aim * busiest / nodes))
         # A file system's reserve may grow with its size.
         grows = full < each * most * (1 - 1e-9)
         while grows and arrays < most and usable(family, nodes, arrays) < self._first * (1 - 1e-9):
@@ -421,7 +429,8 @@ class Frontier:
 
     def _missed(self, entry: Entry) -> list[tuple[str, float]]:
         """Return the fields that a design misses for certain, each with a bound of its ratio."""
-        return [*self._linear.missed(self._amounts(entry)), *self._loss(entry)]
+        slow = [(throughput_field(self._worksheet), 1 / entry.bound)] if entry.bound < SURE else []
+        return [*slow, *self._linear.missed(self._amounts(entry)), *self._loss(entry)]
 
     def _loss(self, entry: Entry) -> list[tuple[str, float]]:
         """Return the ratio between the least and the accepted probability of a loss, if above 1."""
@@ -556,10 +565,12 @@ def _bound(family: Family, network: NetworkModel, nodes: int, arrays: int, work:
     """Return the upper bound of the throughput, in multiples of the demand, as `headroom` does."""
     busiest = max(
         work.disk / (family.filling.array.disks * arrays),
+        work.memory / arrays,
         work.wire / network.bandwidth,
         work.bus / (family.housing.node.bus_rate or math.inf),
     )
-    return nodes / busiest if busiest > 0 else math.inf
+    bound = nodes / busiest if busiest > 0 else math.inf
+    return min(bound, network.bandwidth / work.client) if work.client else bound
 
 
 def _class(family: Family) -> tuple[str, str, str]:

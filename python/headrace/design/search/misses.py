@@ -21,12 +21,15 @@ def miss_ratios(evaluation: Evaluation, worksheet: Worksheet) -> list[tuple[str,
 
 
 def throughput_field(worksheet: Worksheet) -> str:
-    """Return the field of the application or flow that wants the most bytes a second."""
+    """Return the field of a training, or of what wants the most bytes a second."""
     applications = worksheet.applications
-    application = max(applications, key=lambda one: one.throughput or 0.0, default=None)
+    application = max(
+        applications, key=lambda one: (one.au is not None, one.throughput or 0.0), default=None
+    )
     if application is None:
         return "application.0.throughput"
     figure = "operations" if application.throughput is None else "throughput"
+    figure = figure if application.au is None else "au"
     return requirement_path(worksheet, application.name, figure)
 
 
@@ -46,16 +49,7 @@ def _ratios(evaluation: Evaluation, worksheet: Worksheet) -> Iterator[tuple[str,
         if limit and key in figures:
             yield field, figures[key].value / limit
     for part in evaluation.performance:
-        for name, goal, got in (
-            ("throughput", part.wanted_throughput, part.throughput),
-            ("operations", part.wanted_operations, part.operations),
-        ):
-            if goal:
-                path = requirement_path(worksheet, part.application, name)
-                yield path, goal / got if got else math.inf
-        if part.wanted_latency:
-            path = requirement_path(worksheet, part.application, "latency")
-            yield path, part.latency / part.wanted_latency
-        if part.wanted_latency_p99 and part.latency_p99:
-            path = requirement_path(worksheet, part.application, "latency_p99")
-            yield path, part.latency_p99 / part.wanted_latency_p99
+        for name, (goal, got) in part.goals().items():
+            path = requirement_path(worksheet, part.application, name)
+            is_latency = name.startswith("latency")
+            yield path, got / goal if is_latency else goal / got if got else math.inf

@@ -8,11 +8,13 @@ from headrace.report.document.content import foreign
 SIMPLIFIED = "the simulation is simplified; the risks list how"
 MEAN = "sum of the times of its reads or its writes / their number, the greater"
 P99 = "99th percentile of the times of its reads or its writes, the greater"
+AU = "time in which accelerators compute / time from the end of the first step"
 SOURCE = "simulation of the design, as by headrace run"
 
 GOALS = {
     "throughput": "throughput",
     "operations": "calls a second",
+    "au": "accelerator utilisation (AU)",
     "latency": "mean latency",
     "latency_p99": "latency of 99 % of the calls",
 }
@@ -20,12 +22,13 @@ GOALS = {
 
 
 def performance_goals(performance: ApplicationPerformance) -> dict[str, float | None]:
-    """Return the wanted values of an application by the names of its figures."""
-    return {name: getattr(performance, f"wanted_{name}") for name in GOALS}
+    """Return the wanted values of an application by the names of its figures; AU in percent."""
+    goals = {name: getattr(performance, f"wanted_{name}") for name in GOALS}
+    return goals | {"au": None if goals["au"] is None else 100 * goals["au"]}
 
 
 def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure]:
-    """Return throughput, operations and latency of an application by these names."""
+    """Return throughput, operations, AU and latency of an application by these names."""
     name = foreign(performance.application, 60)
     inputs = (
         Input("detail", performance.detail, "search"),
@@ -63,12 +66,13 @@ def performance_figures(performance: ApplicationPerformance) -> dict[str, Figure
                 key=f"{performance.application}-{key}",
                 title=f"{title} of {name}",
                 value=value,
-                unit="s",
+                unit="%" if key == "au" else "s",
                 formula=formula,
                 inputs=(*inputs, limits),
                 source=SOURCE,
             )
             for key, title, value, formula in (
+                ("au", "AU", None if performance.au is None else 100 * performance.au, AU),
                 ("latency", "latency", performance.latency, MEAN),
                 ("latency_p99", "slowest 1 % of calls", performance.latency_p99, P99),
             )

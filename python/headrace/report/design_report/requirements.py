@@ -177,7 +177,7 @@ def _number(data: DesignData, limit: _Limit, violation: Violation | None) -> Req
 def _performance(
     data: DesignData, performance: ApplicationPerformance, violations: list[Violation]
 ) -> Iterator[Requirement]:
-    """Yield the requirements of an application: throughput, operations, latency."""
+    """Yield the requirements of an application: throughput, operations, AU, latency."""
     figures = performance_figures(performance)
     goals = performance_goals(performance)
     for name, goal in goals.items():
@@ -189,7 +189,7 @@ def _performance(
             f"applications.{performance.application}.{name}",
         ]
         violation = next(filter(None, (_take(violations, field) for field in fields)), None)
-        is_optional = name not in ("throughput", "latency")
+        is_optional = name in ("operations", "latency_p99")
         if name not in figures or (goal is None and violation is None and is_optional):
             continue
         given = figures[name]

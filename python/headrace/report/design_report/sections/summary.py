@@ -22,6 +22,7 @@ from headrace.report.document.content import (
     parts,
 )
 from headrace.views.solution import proof
+from headrace.views.training import sentence
 
 SIGNED = (
     "capacity.usable",
@@ -170,6 +171,9 @@ def _figures(data: DesignData, checked: Sequence[Requirement]) -> Table:
     note = "Required: the answer of the worksheet."
     if len(fast) > MOST_APPLICATIONS:
         note += " Applications with larger margins are under Requirements."
+    for part in data.shown.performance if data.shown else ():
+        if part.training is not None:
+            note += f" {foreign(part.application, 60)}: {sentence(part.training)}"
     if "availability" in data.figures:
         note += f" Downtime: {foreign(data.figures['availability'].note)}"
     columns = ["Cost, performance and safety", "Design", "Required", "State"]
