@@ -36,6 +36,7 @@ def evaluate(
     performance: tuple[ApplicationPerformance, ...] = (),
     *,
     to_the_end: bool = True,
+    is_idle: bool = False,
 ) -> Evaluation:
     """Compute a design's capacity, power, cost and reliability, and check every requirement.
 
@@ -46,6 +47,7 @@ def evaluate(
         performance: Simulated performance, if there is any.
         to_the_end: Compute reliability even if another requirement is missed, and with the load
             beside rebuilds. Otherwise it is a bound.
+        is_idle: Compute reliability without that load, which is simulated.
     """
     capacities = _capacity(_without_network(design))
     facilities = facility(design, worksheet.facility)
@@ -62,7 +64,7 @@ def evaluate(
     ]
     reliability: tuple[Figure, ...] = ()
     if to_the_end or not violations:
-        reliability = system_reliability(design, worksheet, is_idle=not to_the_end)
+        reliability = system_reliability(design, worksheet, is_idle=is_idle or not to_the_end)
         violations += reliability_violations(reliability, worksheet)
     return Evaluation(
         design=design,

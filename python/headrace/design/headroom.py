@@ -85,8 +85,8 @@ def demands(worksheet: Worksheet, directory: Path = Path()) -> tuple[Demand, ...
             if need is not None:
                 moved = need.rate * (1.0 if application.au is None else application.au)
                 each = parse_bytes(table["sample"]) * int(table["samples_per_file"])
-                calls = moved / each if each < WHOLE_STRIPE else 0.0
-                ratios.append(Demand(moved, calls, 1.0, moved / hosts, synchronous))
+                opened = moved / each if each < WHOLE_STRIPE else 0.0
+                ratios.append(Demand(moved, opened, 1.0, moved / hosts, synchronous))
                 continue
             transfer, share, random = _workload(table)
             if transfer is not None and application.transfer is not None:

@@ -91,6 +91,8 @@ class ParallelRuns:
     def _all(self, scenarios: Sequence[Scenario], caught: tuple[type[Exception], ...]) -> list[Any]:
         def one(scenario: Scenario) -> Result | Exception:
             try:
+                # The first files of a run are made before it reports.
+                self._go_on()
                 return run(scenario, progress=self._go_on, trust=self._trust, server_series=False)
             except caught as error:
                 return error

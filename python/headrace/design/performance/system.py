@@ -209,7 +209,8 @@ def _write_device(
     text.value("chunk", binary_size(design.array.chunk))
     if not is_synchronous:
         text.section("servers.device.cache")
-        text.value("size", binary_size(STRIPE_CACHE if arrays.level in (5, 6) else ARRAY_CACHE), "declared")
+        memory = STRIPE_CACHE if arrays.level in (5, 6) else ARRAY_CACHE
+        text.value("size", binary_size(memory), "declared")
         text.value("rate", written_rate(CACHE_RATE), "declared")
     if design.node.bus_rate is not None:
         text.section("servers.device.bus")

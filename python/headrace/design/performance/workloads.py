@@ -50,6 +50,8 @@ LEAST_STEPS = 24
 loaders end batches together, so that a few rounds of loaders count)."""
 MOST_FILES = 2000
 """Files of a process, at most."""
+MOST_PRESET_FILES = 500_000
+"""Files of all processes of a preset, at most."""
 WHOLE_FILES = 64 << 20
 """Bytes of a file up to which opening it is simulated."""
 
@@ -148,7 +150,7 @@ def write_applications(
             transfers.add(transfer or 0)
             kind = complete_shaped.get("kind", "ior")
             if kind == "ior":
-                _fill_files(shaped, files, processes, fold)
+                _fill_files(shaped, files, simulated, processes, fold)
                 if part.application.synchronous:
                     shaped["sync_per_write"] = True
             elif part.application.synchronous:
@@ -266,7 +268,8 @@ def _recorded(
         table["phases"] = ["write"]
     else:
         table |= {"phases": ["mixed"], "read_share": does.read_share}
-    if does.file_size <= WHOLE_FILES:
+    # In random order all files are opened before the first transfer.
+    if does.file_size <= WHOLE_FILES and does.pattern == "sequential":
         table["opens"] = True
     return Recorded((table,), None)
 
@@ -312,7 +315,7 @@ def _write_once(part: _Part) -> list[_Part]:
                 share=part_share,
                 group=f"{part.group} ({verb})",
                 workloads=tuple(workloads),
-                clients=max(1, -(-count // part.processes)),
+                clients=max(1, math.ceil(count / part.processes)),
                 processes=min(part.processes, count),
                 notes=(*part.notes, note),
             )
@@ -472,9 +475,12 @@ def _files_left(parts: Sequence[_Part], counts: Sequence[int], processes: int) -
     return max(1, min(MOST_FILES, 200_000 // max(1, sum(counts) * processes)))
 
 
-def _fill_files(workload: Table, most: int, processes: int, fold: float) -> None:
-    """Give a process as many files as a client's memory does not hold."""
+def _fill_files(workload: Table, most: int, number: int, processes: int, fold: float) -> None:
+    """Give each of a number of processes as many files as a client's memory does not hold."""
     if "preset" in workload or "files" in workload:
+        most = MOST_PRESET_FILES // number
+        if int(_complete(workload).get("files", 1)) > most:
+            workload["files"] = max(1, most)
         return
     bytes_ = 4 * CLIENT_MEMORY * fold / processes
     block = parse_bytes(workload["block"])

@@ -214,9 +214,9 @@ class Frontier:
         while len(taken) < count and not is_over():
             item = None
             if limit == math.inf or self._is_closing:
-                item = self._next(limit)
+                item = self._next(limit, is_over)
             if item is None:
-                if self._is_closing or (taken and limit == math.inf):
+                if is_over() or self._is_closing or (taken and limit == math.inf):
                     break
                 self._is_closing = True
                 self._heap = list(merge(sorted(self._heap), sorted(self._doubtful)))
@@ -352,7 +352,7 @@ class Frontier:
                 ranked.append((rank, Candidate(entry=entry, evaluation=self._evaluated[entry])))
                 continue
             if entry not in self._evaluated:
-                self._evaluated[entry] = self._candidate(entry).evaluation
+                self._evaluated[entry] = self._candidate(entry, is_idle=is_over()).evaluation
             evaluation = self._evaluated[entry]
             is_slow = self._is_slow(entry)
             if evaluation.design not in simulated and evaluation.violations:
@@ -497,9 +497,13 @@ class Frontier:
         plain = entry.family.design(entry.nodes, entry.arrays)
         return complete(plain, entry.network, entry.metadata, self._options)
 
-    def _candidate(self, entry: Entry, *, to_the_end: bool = True) -> Candidate:
+    def _candidate(
+        self, entry: Entry, *, to_the_end: bool = True, is_idle: bool = False
+    ) -> Candidate:
         design = self._design(entry)
-        evaluation = evaluate(design, self._worksheet, self._catalogue, to_the_end=to_the_end)
+        evaluation = evaluate(
+            design, self._worksheet, self._catalogue, to_the_end=to_the_end, is_idle=is_idle
+        )
         return Candidate(entry=entry, evaluation=evaluation)
 
     def _is_covered(self, entry: Entry) -> bool:
@@ -509,9 +513,11 @@ class Frontier:
         failed = (*self._failed[kind], *self._failed[*kind, *own])
         return any(other.covers(speed) for other in failed)
 
-    def _next(self, limit: float) -> tuple[float, int, Candidate] | None:
+    def _next(
+        self, limit: float, is_over: Callable[[], bool]
+    ) -> tuple[float, int, Candidate] | None:
         """Return the cheapest open candidate below a cost, with its figures."""
-        while self._heap and self._heap[0][0] < limit:
+        while self._heap and self._heap[0][0] < limit and not is_over():
             cost, number, entry, evaluation = heappop(self._heap)
             if entry.family.file_system in self._impossible:
                 self.discarded[EXCLUDED] += 1
