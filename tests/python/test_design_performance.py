@@ -259,6 +259,30 @@ def test_synchronous_writes_wait_for_stable_storage() -> None:
     assert synchronous.latency > 2 * cached.latency
 
 
+def test_a_short_run_shows_what_mirrors_sustain(monkeypatch: pytest.MonkeyPatch) -> None:
+    mirrors = small_design(array=Array(kind="raid1", disks=2, data=1, parity=1), arrays=6)
+    writes = with_application(read_share=0.0, throughput=None, processes=8)
+    rates = []
+    for warm_up in (0.4, 4.0):
+        effort = Effort(24, 8, warm_up, 1.0, 400_000, 1)
+        monkeypatch.setattr(simulation, "EFFORTS", {"coarse": effort})
+        rates.append(performance(mirrors, writes, detail="coarse")[0].throughput)
+    assert rates[0] == pytest.approx(rates[1], rel=0.1)
+
+
+def test_random_access_to_small_files_is_more_than_opening_them() -> None:
+    worksheet = with_application(pattern="random", transfer=16 << 10, file_size=1 << 20)
+    (part,) = performance(small_design(disk=FLASH), worksheet, detail="coarse")
+    assert part.throughput > 0
+
+
+def test_a_preset_of_many_files_runs_on_many_clients() -> None:
+    clients = (msgspec.structs.replace(WORKSHEET.clients[0], count=10_000),)
+    many = with_application(preset="small-files", processes=1, throughput=None)
+    case = scenario(small_design(), msgspec.structs.replace(many, clients=clients))
+    assert hr.load(case.toml)
+
+
 def test_the_limit_of_idle_disks_is_the_calls_in_flight() -> None:
     # 4 clients with 2 processes, each with one call at a time, on 144 disks.
     worksheet = with_application(transfer=4 << 20, read_share=1.0, throughput=None)
@@ -337,9 +361,10 @@ def test_a_preset_of_a_training_takes_samples_as_its_accelerators_compute() -> N
 
 @pytest.mark.parametrize(("accelerators", "utilisation"), [(2, 1.0), (7, 125e6 / 7 / 40e6)])
 def test_accelerators_compute_as_the_storage_feeds_them(
-    accelerators: int, utilisation: float, tmp_path: Path
+    accelerators: int, utilisation: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An accelerator takes 40 MB/s, and the card of the server gives 125 MB/s."""
+    monkeypatch.setattr(simulation, "EFFORTS", EFFORTS)
     (tmp_path / "training.toml").write_text(TRAINING)
     worksheet = with_application(
         profile="training.toml", accelerators=accelerators, au=0.9, throughput=None, processes=None

@@ -193,8 +193,7 @@ def small_catalogue() -> LoadedCatalogue:
 
 
 @pytest.mark.timeout(2400)
-# Not genomics: its case failed, and the cause is open.
-@pytest.mark.parametrize("project", FOUR[1:])
+@pytest.mark.parametrize("project", FOUR)
 def test_the_chosen_design_meets_its_requirements_in_full(project: str) -> None:
     """A simulation of the whole demand, with the figures, confirms the answer of the search."""
     path = DATA / "designs" / f"{project}.toml"
