@@ -17,7 +17,7 @@ from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.storage_plan import StoragePlan, check_plan, plan_of
 from headrace.design.system import Array, Design
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.quantities import binary_size, precise_size, size
+from headrace.quantities import binary_size, numbered, precise_size, size
 
 DEFINITION = "definition"
 HINDMAN = "Hindman 2011, section 2.3"
@@ -113,7 +113,7 @@ def _spares(plan: StoragePlan) -> list[Figure]:
                     _disk(plan),
                 ),
                 source=DEFINITION,
-                note=f"{rest} disks of each node are in no array",
+                note=f"in no array of each node: {numbered(rest, 'disk')}",
             )
         )
     return figures

@@ -12,7 +12,16 @@ from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.recommendation.facts import DAY, GIGABIT, cheapest_price, zone_bytes
 from headrace.design.worksheet import Worksheet
-from headrace.quantities import HOURS_A_MONTH, YEAR, duration, figure, percent, rate_text, size
+from headrace.quantities import (
+    HOURS_A_MONTH,
+    YEAR,
+    duration,
+    figure,
+    numbered,
+    percent,
+    rate_text,
+    size,
+)
 
 REBOOT = 300.0
 """Seconds of a server's restart. Declared: five minutes."""
@@ -217,7 +226,7 @@ def _racks(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
     if units > room:
         yield Violation(
             "facility.racks",
-            f"at most {room} rack units in {facility.racks} racks",
+            f"at most {room} rack units in {numbered(facility.racks, 'rack')}",
             f"{units} rack units",
             f"the densest nodes or shelves full of the largest disks for capacity.usable ="
             f" {size(worksheet.capacity.usable)} need {units - room} rack units more than"
@@ -228,7 +237,7 @@ def _racks(worksheet: Worksheet, _: Catalogue, least: LeastSystem) -> Iterator[V
         if _exceeds(least.weight, limit):
             yield Violation(
                 "facility.floor_load",
-                f"at most {limit:,.0f} kg in {facility.racks} racks",
+                f"at most {limit:,.0f} kg in {numbered(facility.racks, 'rack')}",
                 f"{least.weight:,.0f} kg",
                 f"the disks alone are {least.weight - limit:,.0f} kg heavier than facility.racks"
                 " with facility.floor_load may be",
@@ -256,7 +265,7 @@ def _clients(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> Iter
             f"applications.{index}.throughput",
             f"{size(application.throughput)}/s",
             f"{size(limit)}/s",
-            f"{text} lets its {sum(one.count for one in members)} clients move"
+            f"{text} lets its {numbered(sum(one.count for one in members), 'client')} move"
             f" {size(application.throughput - limit)}/s less than the application wants",
         )
     for index, group in enumerate(worksheet.clients):
@@ -313,7 +322,7 @@ def _loss(worksheet: Worksheet, catalogue: Catalogue, least: LeastSystem) -> Ite
         if _exceeds(loss, limit):
             yield Violation(
                 "recovery.loss_probability",
-                f"at most {limit:.3g} in {years:g} years",
+                f"at most {limit:.3g} in {numbered(years, 'year')}",
                 f"{loss:.3g}",
                 f"zones.{zone.name}.copies = 1, and no node of the catalogue has the two disks of"
                 f" an array: its loss is {loss / limit:.3g} times the accepted one",
@@ -370,8 +379,8 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
                 "applications.throughput",
                 f"{size(total)}/s together",
                 f"{size(nodes * port)}/s",
-                f"{field} has room for {nodes} nodes at most: the fastest network of the catalogue"
-                f" gives them {size(total - nodes * port)}/s less than the applications want"
+                f"{field} has room for {numbered(nodes, 'node')} at most: the fastest network of the"
+                f" catalogue gives them {size(total - nodes * port)}/s less than the applications want"
                 if nodes
                 else f"{field} has room for no node of the catalogue",
             )

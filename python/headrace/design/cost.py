@@ -16,7 +16,7 @@ from headrace.design.growth import later_figures
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
 from headrace.design.worksheet import Budget, Worksheet
-from headrace.quantities import HOURS_A_MONTH, number, quantity, size
+from headrace.quantities import HOURS_A_MONTH, number, numbered, quantity, size
 
 HINDMAN = "Hindman 2011, section 2.9"
 DEFINITION = "definition"
@@ -214,7 +214,7 @@ def _spare_parts(bought: Sequence[Part], worksheet: Worksheet) -> list[Figure]:
                     Input(
                         f"failures of {it.title}",
                         number(_rate(it) * MONTHS_YEAR * years),
-                        f"failures a month x 12 x {years:g} years",
+                        f"failures a month x 12 x {numbered(years, 'year')}",
                     ),
                     Input(
                         f"price of {it.title}", number(it.price or 0.0), f"catalogue: {it.entry}"
@@ -323,7 +323,7 @@ def _totals(
     absent = _absent(worksheet)
     total = Figure(
         key="total-cost",
-        title=f"total over {years:g} years",
+        title=f"total over {numbered(years, 'year')}",
         value=sum(figure.value for figure in summed),
         unit="money",
         formula=" + ".join(figure.title for figure in summed),

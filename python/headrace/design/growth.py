@@ -20,7 +20,7 @@ from headrace.design.inventory import parts
 from headrace.design.raw_need import whole_units
 from headrace.design.system import Design, shelves_for
 from headrace.design.worksheet import CapacityNeed, Worksheet
-from headrace.quantities import YEAR, number, size
+from headrace.quantities import YEAR, number, numbered, size
 
 HINDMAN = "Hindman 2011, section 2.3"
 FULL = 0.8
@@ -208,7 +208,7 @@ def growth_figures(need: CapacityNeed, unit: PurchaseUnit) -> tuple[Figure, ...]
         ),
         Figure(
             key="last-capacity",
-            title=f"need after {need.years:g} years",
+            title=f"need after {numbered(need.years, 'year')}",
             value=need_at(need, need.years),
             unit="B",
             formula="initial need x (1 + growth)^years",
@@ -233,7 +233,11 @@ def _price(plan: PurchasePlan, unit: PurchaseUnit) -> Figure:
     for index, purchase in enumerate(plan.purchases, 1):
         terms.append(f"units {index} x price {index}")
         inputs += [
-            Input(f"units {index}", str(purchase.units), f"bought after {purchase.year:.3g} years"),
+            Input(
+                f"units {index}",
+                str(purchase.units),
+                f"bought after {numbered(purchase.year, 'year')}",
+            ),
             Input(
                 f"price {index}",
                 number(purchase.price / purchase.units),
@@ -377,7 +381,8 @@ def later_figures(
         left = need.years - purchase.year
         total += purchase.price * (1 + maintenance * left)
         terms.append(f"price {index} x (1 + maintenance x years left {index})")
-        text = f"{purchase.units} arrays, bought after {purchase.year:g} years"
+        after = numbered(purchase.year, "year")
+        text = f"{numbered(purchase.units, 'array')}, bought after {after}"
         inputs += [
             Input(f"price {index}", number(purchase.price), text),
             Input(f"years left {index}", f"{left:g}", "worksheet: capacity.years"),

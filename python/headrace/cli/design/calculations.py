@@ -39,7 +39,7 @@ def _growth(request: Growth, plot: PlotDirectory = None, as_json: FiguresAsJson 
         need, bought = request.need, request.bought
         name = f"{size(need.usable)}, {percent_text(request.growth_rate)} a year"
         pictures.save(plot, view(name, need, bought, plans(need, bought)))
-    print_figures(request.form.title, figures, as_json)
+    print_figures(request.form.title, figures, as_json, request.currency)
     if plot is not None and not as_json:
         from headrace.plain_text import plain_line
 

@@ -34,6 +34,7 @@ class Growth(msgspec.Struct, frozen=True, kw_only=True):
     reserve: A[float, SHARE, Help("Part of the initial need bought in addition.")] = 0.2
     price_decline: A[float, SHARE, Help("Part by which the price of disks falls in a year.")] = 0.15
     nodes_per_rack: A[int | None, Help("Nodes that a rack holds.")] = None
+    currency: A[str, Word(metavar="NAME"), Help("Name of the currency in the table.")] = ""
     racks: A[int | None, Help("Racks, with --nodes-per-rack; by default 1.")] = None
 
     form = Form(

@@ -103,7 +103,7 @@ def reliability_figures(
             title=f"probability of a data loss {after}",
             value=horizon.loss_probability,
             unit="1",
-            formula=f"1 - P(no loss in {years} years), {method}",
+            formula=f"1 - P(no loss {after}), {method}",
             inputs=inputs,
             source="docs/explanation/reliability.md",
             standard_error=horizon.standard_error or None,

@@ -14,7 +14,7 @@ from headrace.design.performance.workloads import ApplicationLoad, write_applica
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet
 from headrace.fields import convert
-from headrace.quantities import quantity, written_time
+from headrace.quantities import numbered, quantity, written_time
 from headrace.simulate.result import Result
 from headrace.training import Training
 
@@ -292,7 +292,7 @@ def _in_flight(load: ApplicationLoad, got: Measured) -> str:
     """Return what limits an application if nothing is saturated: its calls at a time."""
     calls = load.callers
     each = quantity(got.latency, "s").partition(" (")[0]
-    return f"{calls:,} calls in flight, {each} each"
+    return f"{numbered(calls, 'call')} in flight, {each} each"
 
 
 def performances(

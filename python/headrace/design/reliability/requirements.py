@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from headrace.design.evaluation import Violation
 from headrace.design.figure import Figure, by_key
 from headrace.design.worksheet import Worksheet
-from headrace.quantities import duration, probability_text
+from headrace.quantities import duration, numbered, probability_text
 
 
 def reliability_violations(
@@ -19,15 +19,16 @@ def reliability_violations(
     """
     known, recovery = by_key(figures), worksheet.recovery
     violations = []
+    years = numbered(recovery.loss_years, "year")
     loss = known.get("loss-probability")
     limit = recovery.loss_probability
     if loss is not None and limit is not None and loss.value > limit:
         violations.append(
             Violation(
                 field="recovery.loss_probability",
-                wanted=f"at most {probability_text(limit)} in {recovery.loss_years:g} years",
+                wanted=f"at most {probability_text(limit)} in {years}",
                 got=probability_text(loss.value),
-                message=f"Data is lost within {recovery.loss_years:g} years with probability"
+                message=f"Data is lost within {years} with probability"
                 f" {probability_text(loss.value)}, and at most {probability_text(limit)} is"
                 " accepted.",
             )

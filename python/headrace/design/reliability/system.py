@@ -40,6 +40,7 @@ from headrace.quantities import (
     duration,
     hours_text,
     number,
+    numbered,
     probability_text,
     size,
 )
@@ -95,7 +96,7 @@ class _System:
         self.disk_source = f"catalogue: {design.disk.name}"
         self.array = design.array
         self.horizon = worksheet.recovery.loss_years * YEAR
-        self.years = f"{worksheet.recovery.loss_years:g} years"
+        self.years = numbered(worksheet.recovery.loss_years, "year")
         agreement = worksheet.budget.vendor_agreement
         self.replacement = DELIVERY if agreement is False else NEXT_DAY
         self.replacement_source = (
