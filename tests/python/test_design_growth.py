@@ -133,6 +133,9 @@ def test_the_command_compares_plans_and_draws_them(headrace: Command, tmp_path: 
     assert document["first_capacity"] == pytest.approx(24e12)
     assert document["price_yearly"] < document["price_at_once"]
     assert {it.name for it in (tmp_path / "plots").iterdir()} == {"growth.png", "growth.svg"}
+    one = headrace("design", "growth", *options, "--years", "1", "--currency", "EUR").stdout
+    assert "need after 1 year " in one
+    assert "30,500 EUR" in one
 
 
 @pytest.mark.parametrize(

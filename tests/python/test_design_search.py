@@ -355,7 +355,17 @@ def test_an_archive_may_have_a_code_over_servers() -> None:
 
 def test_demanded_copies_are_the_least() -> None:
     worksheet = small_worksheet("zone.0.copies=2").worksheet
-    assert options(worksheet, ()).copies == (2, 3)
+    tried = options(worksheet, ())
+    assert tried.copies == (2, 3)
+    none = [f"file-system {name}: zones.copies" for name in ("lustre", "pvfs2", "nfs")]
+    assert [one.partition(" needs")[0] for one in tried.excluded] == none
+
+
+def test_what_the_loss_of_a_server_excludes_is_said() -> None:
+    worksheet = small_worksheet("recovery.survives_node=true").worksheet
+    *systems, codes = options(worksheet, ()).excluded
+    assert len(systems) == 3 and "recovery.survives_node" in systems[0]
+    assert codes.startswith("erasure codes over servers")
 
 
 def test_a_design_with_no_more_than_one_that_failed_is_not_simulated() -> None:

@@ -379,8 +379,9 @@ def _throughput(worksheet: Worksheet, catalogue: Catalogue, _: LeastSystem) -> I
                 "applications.throughput",
                 f"{size(total)}/s together",
                 f"{size(nodes * port)}/s",
-                f"{field} has room for {numbered(nodes, 'node')} at most: the fastest network of the"
-                f" catalogue gives them {size(total - nodes * port)}/s less than the applications want"
+                f"{field} has room for {numbered(nodes, 'node')} at most: the fastest network of"
+                f" the catalogue gives them {size(total - nodes * port)}/s less than the"
+                " applications want"
                 if nodes
                 else f"{field} has room for no node of the catalogue",
             )

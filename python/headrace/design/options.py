@@ -128,10 +128,29 @@ def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = 
     spares = tried("spares", SPARES, lambda _, __: safety)
     if worksheet.recovery.survives_node:
         copies = tuple(number for number in copies if number > 1) or (max(2, demanded),)
+    codes = CODES if demanded == 1 and _is_archive(worksheet) else ()
+    if min(copies) > 1:
+        field = "zones.copies" if demanded > 1 else "recovery.survives_node"
+        excluded += [
+            f"file-system {name}: {field} needs copies over servers, and it makes none"
+            for name in file_systems
+            if name not in HAS_COPIES
+        ]
+        if demanded == 1 and not codes:
+            excluded.append(
+                'erasure codes over servers: they suit zones with throughput = "low";'
+                " --all-values tries them"
+            )
     waits = bool({"standby", "several-servers"} & metadata)
     if waits:
         # Those that cannot have a second metadata server, where another file system can.
         safer = tuple(name for name in file_systems if name in STANDBY or name not in OWN_METADATA)
+        if safer and min(copies) == 1:
+            excluded += [
+                f"file-system {name}: no second metadata server can take over from its first"
+                for name in file_systems
+                if name not in safer
+            ]
         file_systems = safer or file_systems
     return Options(
         excluded=tuple(excluded),
@@ -139,7 +158,7 @@ def options(worksheet: Worksheet, choices: Sequence[Choice], everything: bool = 
         disk_classes=disk_classes,
         arrays=arrays,
         copies=copies,
-        codes=CODES if demanded == 1 and _is_archive(worksheet) else (),
+        codes=codes,
         spares=spares if safety else (0, 1),
         metadata_nodes=(2,) if waits else (1,),
         metadata_on_flash=not metadata or "ssd" in metadata,
