@@ -7,9 +7,9 @@ until no other is cheaper than the best one.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from heapq import heapify, heappop, heappush, merge, nsmallest
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 import msgspec
@@ -168,7 +168,7 @@ class Frontier:
             is_over: Whether the time for it is spent.
         """
         progress = 0
-        for family in families(self._catalogue, self._options):
+        for family in _families(self._catalogue, self._options):
             work = self._work(family)
             tried = metadata(family.file_system, self._catalogue, self._options)
             networks = self._catalogue.networks
@@ -543,6 +543,15 @@ class Frontier:
                 (max(cost, cost_of(candidate.evaluation)), number, entry, candidate.evaluation),
             )
         return None
+
+
+def _families(catalogue: Catalogue, options: Options) -> Iterator[Family]:
+    """Yield the families of all file systems in turn: a search that ends early has some of each."""
+    each = [
+        families(catalogue, msgspec.structs.replace(options, file_systems=(name,)))
+        for name in options.file_systems
+    ]
+    return (family for turn in zip_longest(*each) for family in turn if family is not None)
 
 
 def nearness(evaluation: Evaluation, worksheet: Worksheet) -> Rank:
