@@ -72,7 +72,7 @@ def complete(workload: Table) -> Table:
 
 
 class TrainingNeed(NamedTuple):
-    """What a training takes from its storage."""
+    """Demand of a training on its storage."""
 
     accelerators: float
     rate: float
