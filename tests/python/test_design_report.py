@@ -16,6 +16,7 @@ from headrace.design.capacity import capacity
 from headrace.design.catalogue import ShelfModel
 from headrace.design.catalogue_file import load_catalogue
 from headrace.design.cost import cost
+from headrace.design.evaluate import performance_violations
 from headrace.design.evaluation import Choice, Reason, Solution, Violation
 from headrace.design.inventory import parts
 from headrace.design.recommendation import recommend, unknown_answers
@@ -43,6 +44,7 @@ from headrace.report.document.content import (
     Text,
 )
 from headrace.report.document.footnotes import numbered
+from headrace.training import AcceleratorTime, LoaderTime, Training
 from headrace.views.solution import label, view
 from report_checks import HOSTILE, Page, check_page, check_pdf
 
@@ -276,6 +278,35 @@ def test_a_wanted_value_within_the_error_is_a_risk() -> None:
     assert "render: within the error of the simulation, \N{PLUS-MINUS SIGN} 10 %" in risks(84e6)
     assert "within the error of the simulation" not in risks(20e6)
     assert re.search("Small margins: [^.]*render: throughput", risks(20e6))
+
+
+def test_page_1_and_table_state_the_utilisation_of_accelerators() -> None:
+    assert sample.SOLUTION.chosen is not None
+    chosen = sample.SOLUTION.front[sample.SOLUTION.chosen]
+    training = Training(
+        workload=0,
+        accelerators=8,
+        steps=30,
+        accelerator_time=AcceleratorTime(0.8, 0.15, 0.05, 0.0),
+        loader_time=LoaderTime(0.6, 0.0, 0.4),
+        utilisation=0.84,
+    )
+    trained = msgspec.structs.replace(
+        chosen.performance[0], training=training, au=0.84, wanted_au=0.9
+    )
+    changed = msgspec.structs.replace(chosen, performance=(trained,))
+    solution = msgspec.structs.replace(sample.SOLUTION, front=(changed,), chosen=0)
+    report = content(solution, sample.WORKSHEET, sample.CATALOGUE)
+    wait = "The accelerators wait 15.0 % of the time for a batch"
+    for text in (text_of(report), " ".join(str(block) for block in view(solution, "EUR"))):
+        assert wait in text
+    assert re.search("accelerator utilisation .AU.*84 %.*90 %", text_of(report), re.S)
+    (missed,) = performance_violations((trained,), sample.WORKSHEET)
+    assert (missed.field, missed.wanted, missed.got) == (
+        "application.0.au",
+        "at least 90.0 %",
+        "84.0 %",
+    )
 
 
 def test_an_empty_solution_and_worksheet_give_a_report() -> None:
