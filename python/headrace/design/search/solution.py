@@ -38,6 +38,7 @@ from headrace.design.search.candidates import (
     EXCLUDED,
     Candidate,
     Frontier,
+    Rank,
     cost_of,
     loss_of,
     nearness,
@@ -287,11 +288,11 @@ class Search:
         """
         known = {one.design: one for one in misses}
         for _ in range(ROUNDS):
-            ranks = sorted(nearness(one, self._worksheet) for one in known.values())
+            ranks = sorted({self._rank(one) for one in known.values()})
             near = [
                 one
                 for rank, one in frontier.nearest(BATCH, known, self._is_over)
-                if len(ranks) < MOST_NEAREST or rank < ranks[MOST_NEAREST - 1]
+                if len(ranks) < MOST_NEAREST or rank < ranks[MOST_NEAREST - 1][0]
             ]
             if not near or self._is_over():
                 known |= {one.design: one.evaluation for one in near}
@@ -304,9 +305,13 @@ class Search:
                 if served is not None:
                     is_slow = bool(performance_violations(evaluation.performance, self._worksheet))
                     frontier.learn(entries[evaluation.design], served, misses=is_slow)
-        missing = [one for one in known.values() if not one.is_feasible]
-        missing.sort(key=lambda one: nearness(one, self._worksheet))
-        return tuple(missing[:MOST_NEAREST])
+        missing = {self._rank(one): one for one in known.values() if not one.is_feasible}
+        return tuple(missing[rank] for rank in sorted(missing)[:MOST_NEAREST])
+
+    def _rank(self, evaluation: Evaluation) -> tuple[Rank, str]:
+        """Return how near a design is, with its name: equal ones differ in nothing that is shown,
+        such as the shelf that a later purchase may add."""
+        return nearness(evaluation, self._worksheet), evaluation.design.name
 
     def _simulate_designs(
         self, designs: Sequence[Design], detail: Detail, store: RunStore
