@@ -7,16 +7,17 @@ largest number that keeps the required utilisation. Of a row it reads the column
 alone, and no result.
 """
 
-import argparse
-import csv
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import headrace as hr
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from published import PROTOCOL, Description, print_predictions
 
 DESCRIPTION = (
     "id",
@@ -48,8 +49,6 @@ TIME_PER_BYTE = {"unet3d": 1.16e-9, "resnet50": 1.9e-9, "cosmoflow": 2.2e-9}
 """Processor time of DLIO's loaders for a byte, in seconds (README.md)."""
 CORES = 96
 """Processors of a client: assumed, as no description has them."""
-PROTOCOL = 0.95
-"""Share of a network card's rate that is data: TCP with jumbo frames, or InfiniBand."""
 WITHIN = {"network": 0.1, "drives": 0.15, "storage": 0.15, "loaders": 0.5, "processors": 0.6}
 """Relative half-width of the interval of the largest number, by what limits it. Assumed: clients
 have 0.4 to 1.6 times as much processing power."""
@@ -68,11 +67,11 @@ class Prediction:
     limited_by: str
 
 
-class System:
+class System(Description):
     """A system as a row describes it."""
 
     def __init__(self, row: Mapping[str, str]) -> None:
-        self.row = {name: row.get(name, "") for name in DESCRIPTION}
+        super().__init__(row, DESCRIPTION)
         self.hosts = int(self.number("hosts") or 1)
         self.workload = self.row["workload"]
         self.sample = self.number("sample_bytes") or 0.0
@@ -80,16 +79,6 @@ class System:
         self.computation = self.number("computation_time_s") or 0.0
         self.loaders = int(self.number("read_threads") or 1)
         self.required = (self.number("au_required_percent") or 90.0) / 100
-
-    def number(self, name: str) -> float | None:
-        """Return a column as a number; None if it is not known."""
-        return float(self.row[name]) if self.row[name] else None
-
-    def product(self, *names: str) -> float | None:
-        """Return the product of columns; None if one is not known."""
-        values = [self.number(name) or None for name in names]
-        known = [value for value in values if value is not None]
-        return math.prod(known) if len(known) == len(values) else None
 
     @property
     def demand(self) -> float:
@@ -219,40 +208,11 @@ def _largest(system: System) -> int:
     return max(best, 1) * system.hosts
 
 
-def rows(path: Path) -> Iterator[Mapping[str, str]]:
-    """Read the rows of a CSV file."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in DESCRIPTION if name not in (reader.fieldnames or ())]
-        if missing:
-            raise ValueError(f"{path}: expected the columns {', '.join(missing)}")
-        yield from reader
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the predictions of the rows of a file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    given = parser.parse_args(arguments)
-    try:
-        predictions = []
-        for row in rows(given.rows):
-            predictions.append(predict(row))
-            print(f"{len(predictions)} rows: {row['id']}", file=sys.stderr)
-    except (OSError, ValueError) as error:
-        print(f"predict.py: {error}", file=sys.stderr)
-        return 2
-    documents = [
-        {name: getattr(one, name) for name in Prediction.__dataclass_fields__}
-        for one in predictions
-    ]
-    if given.json:
-        print(json.dumps(documents, indent=1))
-        return 0
-    for one in documents:
-        print(" | ".join(str(value) for value in one.values()))
-    return 0
+    return print_predictions(
+        __doc__.splitlines()[0], DESCRIPTION, lambda row: asdict(predict(row)), arguments
+    )
 
 
 if __name__ == "__main__":

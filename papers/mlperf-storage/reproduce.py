@@ -10,7 +10,6 @@ from headrace import interruption
 if __name__ == "__main__":
     interruption.end_at_once()
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -19,7 +18,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from predict import Prediction, predict, rows
+from predict import DESCRIPTION, Prediction, predict
+from published import Published, rows
 
 from headrace.report.paper import Paper, Row, main
 
@@ -28,12 +28,11 @@ AU_POINTS = 3.0
 """Error of the utilisation up to which a row holds, in points."""
 LARGEST = 0.25
 """Relative error of the largest number up to which a row holds."""
-Published = Mapping[str, str]
 
 
 def reproduce(paper: Paper) -> list[Row]:
     """Predict every row, plot the errors, and return the rows of the table."""
-    pairs = [(row, paper.step(row["id"], partial(predict, row))) for row in rows(ROWS)]
+    pairs = [(row, paper.step(row["id"], partial(predict, row))) for row in rows(ROWS, DESCRIPTION)]
     largest = _largest_of_systems([row for row, _ in pairs])
     table: list[Row] = []
     for row, ours in pairs:
