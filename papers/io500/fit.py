@@ -3,15 +3,15 @@
     python papers/io500/fit.py
 
 Rows of the half, `fitted`, are not among those that reproduce.py reports as predicted. A time of an
-operation is the median over families of a kind of system, each with one vote. Intervals hold 90 % of the
-half, so that they may hold 80 % of other rows.
+operation is the median over families of a kind of system, each with one vote. Intervals hold 90 %
+of the half, so that they may hold 80 % of other rows.
 """
 
 import csv
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from statistics import geometric_mean, linear_regression, median, quantiles
 
@@ -33,8 +33,12 @@ ROWS = Path(__file__).with_name("rows.csv")
 BOUND = 0.85
 """Share of what cards and drives allow from which a phase says nothing of a time."""
 FEW = 4
-"""Families below which an interval is widened by WIDER, and rows below which it holds them all."""
+"""Rows below which an interval holds all of them, and below which no rate by clients is fitted."""
 WIDER = 1.5
+"""Factor by which intervals of rates by clients are wider than those of the half: declared."""
+APART = 3.0
+"""Factor that an interval of a phase of small operations has at the least. It holds 80 % of the
+times of mdtest of a DAOS family by those of the other families, of the half that is fitted."""
 LIMITS = {
     "network": (0.75, 1.1),
     "network, assumed as the servers'": (0.6, 1.1),
@@ -74,53 +78,69 @@ def _groups(half: Iterable[Published], name: Callable[[System], str]) -> dict[st
 
 
 def _by_clients(half: list[Published], phase: str) -> list[Fields]:
-    """Fit rate = value · clients^exponent to the rows of a kind, and to all."""
+    """Fit rate = value · clients^exponent to the rows of a kind, and to all. A kind whose rows have
+    few numbers of clients has the exponent of all."""
     groups = _groups(half, lambda system: system.kind)
     del groups[""]
     lines: list[Fields] = []
+    of_all = _exponent(half, phase)
     for kind, some in [*groups.items(), ("any", half)]:
-        rates = [float(row[phase]) for row in some]
         if len(some) < FEW:
             continue
-        clients = [float(row["client_nodes"]) for row in some]
-        exponent = 1.0
-        if len(set(clients)) >= FEW:
-            logs = [math.log(count) for count in clients], [math.log(rate) for rate in rates]
-            exponent = linear_regression(*logs).slope
-        each = [rate / count**exponent for rate, count in zip(rates, clients, strict=True)]
+        distinct = len({row["client_nodes"] for row in some})
+        exponent = _exponent(some, phase) if distinct >= FEW else of_all
+        each = [float(row[phase]) / float(row["client_nodes"]) ** exponent for row in some]
         value = median(each)
         low, high = _interval([one / value for one in each])
-        if len({row["family"] for row in some}) < FEW:
-            low, high = low / WIDER, high * WIDER
-        lines.append((kind, phase, "by clients", value, exponent, low, high, f"{len(some)} rows"))
+        source = f"fitted on {len(some)} rows"
+        lines.append(
+            (kind, phase, "by clients", value, exponent, low / WIDER, high * WIDER, source)
+        )
     return lines
+
+
+def _exponent(some: Iterable[Published], phase: str) -> float:
+    """Return the slope of the logarithm of a rate over that of clients, from 0 to 1."""
+    pairs = [(math.log(float(row["client_nodes"])), math.log(float(row[phase]))) for row in some]
+    slope = linear_regression([x for x, _ in pairs], [y for _, y in pairs]).slope
+    return min(max(slope, 0.0), 1.0)
 
 
 def _times(half: list[Published], phase: str) -> list[Fields]:
     """Fit the time of an operation to the rows of a kind whose servers are known."""
     lines: list[Fields] = []
-    groups = _groups(half, lambda system: "DAOS EC" if system.coded else system.kind)
-    for kind, some in groups.items():
-        times = {row["submission"]: _time(System(row), row, phase) for row in some}
-        known = {name: time for name, time in times.items() if time}
-        if not known:
+    for kind, some in _groups(half, _kind).items():
+        times = _by_families(some, phase)
+        if not times:
             continue
-        families: dict[str, list[float]] = defaultdict(list)
-        for row in some:
-            if row["submission"] in known:
-                families[row["family"]].append(known[row["submission"]])
-        time = math.exp(median(math.log(geometric_mean(each)) for each in families.values()))
-        ratios = [
-            float(row[phase]) / _simulated(System(row), phase, time)
-            for row in some
-            if times[row["submission"]]
-        ]
-        source = "fitted on rows " + " ".join(known)
-        low, high = _interval(ratios)
-        if len(families) < FEW:
-            low, high = low / WIDER, high * WIDER
-        lines.append((kind, phase, "time", time, 0.0, low, high, source))
+        time = _middle(times)
+        known = [row for row in some if _time(System(row), row, phase)]
+        low, high = _interval(
+            [float(row[phase]) / _simulated(System(row), phase, time) for row in known]
+        )
+        source = "fitted on rows " + " ".join(row["submission"] for row in known)
+        lines.append(
+            (kind, phase, "time", time, 0.0, min(low, 1 / APART), max(high, APART), source)
+        )
     return lines
+
+
+def _kind(system: System) -> str:
+    return "DAOS EC" if system.coded else system.kind
+
+
+def _by_families(some: Iterable[Published], phase: str) -> dict[str, float]:
+    """Return the time of an operation of each family of systems."""
+    families: dict[str, list[float]] = defaultdict(list)
+    for row in some:
+        time = _time(System(row), row, phase)
+        if time:
+            families[row["family"]].append(time)
+    return {name: geometric_mean(times) for name, times in families.items()}
+
+
+def _middle(times: Mapping[str, float]) -> float:
+    return math.exp(median(math.log(time) for time in times.values()))
 
 
 def _time(system: System, row: Published, phase: str) -> float | None:

@@ -91,8 +91,6 @@ class Cost:
 @cache
 def costs() -> Mapping[tuple[str, str, str], Cost]:
     """Read costs.csv, by kind of system, phase and quantity."""
-    if not COSTS.exists():
-        return {}
     with COSTS.open(newline="", encoding="utf-8") as file:
         return {
             (line["kind"], line["phase"], line["quantity"]): Cost(
@@ -104,10 +102,10 @@ def costs() -> Mapping[tuple[str, str, str], Cost]:
 
 @dataclass(frozen=True)
 class Phase:
-    """Prediction of a phase, in 1e6 bytes or in operations a second; None if it is unknown."""
+    """Prediction of a phase, in 1e6 bytes or in operations a second."""
 
-    predicted: float | None
-    interval: tuple[float, float] | None
+    predicted: float
+    interval: tuple[float, float]
     limited_by: str
 
 
@@ -304,8 +302,8 @@ def predict(row: Published) -> Prediction:
     system = System(row)
     phases = {**_easy(system), **_operations(system)}
     for phase in PHASES:
-        if phase not in phases or phases[phase].predicted is None:
-            phases[phase] = _by_clients(system, phase, phases.get(phase))
+        if phase not in phases:
+            phases[phase] = _by_clients(system, phase)
     part = f"1/{system.divisor} of clients and servers" if system.divisor > 1 else "all"
     return Prediction(system.row["submission"], part, {name: phases[name] for name in PHASES})
 
@@ -316,7 +314,7 @@ def _easy(system: System) -> dict[str, Phase]:
     simulated: dict[str, float] = {}
     for phase, direction in zip(EASY, ("write", "read"), strict=True):
         limits = system.limits(direction)
-        if not system.servers or not limits:
+        if not limits:
             continue
         simulated = simulated or system.easy()
         name, _ = system.limit(direction)
@@ -325,7 +323,7 @@ def _easy(system: System) -> dict[str, Phase]:
             name = "network, assumed as the servers'"
         if not complete:
             name = f"{name}; unknown: drives"
-        cost = costs().get(("any", "ior_easy", name.split(";")[-1].strip()))
+        cost = costs()["any", "ior_easy", name.split("; ")[-1]]
         phases[phase] = _phase(simulated[phase] / 1e6, cost, name)
     return phases
 
@@ -341,9 +339,12 @@ def _operations(system: System) -> dict[str, Phase]:
             phases[phase] = _phase(
                 system.hard(phase, times[phase].value) / 1e6, times[phase], _cause(system, phase)
             )
-    for kind in ("easy", "hard"):
+    for kind, reads in (("easy", False), ("hard", False), ("hard", True)):
+        # A read has a run of its own: the time of its open would be one of creating, too.
         own = {
-            phase: times[phase].value for phase in OPERATIONS if kind in phase and phase in times
+            phase: times[phase].value
+            for phase, operation in OPERATIONS.items()
+            if kind in phase and phase in times and (operation == "read") == reads
         }
         if own:
             for phase, rate in system.metadata(own, kind).items():
@@ -375,7 +376,7 @@ def _cause(system: System, phase: str) -> str:
     return min(candidates.items(), key=lambda pair: pair[1])[0]
 
 
-def _by_clients(system: System, phase: str, before: Phase | None) -> Phase:
+def _by_clients(system: System, phase: str) -> Phase:
     """Predict a phase by other systems with as many clients, where facts are missing."""
     if not system.servers:
         missing = "servers, drives, networks"
@@ -383,18 +384,14 @@ def _by_clients(system: System, phase: str, before: Phase | None) -> Phase:
         missing = "drives, networks"
     else:
         missing = "lock or request time" if phase in HARD else "metadata time per operation"
-    if before is not None:
-        missing = before.limited_by
     cost = system.cost(phase, "by clients")
-    if cost is None:
-        return Phase(None, None, f"unknown: {missing}")
+    assert cost is not None
     rate = cost.value * system.clients**cost.exponent
     return _phase(rate, cost, f"unknown: {missing} (median of other systems by clients)")
 
 
-def _phase(rate: float, cost: Cost | None, name: str) -> Phase:
-    low, high = (cost.low, cost.high) if cost else (1.0, 1.0)
-    return Phase(round(rate, 1), (round(rate * low, 1), round(rate * high, 1)), name)
+def _phase(rate: float, cost: Cost, name: str) -> Phase:
+    return Phase(round(rate, 1), (round(rate * cost.low, 1), round(rate * cost.high, 1)), name)
 
 
 def document(row: Published) -> dict[str, Any]:
