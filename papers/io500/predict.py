@@ -74,6 +74,7 @@ ONE_DIRECTORY = ("BeeGFS",)
 OPERATIONS_IN_ALL = 16_000
 LEAST_PROCESSES = 1000
 """Processes that stay where clients and servers are divided alike."""
+MOST_PROCESSES = 10_000
 UNLIMITED = 1e15
 """A rate in bytes a second that limits nothing."""
 
@@ -132,10 +133,24 @@ class System(Description):
         self.coded = self.kind == "DAOS" and "-EC" in self.row["system"]
         numbers = (self.clients, self.servers, self.metadata_servers)
         self.divisor = math.gcd(*numbers) if self.servers else 1
-        while self.divisor > 1 and self.clients * self.each / self.divisor < LEAST_PROCESSES:
+        processes = self.clients * self.each
+        while self.divisor > 1 and processes / self.divisor < LEAST_PROCESSES:
             self.divisor = next(
                 at for at in range(self.divisor - 1, 0, -1) if self.divisor % at == 0
             )
+        # Too many processes, and no divisor: servers are rounded, and get what that leaves out.
+        self.divisor = max(self.divisor, min(self.clients, processes // MOST_PROCESSES))
+
+    def simulated(self, servers: int, divisor: int) -> tuple[int, float]:
+        """Return how many servers are simulated, and how many each of them stands for of its
+        part: 1 if the division is even."""
+        part = max(1, servers) / self.factor(divisor)
+        count = max(1, round(part))
+        return count, part / count
+
+    def factor(self, divisor: int) -> float:
+        """Return the ratio of clients to those that are simulated."""
+        return self.clients / (self.clients // divisor)
 
     def cost(self, phase: str, quantity: str) -> Cost | None:
         """Return a line of costs.csv for this kind of system; for rates by clients, of any."""
@@ -187,20 +202,20 @@ class System(Description):
         self, workload: str, *, divisor: int, daemon: float = 0.0, extra: str = "", unit: str = ""
     ) -> str:
         """Return a scenario: clients and servers, all divided alike."""
-        servers = max(1, self.servers // divisor)
+        servers, share = self.simulated(self.servers, divisor)
         write, read = (self.limits(direction) for direction in ("write", "read"))
 
         def each(rates: Mapping[str, float], *names: str) -> float:
             return min((rates[name] for name in names if name in rates), default=UNLIMITED)
 
         wire = each(read, "network") / self.clients
-        card = each(read, "servers' network") / max(1, self.servers)
+        card = each(read, "servers' network") / max(1, self.servers) * share
         rate = {
-            name: each(rates, "drives", "storage") / max(1, self.servers)
+            name: each(rates, "drives", "storage") / max(1, self.servers) * share
             for name, rates in (("write", write), ("read", read))
         }
         rates = ", ".join(f'{name}_rate = "{one / 1e6:.3f} MB/s"' for name, one in rate.items())
-        threads = self.threads(HARD[0])
+        threads = max(1, round(self.threads(HARD[0]) * share))
         return f"""
 name = {json.dumps(self.row["submission"])}
 system = "ideal"
@@ -236,7 +251,8 @@ unit = "{unit or "1 MiB"}"
 transfer = "{transfer} B"
 block = "{transfer * count} B"
 """
-        rates = _rates(self.scenario(workload, divisor=self.divisor), self.divisor)
+        text = self.scenario(workload, divisor=self.divisor)
+        rates = _rates(text, self.factor(self.divisor))
         return {EASY[0]: rates["write"], EASY[1]: rates["read"]}
 
     def hard(self, phase: str, time: float) -> float:
@@ -246,15 +262,19 @@ block = "{transfer * count} B"
         on each server: much of a short phase, and nothing of 300 s."""
         direction = "write" if phase == HARD[0] else "read"
         locked = direction == "write" and self.kind == "Lustre"
-        extra = f'[locks]\nkind = "extent"\ntime_per_lock = "{time * 1e6:.4f} us"' if locked else ""
+        _, share = self.simulated(self.servers, self.divisor)
+        lock = f'[locks]\nkind = "extent"\ntime_per_lock = "{time / share * 1e6:.4f} us"'
         workload = f"""preset = "ior-hard"
 phases = ["{direction}"]
 segments = {self.count(self.divisor)}
 """
         text = self.scenario(
-            workload, divisor=self.divisor, daemon=0.0 if locked else time, extra=extra
+            workload,
+            divisor=self.divisor,
+            daemon=0.0 if locked else time,
+            extra=lock if locked else "",
         )
-        return _rates(text, self.divisor)[direction]
+        return _rates(text, self.factor(self.divisor))[direction]
 
     def metadata(self, times: Mapping[str, float], kind: str) -> dict[str, float]:
         """Simulate mdtest with a time for each phase, and return operations a second."""
@@ -266,9 +286,10 @@ segments = {self.count(self.divisor)}
             f'{"open" if name == "read" else name} = "{time * 1e6:.4f} us"'
             for name, time in operations.items()
         )
+        count, share = self.simulated(servers, divisor)
         extra = f"""[metadata]
-servers = {max(1, servers // divisor)}
-threads = {self.threads(some)}
+servers = {count}
+threads = {max(1, round(self.threads(some) * share))}
 times = {{ {listed} }}
 """
         names = [name for name in ("create", "stat", "read", "unlink") if name in operations]
@@ -278,22 +299,22 @@ phases = {phases}
 files = {self.count(divisor)}
 """
         text = self.scenario(workload, divisor=divisor, extra=extra, unit="1 GiB")
-        rates = _rates(text, divisor)
+        rates = _rates(text, self.factor(divisor))
         return {phase: rates[OPERATIONS[phase]] for phase in times}
 
 
-def _rates(scenario: str, divisor: int) -> dict[str, float]:
+def _rates(scenario: str, factor: float) -> dict[str, float]:
     """Run a part of a system, and return what all parts do in a second: bytes of ior, operations of
     mdtest. The rate of writes is that to the end of their sync."""
     operations = hr.run(hr.load(scenario)).document["operations"]
-    rates = {name: one["per_second"] * divisor for name, one in operations.items()}
+    rates = {name: one["per_second"] * factor for name, one in operations.items()}
     if "create" not in operations:
         for name in ("write", "read"):
             if name in operations:
                 seconds = operations[name]["active_seconds"]
                 if name == "write" and "sync" in operations:
                     seconds += operations["sync"]["active_seconds"]
-                rates[name] = operations[name]["bytes"] / seconds * divisor
+                rates[name] = operations[name]["bytes"] / seconds * factor
     return rates
 
 
