@@ -1,5 +1,7 @@
 """Figures of a training (`kind = "training"`), simulated or measured."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 
@@ -56,3 +58,21 @@ class Training(msgspec.Struct, frozen=True):
     """From one meeting of all accelerators to the next."""
     checkpoint: Durations | None = None
     """To the last accelerator; None without a checkpoint."""
+
+
+class TrainingWidths(msgspec.Struct, frozen=True):
+    """Half-widths of a training's figures."""
+
+    utilisation: float | None = None
+    samples_per_second: float | None = None
+
+
+OF_INTEREST = TrainingWidths.__struct_fields__
+"""Figures that get an interval."""
+
+
+def of_interest(trainings: Iterable[Training]) -> dict[str, dict[str, float | None]]:
+    """Return the figures that get an interval, by the number of the workload."""
+    return {
+        f"{one.workload:g}": {name: getattr(one, name) for name in OF_INTEREST} for one in trainings
+    }

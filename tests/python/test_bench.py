@@ -108,7 +108,7 @@ def test_a_signal_leaves_a_marked_result_and_a_clean_directory(
     wait_for_files(below)
     running.send_signal(number)
     out, err = running.communicate(timeout=60)
-    assert running.returncode == 130
+    assert running.returncode == 128 + number
     stated, interrupted = err.splitlines()
     assert stated.startswith("forever: up to ") and interrupted.startswith("interrupted")
     assert json.loads(out)["stop"]["reason"] == "interrupted"

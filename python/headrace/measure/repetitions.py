@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Self, TypeVar
 
@@ -12,7 +13,7 @@ from headrace import _core, ranks
 from headrace._core import replication_seed
 from headrace.fields import to_document
 from headrace.histograms import By, latencies
-from headrace.interruption import STOP_EXCEPTIONS
+from headrace.interruption import INTERRUPTED, STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_widths, means
 from headrace.io500 import Io500
 from headrace.measure.benchmark import Progress, measure
@@ -30,7 +31,7 @@ from headrace.measure.report import (
     Stop,
     Unfinished,
 )
-from headrace.training import Training
+from headrace.training import Training, of_interest
 
 PERCENTILES = ("mean", "p50", "p95", "p99")
 Of = TypeVar("Of")
@@ -60,6 +61,7 @@ def repeat(
     repeats = len(each)
     done: list[Measurement] = []
     early: Stop | None = None
+    stop_signal: int | None = None
     while len(done) < repeats and early is None:
         try:
             one = measure(each[len(done)], below, calls=calls, keep=keep, progress=progress)
@@ -68,6 +70,7 @@ def repeat(
                 raise
             done[-1].report.warnings += with_note(error)
             early = Stop("interrupted")
+            stop_signal = getattr(error, "status", INTERRUPTED) - 128
             break
         except (_core.RunError, _core.ScenarioError, OSError) as error:
             # Such as a full disk. The finished repetitions remain.
@@ -76,14 +79,14 @@ def repeat(
             done[-1].report.warnings += with_note(error)
             early = Stop("failed", f"repetition {len(done) + 1}: {error}")
             break
-        early = one.report.early
+        early, stop_signal = one.report.early, one.stop_signal
         if early is None or not done:
             done.append(one)
         if early is None and one.stop_signal is not None and len(done) < repeats:
             early = Stop("interrupted")
     if repeats == 1:
         return done[0]
-    whole = merge_repetitions(done, repeats, early)
+    whole = replace(merge_repetitions(done, repeats, early), stop_signal=stop_signal)
     # The seed is that of the first.
     whole.report.scenario.toml, whole.report.seed = loaded.toml, loaded.seed
     return whole
@@ -266,6 +269,8 @@ def _of_interest(report: Report) -> dict[str, Any]:
             for name, operation_group in report.operation_groups.items()
         },
     }
+    if report.trainings:
+        parts["trainings"] = of_interest(report.trainings)
     if report.load is not None:
         parts["load"] = to_document(report.load)
     parts["latency"] = {name: _percentiles(value) for name, value in report.latency.items()}

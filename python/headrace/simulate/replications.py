@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from headrace.intervals import half_widths, means
 from headrace.simulate.outcome import Document, MergedTables, Outcome
+from headrace.training import Training, of_interest
 
 SUMMED = ("wall_seconds", "events")
 OF_THE_TRACE = ("left_out", "replays")
@@ -157,4 +160,5 @@ def _of_interest(document: Document) -> Document:
         return part(record) | ({"share": {"mean": share["mean"]}} if share else {})
 
     groups = {name: group(record) for name, record in document["groups"].items()}
-    return part(document) | {"groups": groups}
+    trainings = msgspec.convert(document.get("trainings", []), list[Training])
+    return part(document) | {"groups": groups, "trainings": of_interest(trainings)}

@@ -8,7 +8,7 @@ it; these types read it.
 import msgspec
 
 from headrace.io500 import Io500, Phase
-from headrace.training import Training
+from headrace.training import Training, TrainingWidths
 
 
 class ScenarioText(msgspec.Struct):
@@ -331,6 +331,8 @@ class HalfWidths(msgspec.Struct):
     latency: dict[str, LatencyWidths] = {}
     share: Share | None = None
     groups: "dict[str, HalfWidths]" = {}
+    trainings: dict[str, TrainingWidths] = {}
+    """Of each training, by the number of its workload."""
 
 
 class Replay(msgspec.Struct):

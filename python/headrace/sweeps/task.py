@@ -70,11 +70,11 @@ class Figures(msgspec.Struct, frozen=True):
     synced_writes: float | None = None
     """Bytes a second of writes and the syncs that store them; None without both."""
     accelerators: float | None = None
-    """Accelerators of the first training; None without one, as the next two."""
+    """Accelerators of all trainings; None without one, as the next two."""
     au: float | None = None
-    """Share of the time in which they compute, as DLIO counts it."""
+    """Share of the time in which they compute, as DLIO counts it: the least of all trainings."""
     samples: float | None = None
-    """Samples a second that all of them together take."""
+    """Samples a second that all trainings together take."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -236,7 +236,9 @@ def figures(report: Report, warm_up_s: float) -> Figures:
     """
     kept_s = report.simulated_seconds - warm_up_s
     seconds = kept_s if kept_s > 0 else float("inf")
-    training = report.trainings[0] if report.trainings else None
+    trainings = report.trainings
+    every = [one.utilisation for one in trainings]
+    samples = [one.samples_per_second for one in trainings]
     return Figures(
         throughput=sum(each.bytes for each in report.operations.values()) / seconds,
         operations=sum(each.count for each in report.operations.values()) / seconds,
@@ -246,7 +248,7 @@ def figures(report: Report, warm_up_s: float) -> Figures:
         events=report.events,
         bottleneck=report.bottleneck.station or "",
         synced_writes=None if report.synced_writes is None else report.synced_writes.throughput,
-        accelerators=None if training is None else training.accelerators,
-        au=None if training is None else training.utilisation,
-        samples=None if training is None else training.samples_per_second,
+        accelerators=sum(one.accelerators for one in trainings) if trainings else None,
+        au=min((one for one in every if one is not None), default=None),
+        samples=sum(one for one in samples if one is not None) if any(samples) else None,
     )

@@ -47,6 +47,8 @@ HOW_IT_ASKS = (
     "workload.*.request",
     "workload.*.buffers",
     "workload.*.io.buffer",
+    "workload.*.loaders",
+    "workload.*.prefetch",
 )
 """Fields of a workload that change only how the same work is done."""
 MOST_PAIRED = 40

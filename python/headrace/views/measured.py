@@ -90,7 +90,7 @@ def view(
         *figures(result),
         Note("\n" + ENDS[result.stop.reason]),
         *left_out_line(result.left_out),
-        Records(records(result)),
+        Records([*records(result), *training.records(result.trainings)]),
     ]
 
 
@@ -116,7 +116,7 @@ def figures(result: Report) -> list[Block]:
     """Return the figures of a measurement, or of a step of a load sweep, without its heading and
     its end."""
     blocks: list[Block] = [
-        *training.tables(result.trainings),
+        *training.tables(result.trainings, result.intervals),
         *io500.tables(result.io500),
         _performance(result),
     ]

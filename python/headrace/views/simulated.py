@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from headrace.fields import to_document
 from headrace.io500 import Io500
 from headrace.quantities import duration, figure, megabytes, milliseconds, percent, size, whole
 from headrace.render import units
@@ -89,7 +90,7 @@ def tables(report: Report) -> list[Block]:
     blocks: list[Block] = [
         _heading(report),
         *map(warning_note, first),
-        *training.tables(report.trainings),
+        *training.tables(report.trainings, to_document(report.intervals)),
         *io500.tables(report.io500),
         _performance(report),
     ]

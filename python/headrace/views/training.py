@@ -1,19 +1,23 @@
 """A training: utilisation of accelerators, and what they wait for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from headrace.quantities import figure, milliseconds, numbered, percent, whole
 from headrace.render import units
-from headrace.render.blocks import Block, Column, Note, Table
-from headrace.training import Durations, Training
+from headrace.render.blocks import Block, Column, Note, Record, Table
+from headrace.training import OF_INTEREST, Durations, Training
+from headrace.views.parts import half_width
+
+Intervals: TypeAlias = Mapping[str, Any] | None
 
 
-def tables(trainings: Sequence[Training]) -> list[Block]:
+def tables(trainings: Sequence[Training], intervals: Intervals) -> list[Block]:
     """Return the utilisation of each training, and a sentence on what its accelerators wait for."""
     blocks: list[Block] = []
     for one in trainings:
         title = f"Training of workload {one.workload:g}" if len(trainings) > 1 else "Training"
-        blocks.append(_table(one, title))
+        blocks.append(_table(one, title, intervals))
         blocks.append(Note(sentence(one)))
         if one.checkpoint is not None:
             blocks.append(Note(_checkpoints(one.checkpoint)))
@@ -30,13 +34,28 @@ def main_figures(training: Training) -> dict[str, str]:
     return figures
 
 
-def _table(training: Training, title: str) -> Table:
+def records(trainings: Sequence[Training]) -> list[Record]:
+    """Return a row of a CSV file for each training."""
+    return [
+        {
+            "operation": f"training of workload {one.workload:g}",
+            "accelerators": one.accelerators,
+            "au": one.utilisation,
+            "samples_per_s": one.samples_per_second,
+        }
+        for one in trainings
+    ]
+
+
+def _table(training: Training, title: str, intervals: Intervals) -> Table:
     time = training.accelerator_time
     step = training.step
+    path = "trainings", f"{training.workload:g}"
+    utilisation, samples = (half_width(intervals, *path, name) for name in OF_INTEREST)
     columns = [
         Column("accelerators", [training.accelerators], units.COUNT),
-        Column("AU %", [training.utilisation], units.SHARE),
-        Column("samples/s", [training.samples_per_second], units.FIGURE),
+        Column("AU %", [training.utilisation], units.SHARE, 0, [utilisation]),
+        Column("samples/s", [training.samples_per_second], units.FIGURE, 0, [samples]),
         Column("MB/s", [training.bytes_per_second], units.THROUGHPUT),
         Column("step ms", [None if step is None else step.mean], units.MILLISECONDS),
         Column("p99 ms", [None if step is None else step.p99], units.MILLISECONDS, 1),

@@ -117,11 +117,12 @@ def print_result(
             print(plain_line(f"plots: {plot}"))
 
 
-def status(stop: Mapping[str, Any]) -> int:
-    """Return the exit status of a benchmark. Its results have been shown already."""
+def status(stop: Mapping[str, Any], stop_signal: int | None = None) -> int:
+    """Return the exit status of a benchmark, which a signal perhaps ended. Its results have been
+    shown already."""
     match stop["reason"]:
         case "interrupted":
-            return INTERRUPTED
+            return INTERRUPTED if stop_signal is None else 128 + stop_signal
         case "failed":
             return report_failure(str(stop["error"]), 1)
         case _:

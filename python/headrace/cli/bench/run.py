@@ -156,4 +156,5 @@ def measure_and_print(
     if output is not None:
         # Last: what is printed is not lost with a disk that is full.
         measurement.save(output)
-    return documents.status(to_document(measurement.report.early or measurement.report.stop))
+    stop = measurement.report.early or measurement.report.stop
+    return documents.status(to_document(stop), measurement.stop_signal)
