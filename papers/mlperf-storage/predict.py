@@ -1,23 +1,23 @@
 """Predicts results of MLPerf Storage from descriptions of systems.
 
-    python papers/mlperf-storage/predict.py ROWS.csv [--json]
+    python papers/mlperf-storage/predict.py ROWS.csv [--given RESULTS.csv] [--json]
 
 For each row it simulates the training at the stated number of accelerators, and then searches the
-largest number that keeps the required utilisation. Of a row it reads the columns of DESCRIPTION
-alone, and no result.
+largest number that keeps the required utilisation. It reads the columns of DESCRIPTION, and no
+result of the row. RESULTS.csv has published rows. The cost of a client is fitted on one of them: a
+row of the same system, of the same workload if there is one.
 """
 
+import argparse
+import csv
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import headrace as hr
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-from published import PROTOCOL, Description, print_predictions
 
 DESCRIPTION = (
     "id",
@@ -39,19 +39,40 @@ DESCRIPTION = (
     "drives_per_node",
     "drive_read_MB_per_s",
     "stated_system_read_MB_per_s",
+    "storage_kind",
 )
 """Columns that are read."""
 STEPS = {"unet3d": 30, "resnet50": 20, "cosmoflow": 100}
 """Steps that count. Those before take what loaders had read ahead, of which a whole run has few."""
+STEP_TIME = {"unet3d": 4.3e-3, "resnet50": 1.2e-3, "cosmoflow": 1.1e-3}
+"""Seconds of each step in which DLIO neither computes nor waits for storage (README.md)."""
+THREADS_AHEAD = 2
+"""Files that tf.data reads ahead for each that it reads (prefetch_input_elements), in a thread
+each: `LegacyParallelInterleaveDatasetV2` has cycle_length + prefetch_input_elements threads."""
 TRANSFERS = {"unet3d": "8 MiB", "resnet50": "16 MiB", "cosmoflow": "3 MB"}
 """Pieces in which samples are read here. DLIO's 256 KiB make as much of a rate, in more events."""
 TIME_PER_BYTE = {"unet3d": 1.16e-9, "resnet50": 1.9e-9, "cosmoflow": 2.2e-9}
 """Processor time of DLIO's loaders for a byte, in seconds (README.md)."""
 CORES = 96
 """Processors of a client: assumed, as no description has them."""
-WITHIN = {"network": 0.1, "drives": 0.15, "storage": 0.15, "loaders": 0.5, "processors": 0.6}
-"""Relative half-width of the interval of the largest number, by what limits it. Assumed: clients
-have 0.4 to 1.6 times as much processing power."""
+CLIENTS = {
+    "local NVMe": (1.0, 6.0),
+    "Lustre": (6.4, 43.0),
+    "pNFS": (4.2, 20.0),
+    "NVMe/TCP": (1.4, 12.0),
+    "proprietary": (0.7, 20.0),
+}
+"""Processor time of a client for a byte, in times of its loader's, by how `storage_kind` begins:
+the range of half of the systems, wider by half at either end (README.md)."""
+PROTOCOL = 0.95
+"""Share of a network card's rate that is data: TCP with jumbo frames, or InfiniBand."""
+WITHIN = 0.15
+"""Relative half-width of the interval of network, drives and storage. Assumed."""
+FITTED_WITHIN = {True: 0.6, False: 0.85}
+"""The same of a fitted client: whether the given row has the same workload. In four of five pairs
+of the half of the systems it holds."""
+NEAR = 0.8
+"""Share of the rate of network and storage from which a given row is not limited by its client."""
 MOST = 1e6
 
 
@@ -67,23 +88,82 @@ class Prediction:
     limited_by: str
 
 
-class System(Description):
-    """A system as a row describes it."""
+class System:
+    """A system as a row describes it.
 
-    def __init__(self, row: Mapping[str, str]) -> None:
-        super().__init__(row, DESCRIPTION)
+    Args:
+        row: The row, of which the columns of DESCRIPTION are read.
+        given: A published row of the system, on which the client's cost is fitted.
+    """
+
+    def __init__(self, row: Mapping[str, str], given: Mapping[str, str] | None = None) -> None:
+        self.row = {name: row.get(name, "") for name in DESCRIPTION}
         self.hosts = int(self.number("hosts") or 1)
         self.workload = self.row["workload"]
         self.sample = self.number("sample_bytes") or 0.0
         self.batch = int(self.number("batch_size_samples") or 1)
         self.computation = self.number("computation_time_s") or 0.0
+        self.step = self.computation + STEP_TIME[self.workload]
         self.loaders = int(self.number("read_threads") or 1)
+        if self.workload != "unet3d" and int(self.number("samples_per_file") or 1) == 1:
+            self.loaders *= 1 + THREADS_AHEAD
         self.required = (self.number("au_required_percent") or 90.0) / 100
+        self.more = 1.0
+        kind = self.row["storage_kind"]
+        self.least, self.most = next(
+            (ends for name, ends in CLIENTS.items() if kind.startswith(name)),
+            CLIENTS["proprietary"],
+        )
+        self.cost = math.sqrt(self.least * self.most)
+        if given is not None:
+            self._fit(given)
+
+    def _fit(self, row: Mapping[str, str]) -> None:
+        """Fit the client's cost on a published row. Its client gives at least the rate that was
+        reached, and too little for one more accelerator of each host: the mean is taken. Near the
+        rate of network or storage they are the limit, and the client costs at most that much."""
+        given = System(row)
+        each = int(row["accelerators"]) / given.hosts
+        reached = each * given.batch * given.sample / given.computation
+        reached *= float(row["au_mean_percent"]) / 100
+        too_much = max(
+            reached, (each + 1) * given.required * given.batch * given.sample / given.computation
+        )
+        behind = given.behind() / given.hosts
+        if too_much >= NEAR * behind:
+            self.more = max(1.0, reached / behind)
+            self.cost = min(self.cost, given.cost_at(reached))
+        else:
+            self.cost = given.cost_at((reached + too_much) / 2)
+        within = 1 + FITTED_WITHIN[given.workload == self.workload]
+        self.least, self.most = self.cost / within, self.cost * within
+
+    def cost_at(self, rate: float) -> float:
+        """Return the cost of a client that gives this rate, in times of its loader's."""
+        return CORES / rate / TIME_PER_BYTE[self.workload]
+
+    def client(self, cost: float) -> float:
+        """Return the bytes a second that all clients give at a cost."""
+        return self.hosts * CORES / TIME_PER_BYTE[self.workload] / cost
+
+    def number(self, name: str) -> float | None:
+        """Return a column as a number; None if it is not known."""
+        return float(self.row[name]) if self.row[name] else None
+
+    def product(self, *names: str) -> float | None:
+        """Return the product of columns; None if one is not known."""
+        values = [self.number(name) or None for name in names]
+        known = [value for value in values if value is not None]
+        return math.prod(known) if len(known) == len(values) else None
 
     @property
     def demand(self) -> float:
         """Bytes a second of one accelerator that waits for nothing."""
         return self.batch * self.sample / self.computation
+
+    def accelerators(self, rate: float) -> int:
+        """Return how many accelerators keep their utilisation at a rate, by host alike."""
+        return max(1, math.floor(rate / (self.required * self.demand) / self.hosts)) * self.hosts
 
     def limits(self) -> dict[str, float]:
         """Return the bytes a second that each known part can give."""
@@ -93,7 +173,7 @@ class System(Description):
                 "server_nic_Gbit_per_s", "server_nics", "storage_nodes"
             ),
         }
-        found = {name: rate * PROTOCOL * 1e9 / 8 for name, rate in rates.items() if rate}
+        limits = {name: rate * PROTOCOL * 1e9 / 8 for name, rate in rates.items() if rate}
         drives = self.product("drive_read_MB_per_s", "drives_per_node", "storage_nodes")
         if drives is None:
             drives = self.product("drive_read_MB_per_s", "drives_per_node")
@@ -102,27 +182,32 @@ class System(Description):
             ("storage", self.number("stated_system_read_MB_per_s")),
         ):
             if megabytes:
-                found[name] = megabytes * 1e6
-        found["processors"] = self.hosts * CORES / TIME_PER_BYTE[self.workload]
-        return found
+                limits[name] = megabytes * 1e6
+        return {name: rate * self.more for name, rate in limits.items()}
+
+    def behind(self) -> float:
+        """Return the bytes a second that network and storage give."""
+        return min(self.limits().values(), default=MOST * 1e9)
 
     def limit(self) -> tuple[str, float]:
         """Return the part that gives least, and its rate."""
-        return min(self.limits().items(), key=lambda pair: pair[1])
+        limits = self.limits() | {"client": self.client(self.cost)}
+        return min(limits.items(), key=lambda pair: pair[1])
 
-    def scenario(self, accelerators: int) -> str:
+    def scenario(self, accelerators: int, cost: float, counted: int) -> str:
         """Return a training with these accelerators as a scenario: clients, one wire each, and
-        one storage that gives the least of all known rates behind it."""
+        one storage that gives the least of all known rates behind it. The wire gives no more than a
+        client of this cost. `counted` steps follow those that are skipped."""
         each = max(1, round(accelerators / self.hosts))
-        # What loaders read ahead is used up after twice as many steps.
-        skipped = 2 * max(self.loaders, 10)
+        # What is read ahead is used up after twice as many steps: a batch of each PyTorch loader,
+        # and few batches of tf.data.
+        skipped = 2 * max(self.loaders if self.workload == "unet3d" else 2, 10)
         steps = skipped + STEPS[self.workload]
         files = 2 * steps * self.batch * each * self.hosts
         samples = int(self.number("samples_per_file") or 1)
         limits = self.limits()
-        wire = limits.get("network", MOST * 1e9 / 8 * self.hosts) / self.hosts
-        behind = [rate for name, rate in limits.items() if name not in ("network", "processors")]
-        storage = min(behind, default=MOST * 1e9)
+        wire = min(limits.pop("network", MOST * 1e9), self.client(cost)) / self.hosts
+        storage = min(limits.values(), default=MOST * 1e9)
         deviation = self.number("sample_bytes_stdev") or 0.0
         return f"""
 name = {json.dumps(self.row["id"])}
@@ -147,37 +232,43 @@ sample = "{self.sample:.0f} B"
 sample_deviation = "{deviation:.0f} B"
 transfer = "{TRANSFERS[self.workload]}"
 batch = {self.batch}
-computation = "{self.computation} s"
+computation = "{self.step} s"
 loaders = {self.loaders}
-steps = {steps}
-skipped_steps = {skipped}
+steps = {skipped + counted}
 time_per_byte = "{TIME_PER_BYTE[self.workload] * 1e9:.3f} ns"
 """
 
-    def run(self, accelerators: int) -> tuple[float, float]:
-        """Return utilisation and bytes a second of a simulation."""
-        document = hr.run(hr.load(self.scenario(accelerators))).document
-        (training,) = document["trainings"]
-        utilisation = training["utilisation"] or 0.0
-        return utilisation, utilisation * training["accelerators"] * self.demand
+    def run(self, accelerators: int, cost: float) -> float:
+        """Return the utilisation at a number of accelerators, of the steps that count: the run with
+        them less the run without them."""
+        counted = STEPS[self.workload]
+        seconds = [
+            hr.run(hr.load(self.scenario(accelerators, cost, steps))).document["simulated_seconds"]
+            for steps in (0, counted)
+        ]
+        return min(1.0, counted * self.computation / (seconds[1] - seconds[0]))
 
 
-def predict(row: Mapping[str, str]) -> Prediction:
-    """Predict one row."""
-    system = System(row)
+def predict(row: Mapping[str, str], given: Mapping[str, str] | None = None) -> Prediction:
+    """Predict one row, from its description and perhaps a published row of the same system."""
+    system = System(row, given)
     stated = int(system.number("accelerators") or 1)
-    utilisation, rate = system.run(stated)
+    # A published number is one that a client could serve: unless it is fitted, it costs the least.
+    utilisation = system.run(stated, system.least if given is None else system.cost)
     largest = _largest(system)
-    name = _limited_by(system, largest)
-    within = WITHIN["network" if "network" in name else name]
-    low, high = largest * (1 - within), largest * (1 + within)
+    behind = system.behind()
+    low = min(behind * (1 - WITHIN), system.client(system.most))
+    high = min(behind * (1 + WITHIN), system.client(system.least))
     return Prediction(
         id=system.row["id"],
         au_percent=round(100 * utilisation, 2),
-        throughput_MB_per_s=round(rate / 1e6, 1),
+        throughput_MB_per_s=round(utilisation * stated * system.demand / 1e6, 1),
         accelerators_largest=largest,
-        accelerators_largest_interval=(max(1, math.floor(low)), math.ceil(high)),
-        limited_by=name,
+        accelerators_largest_interval=(
+            min(largest, system.accelerators(low)),
+            max(largest, system.accelerators(high)),
+        ),
+        limited_by=_limited_by(system, largest),
     )
 
 
@@ -191,28 +282,65 @@ def _limited_by(system: System, largest: int) -> str:
 
 def _largest(system: System) -> int:
     """Return the largest number of accelerators, by host alike, that keeps the utilisation."""
-    # No more than the processors can serve, which the scenario does not have.
-    processors = system.limits()["processors"]
-    _, rate = system.limit()
-    by_rate = min(rate, processors) / (system.required * system.demand) / system.hosts
-    best, low, high = 0, 1, max(1, math.ceil(1.1 * by_rate))
-    at = max(1, math.floor(by_rate))
-    # To one in fifty.
-    while low <= high and (best == 0 or high - best > best / 50):
-        passes = at * system.hosts * system.demand * system.required <= processors
-        if passes and system.run(at * system.hosts)[0] >= system.required:
-            best, low = at, at + 1
-        else:
-            high = at - 1
-        at = (low + high) // 2
-    return max(best, 1) * system.hosts
+    if system.run(system.hosts, system.cost) < system.required:
+        return system.hosts
+    at = system.accelerators(system.limit()[1]) // system.hosts
+    while at > 1 and system.run(at * system.hosts, system.cost) < system.required:
+        at = min(at - 1, math.floor(0.97 * at))
+    return at * system.hosts
+
+
+def closest(
+    row: Mapping[str, str], results: Sequence[Mapping[str, str]]
+) -> Mapping[str, str] | None:
+    """Return another row of the same system: if there is one, of the same workload, and then of as
+    many hosts; the first of these."""
+    others = [one for one in results if one["system"] == row["system"] and one["id"] != row["id"]]
+
+    def differs(one: Mapping[str, str]) -> tuple[bool, bool]:
+        return one["workload"] != row["workload"], one["hosts"] != row["hosts"]
+
+    return min(others, key=differs, default=None)
+
+
+def rows(path: Path) -> Iterator[Mapping[str, str]]:
+    """Read the rows of a CSV file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in DESCRIPTION if name not in (reader.fieldnames or ())]
+        if missing:
+            raise ValueError(f"{path}: expected the columns {', '.join(missing)}")
+        yield from reader
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the predictions of the rows of a file."""
-    return print_predictions(
-        __doc__.splitlines()[0], DESCRIPTION, lambda row: asdict(predict(row)), arguments
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
+    parser.add_argument(
+        "--given", type=Path, metavar="RESULTS.csv", help="published rows to fit on"
     )
+    parser.add_argument("--json", action="store_true", help="print a JSON list")
+    options = parser.parse_args(arguments)
+    try:
+        results = list(rows(options.given)) if options.given else []
+        predictions = []
+        for row in rows(options.rows):
+            predictions.append(predict(row, closest(row, results)))
+            print(f"{len(predictions)} rows: {row['id']}", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        print(f"predict.py: {error}", file=sys.stderr)
+        return 2
+    documents = [
+        {name: getattr(one, name) for name in Prediction.__dataclass_fields__}
+        for one in predictions
+    ]
+    if options.json:
+        print(json.dumps(documents, indent=1))
+        return 0
+    for one in documents:
+        print(" | ".join(str(value) for value in one.values()))
+    return 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,10 @@ from headrace import interruption
 if __name__ == "__main__":
     interruption.end_at_once()
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
@@ -18,8 +21,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from predict import DESCRIPTION, Prediction, predict
-from published import Published, rows
+from predict import Prediction, closest, predict, rows
 
 from headrace.report.paper import Paper, Row, main
 
@@ -28,19 +30,55 @@ AU_POINTS = 3.0
 """Error of the utilisation up to which a row holds, in points."""
 LARGEST = 0.25
 """Relative error of the largest number up to which a row holds."""
+Published = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published row and its predictions."""
+
+    row: Published
+    ours: Prediction
+    is_largest: bool
+    """If true, the row has the largest published number of its system."""
+    fitted: tuple[tuple[bool, Prediction], ...]
+    """Predictions with another row given; true if that has the same workload."""
+
+    @property
+    def held_out(self) -> bool:
+        """If true, the row's system is in the half on which no range was set."""
+        return int(sha256(self.row["system"].encode()).hexdigest(), 16) % 2 == 1
 
 
 def reproduce(paper: Paper) -> list[Row]:
     """Predict every row, plot the errors, and return the rows of the table."""
-    pairs = [(row, paper.step(row["id"], partial(predict, row))) for row in rows(ROWS, DESCRIPTION)]
-    largest = _largest_of_systems([row for row, _ in pairs])
+    published = list(rows(ROWS))
+    largest = _largest_of_systems(published)
+    pairs = []
+    for row in published:
+        ours = paper.step(row["id"], partial(predict, row))
+        fitted = []
+        for same in (True, False) if row["id"] in largest else ():
+            some = [
+                one
+                for one in published
+                if one["id"] in largest and (one["workload"] == row["workload"]) is same
+            ]
+            given = closest(row, some)
+            if given is not None:
+                name = f"{row['id']}, {given['id']} given"
+                fitted.append((same, paper.step(name, partial(predict, row, given))))
+        pairs.append(Pair(row, ours, row["id"] in largest, tuple(fitted)))
     table: list[Row] = []
-    for row, ours in pairs:
-        table.append(_utilisation(row, ours))
-        if row["id"] in largest:
-            table.append(_number(row, ours))
-    _plot(paper, pairs, largest)
-    return [*_summary(pairs, largest), *table]
+    for pair in pairs:
+        table.append(_utilisation(pair.row, pair.ours))
+        if pair.is_largest:
+            table.append(_number("", pair.row, pair.ours))
+        for same, ours in pair.fitted:
+            which = "same workload" if same else "another workload"
+            table.append(_number(f", {which} given", pair.row, ours))
+    _plot(paper, pairs)
+    return [*_summary(pairs), *table]
 
 
 def _largest_of_systems(all_rows: list[Published]) -> set[str]:
@@ -70,11 +108,11 @@ def _relative(row: Published, ours: Prediction) -> float:
     return (ours.accelerators_largest - published) / published
 
 
-def _number(row: Published, ours: Prediction) -> Row:
+def _number(given: str, row: Published, ours: Prediction) -> Row:
     error = _relative(row, ours)
     low, high = ours.accelerators_largest_interval
     return Row(
-        f"{row['id']}: accelerators",
+        f"{row['id']}: accelerators{given}",
         row["accelerators"],
         f"{ours.accelerators_largest} ({low} to {high}; {ours.limited_by})",
         f"{100 * error:+.0f} %",
@@ -82,38 +120,56 @@ def _number(row: Published, ours: Prediction) -> Row:
     )
 
 
-def _summary(pairs: list[tuple[Published, Prediction]], largest: set[str]) -> list[Row]:
-    """Return the medians of the errors, of all rows and of those limited by storage or network."""
-    found: list[Row] = []
-    limited = [pair for pair in pairs if pair[0]["limited_by_reading"] == "storage or network"]
+def _summary(pairs: list[Pair]) -> list[Row]:
+    """Return the medians of the errors, and how often intervals hold."""
+    table: list[Row] = []
+    storage = [one for one in pairs if one.row["limited_by_reading"] == "storage or network"]
+    halves = [[one for one in pairs if one.held_out is held] for held in (False, True)]
     for name, some, points, part in (
-        ("storage or network, median", limited, 3.0, 0.1),
-        ("all, median", pairs, 5.0, 0.25),
+        ("storage or network", storage, 3.0, 0.1),
+        ("all", pairs, 5.0, 0.25),
+        ("half with ranges set on it", halves[0], 5.0, 0.25),
+        ("other half", halves[1], 5.0, 0.25),
     ):
-        au = median(abs(ours.au_percent - float(row["au_mean_percent"])) for row, ours in some)
-        of_largest = [pair for pair in some if pair[0]["id"] in largest]
-        number = median(abs(_relative(*pair)) for pair in of_largest)
-        found.append(Row(f"{name}: AU", "", "", f"{au:.1f} points", au <= points))
-        found.append(Row(f"{name}: accelerators", "", "", f"{100 * number:.0f} %", number <= part))
+        au = median(abs(one.ours.au_percent - float(one.row["au_mean_percent"])) for one in some)
+        table.append(Row(f"{name}: AU", "", "", f"{au:.1f} points", au <= points))
+        own = [(one.row, one.ours) for one in some if one.is_largest]
+        table += _of_largest(name, own, part)
+    for is_same, name in ((True, "same workload given"), (False, "another workload given")):
+        own = [(one.row, ours) for one in pairs for same, ours in one.fitted if same is is_same]
+        table += _of_largest(name, own, 0.1)
+    return table
+
+
+def _of_largest(name: str, own: list[tuple[Published, Prediction]], part: float) -> list[Row]:
+    error = median(abs(_relative(*pair)) for pair in own)
+    intervals = [ours.accelerators_largest_interval for _, ours in own]
     within = [
         low <= int(row["accelerators"]) <= high
-        for row, ours in pairs
-        if row["id"] in largest
-        for low, high in [ours.accelerators_largest_interval]
+        for (row, _), (low, high) in zip(own, intervals, strict=True)
     ]
     share = sum(within) / len(within)
-    found.append(Row("all: in the interval", "80 %", f"{100 * share:.0f} %", "", share >= 0.8))
-    return found
+    width = median(high / low for low, high in intervals)
+    return [
+        Row(f"{name}: accelerators ({len(own)})", "", "", f"{100 * error:.0f} %", error <= part),
+        Row(
+            f"{name}: in the interval",
+            "80 %",
+            f"{100 * share:.0f} % (of a factor {width:.1f})",
+            "",
+            share >= 0.8,
+        ),
+    ]
 
 
-def _plot(paper: Paper, pairs: list[tuple[Published, Prediction]], largest: set[str]) -> None:
+def _plot(paper: Paper, pairs: list[Pair]) -> None:
     """Plot predicted over published numbers of accelerators."""
     figure, axes = plt.subplots(figsize=(5, 5))
     for workload in ("unet3d", "resnet50", "cosmoflow"):
         own = [
-            (int(row["accelerators"]), ours.accelerators_largest)
-            for row, ours in pairs
-            if row["workload"] == workload and row["id"] in largest
+            (int(one.row["accelerators"]), one.ours.accelerators_largest)
+            for one in pairs
+            if one.row["workload"] == workload and one.is_largest
         ]
         axes.plot(*zip(*own, strict=True), "o", label=workload, alpha=0.7)
     axes.plot([1, 1000], [1, 1000], color="grey", linewidth=0.8)

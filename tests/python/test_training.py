@@ -95,7 +95,7 @@ def test_a_measured_training_has_its_figures_in_csv_and_intervals(
 def test_loaders_are_tried_without_being_named() -> None:
     slow = SCENARIO.replace("loaders = 2", 'loaders = 2\ntime_per_sample = "200 ms"')
     result = hr.whatif(hr.load(slow))
-    helps = result.frame.filter(pl.col("effect") == "helps")
+    helps = result.filter(pl.col("effect") == "helps")
     assert "workload.0.loaders" in helps["path"].to_list()
 
 
