@@ -110,7 +110,8 @@ def test_a_signal_leaves_a_marked_result_and_a_clean_directory(
     out, err = running.communicate(timeout=60)
     assert running.returncode == 128 + number
     stated, interrupted = err.splitlines()
-    assert stated.startswith("forever: up to ") and interrupted.startswith("interrupted")
+    ended = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert stated.startswith("forever: up to ") and interrupted.startswith(ended)
     assert json.loads(out)["stop"]["reason"] == "interrupted"
     assert json.loads(out)["operations"]["write"]["count"] > 0
     assert list(below.iterdir()) == []

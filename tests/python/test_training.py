@@ -4,7 +4,6 @@ import csv
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import headrace as hr
@@ -92,11 +91,9 @@ def test_a_measured_training_has_its_figures_in_csv_and_intervals(
     assert document["intervals"]["trainings"]["0"]["samples_per_second"] > 0
 
 
-def test_loaders_are_tried_without_being_named() -> None:
-    slow = SCENARIO.replace("loaders = 2", 'loaders = 2\ntime_per_sample = "200 ms"')
-    result = hr.whatif(hr.load(slow))
-    helps = result.filter(pl.col("effect") == "helps")
-    assert "workload.0.loaders" in helps["path"].to_list()
+def test_loaders_and_prefetch_are_tried_without_being_named() -> None:
+    paths = hr.whatif(hr.load(SCENARIO), kinds=False)["path"].to_list()
+    assert {"workload.0.loaders", "workload.0.prefetch"} <= set(paths)
 
 
 def test_a_sweep_of_two_trainings_has_the_least_utilisation() -> None:

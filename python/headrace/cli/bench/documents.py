@@ -1,6 +1,7 @@
 """Save, print and plot the document of a benchmark, and write it as comma-separated values."""
 
 import json
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from headrace.exit_codes import report_failure
 from headrace.file_formats import FileFormat
 from headrace.files import STANDARD_OUTPUT, atomic_file, check_writable, save_json
 from headrace.host import this_host
-from headrace.interruption import INTERRUPTED
+from headrace.interruption import INTERRUPTED, EndedBySignal
 from headrace.kinds import blocks
 from headrace.plain_text import plain_line
 
@@ -118,11 +119,13 @@ def print_result(
 
 
 def status(stop: Mapping[str, Any], stop_signal: int | None = None) -> int:
-    """Return the exit status of a benchmark, which a signal perhaps ended. Its results have been
-    shown already."""
+    """Return the exit status of a benchmark. Its results have been shown already. Raises
+    EndedBySignal if a signal other than Ctrl-C ended it."""
     match stop["reason"]:
         case "interrupted":
-            return INTERRUPTED if stop_signal is None else 128 + stop_signal
+            if stop_signal not in (None, signal.SIGINT):
+                raise EndedBySignal(stop_signal)
+            return INTERRUPTED
         case "failed":
             return report_failure(str(stop["error"]), 1)
         case _:
