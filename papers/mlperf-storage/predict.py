@@ -242,7 +242,7 @@ time_per_byte = "{TIME_PER_BYTE[self.workload] * 1e9:.3f} ns"
         """Return the utilisation at a number of accelerators, of the steps that count: the run with
         them less the run without them."""
         counted = STEPS[self.workload]
-        seconds = [
+        seconds: list[float] = [
             hr.run(hr.load(self.scenario(accelerators, cost, steps))).document["simulated_seconds"]
             for steps in (0, counted)
         ]
