@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,26 +46,45 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Published]:
         yield from reader
 
 
+def _with(
+    given: Callable[[Published, Sequence[Published]], Mapping[str, Any]],
+    known: Sequence[Published],
+    row: Published,
+) -> Mapping[str, Any]:
+    return given(row, known)
+
+
 def print_predictions(
     title: str,
     columns: Sequence[str],
     predict: Callable[[Published], Mapping[str, Any]],
     arguments: Sequence[str] | None = None,
+    given: Callable[[Published, Sequence[Published]], Mapping[str, Any]] | None = None,
 ) -> int:
-    """Print the predictions of the rows of a file. Returns the status of the command."""
+    """Print the predictions of the rows of a file. Returns the status of the command.
+
+    `given` predicts a row where published ones are known (`--given`).
+    """
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
+    if given is not None:
+        parser.add_argument(
+            "--given", type=Path, metavar="RESULTS.csv", help="published rows to fit on"
+        )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
+        known = None if given is None else options.given
+        if given is not None and known is not None:
+            predict = partial(_with, given, list(rows(known, columns)))
         predictions = []
-        for row in rows(given.rows, columns):
+        for row in rows(options.rows, columns):
             predictions.append(predict(row))
             print(f"{len(predictions)} rows: {row[columns[0]]}", file=sys.stderr)
     except (OSError, ValueError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
         return 2
-    if given.json:
+    if options.json:
         print(json.dumps(predictions, indent=1))
         return 0
     for one in predictions:

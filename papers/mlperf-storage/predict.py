@@ -8,16 +8,17 @@ result of the row. RESULTS.csv has published rows. The cost of a client is fitte
 row of the same system, of the same workload if there is one.
 """
 
-import argparse
-import csv
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import headrace as hr
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from published import PROTOCOL, Description, Published, print_predictions
 
 DESCRIPTION = (
     "id",
@@ -64,8 +65,6 @@ CLIENTS = {
 }
 """Processor time of a client for a byte, in times of its loader's, by how `storage_kind` begins:
 the range of half of the systems, wider by half at either end (README.md)."""
-PROTOCOL = 0.95
-"""Share of a network card's rate that is data: TCP with jumbo frames, or InfiniBand."""
 WITHIN = 0.15
 """Relative half-width of the interval of network, drives and storage. Assumed."""
 FITTED_WITHIN = {True: 0.6, False: 0.85}
@@ -88,7 +87,7 @@ class Prediction:
     limited_by: str
 
 
-class System:
+class System(Description):
     """A system as a row describes it.
 
     Args:
@@ -96,8 +95,8 @@ class System:
         given: A published row of the system, on which the client's cost is fitted.
     """
 
-    def __init__(self, row: Mapping[str, str], given: Mapping[str, str] | None = None) -> None:
-        self.row = {name: row.get(name, "") for name in DESCRIPTION}
+    def __init__(self, row: Published, given: Published | None = None) -> None:
+        super().__init__(row, DESCRIPTION)
         self.hosts = int(self.number("hosts") or 1)
         self.workload = self.row["workload"]
         self.sample = self.number("sample_bytes") or 0.0
@@ -118,7 +117,7 @@ class System:
         if given is not None:
             self._fit(given)
 
-    def _fit(self, row: Mapping[str, str]) -> None:
+    def _fit(self, row: Published) -> None:
         """Fit the client's cost on a published row. Its client gives at least the rate that was
         reached, and too little for one more accelerator of each host: the mean is taken. Near the
         rate of network or storage they are the limit, and the client costs at most that much."""
@@ -145,16 +144,6 @@ class System:
     def client(self, cost: float) -> float:
         """Return the bytes a second that all clients give at a cost."""
         return self.hosts * CORES / TIME_PER_BYTE[self.workload] / cost
-
-    def number(self, name: str) -> float | None:
-        """Return a column as a number; None if it is not known."""
-        return float(self.row[name]) if self.row[name] else None
-
-    def product(self, *names: str) -> float | None:
-        """Return the product of columns; None if one is not known."""
-        values = [self.number(name) or None for name in names]
-        known = [value for value in values if value is not None]
-        return math.prod(known) if len(known) == len(values) else None
 
     @property
     def demand(self) -> float:
@@ -249,7 +238,7 @@ time_per_byte = "{TIME_PER_BYTE[self.workload] * 1e9:.3f} ns"
         return min(1.0, counted * self.computation / (seconds[1] - seconds[0]))
 
 
-def predict(row: Mapping[str, str], given: Mapping[str, str] | None = None) -> Prediction:
+def predict(row: Published, given: Published | None = None) -> Prediction:
     """Predict one row, from its description and perhaps a published row of the same system."""
     system = System(row, given)
     stated = int(system.number("accelerators") or 1)
@@ -290,57 +279,26 @@ def _largest(system: System) -> int:
     return at * system.hosts
 
 
-def closest(
-    row: Mapping[str, str], results: Sequence[Mapping[str, str]]
-) -> Mapping[str, str] | None:
+def closest(row: Published, results: Sequence[Published]) -> Published | None:
     """Return another row of the same system: if there is one, of the same workload, and then of as
     many hosts; the first of these."""
     others = [one for one in results if one["system"] == row["system"] and one["id"] != row["id"]]
 
-    def differs(one: Mapping[str, str]) -> tuple[bool, bool]:
+    def differs(one: Published) -> tuple[bool, bool]:
         return one["workload"] != row["workload"], one["hosts"] != row["hosts"]
 
     return min(others, key=differs, default=None)
 
 
-def rows(path: Path) -> Iterator[Mapping[str, str]]:
-    """Read the rows of a CSV file."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in DESCRIPTION if name not in (reader.fieldnames or ())]
-        if missing:
-            raise ValueError(f"{path}: expected the columns {', '.join(missing)}")
-        yield from reader
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the predictions of the rows of a file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
-    parser.add_argument(
-        "--given", type=Path, metavar="RESULTS.csv", help="published rows to fit on"
+
+    def given(row: Published, results: Sequence[Published]) -> dict[str, object]:
+        return asdict(predict(row, closest(row, results)))
+
+    return print_predictions(
+        __doc__.splitlines()[0], DESCRIPTION, lambda row: asdict(predict(row)), arguments, given
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON list")
-    options = parser.parse_args(arguments)
-    try:
-        results = list(rows(options.given)) if options.given else []
-        predictions = []
-        for row in rows(options.rows):
-            predictions.append(predict(row, closest(row, results)))
-            print(f"{len(predictions)} rows: {row['id']}", file=sys.stderr)
-    except (OSError, ValueError) as error:
-        print(f"predict.py: {error}", file=sys.stderr)
-        return 2
-    documents = [
-        {name: getattr(one, name) for name in Prediction.__dataclass_fields__}
-        for one in predictions
-    ]
-    if options.json:
-        print(json.dumps(documents, indent=1))
-        return 0
-    for one in documents:
-        print(" | ".join(str(value) for value in one.values()))
-    return 0
 
 
 if __name__ == "__main__":

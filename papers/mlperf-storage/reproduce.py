@@ -10,7 +10,6 @@ from headrace import interruption
 if __name__ == "__main__":
     interruption.end_at_once()
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -21,7 +20,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from predict import Prediction, closest, predict, rows
+from predict import DESCRIPTION, Prediction, closest, predict
+from published import Published, rows
 
 from headrace.report.paper import Paper, Row, main
 
@@ -30,7 +30,6 @@ AU_POINTS = 3.0
 """Error of the utilisation up to which a row holds, in points."""
 LARGEST = 0.25
 """Relative error of the largest number up to which a row holds."""
-Published = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Pair:
 
 def reproduce(paper: Paper) -> list[Row]:
     """Predict every row, plot the errors, and return the rows of the table."""
-    published = list(rows(ROWS))
+    published = list(rows(ROWS, DESCRIPTION))
     largest = _largest_of_systems(published)
     pairs = []
     for row in published:
