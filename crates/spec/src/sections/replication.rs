@@ -17,6 +17,9 @@ choice! {
         /// The client sends it to the first server, and each server forwards each message to the
         /// next. The client gets the reply when all servers have stored it.
         Chain = "chain",
+        /// The client sends it to the first server, which forwards each message to all others at the
+        /// same time, as with Ceph. The client gets the reply when all servers have stored it.
+        Primary = "primary",
     }
 }
 
@@ -74,7 +77,7 @@ impl Replication {
     /// Returns true if servers send copies to servers.
     #[must_use]
     pub fn chained(&self) -> bool {
-        self.by == ReplicatedBy::Chain && self.copies > 1
+        self.by != ReplicatedBy::Client && self.copies > 1
     }
 }
 

@@ -1,14 +1,14 @@
-//! Copies from server to server (`replication.by = "chain"`): a server stores a write, and forwards
-//! it to the next server with a copy.
+//! Copies from server to server: a server stores a write, and forwards it to the next server with a
+//! copy (`replication.by = "chain"`), or the first server to all others ("primary").
 //!
 //! ```text
 //!   received ─▶ [take in] ─ own part ─▶ jobs        served ─▶ [give back]
-//!                 │  └─ a write with a next copy ─▶ send          │
-//!                 └─ the next server's answer ─▶ (passing on) ─▶ send
+//!                 │  └─ a write with further copies ─▶ send       │
+//!                 └─ another server's answer ─▶ (passing on) ─▶ send
 //! ```
 //!
 //! A server forwards a message over its own card as soon as it has all of it, and stores its part
-//! meanwhile. It answers when both are done. Data thus crosses the servers like a pipeline of
+//! meanwhile. It answers when all are done. Data thus crosses the servers like a pipeline of
 //! messages. With HDFS' packets of 64 KiB (`clients.rpc.size`), the pipeline is that of HDFS
 //! (Shvachko et al., MSST 2010, section II.C). With messages of a whole block, one server follows
 //! the other.
@@ -25,8 +25,9 @@
 //! between servers.
 
 use headrace_net::{Firing, Node, Page, Slot};
-use headrace_spec::Parallel;
+use headrace_spec::{Parallel, ReplicatedBy};
 use headrace_trace::Operation;
+use smallvec::SmallVec;
 
 use super::Reply;
 use crate::duplex::Duplex;
@@ -55,6 +56,7 @@ pub fn replication_chain(
     let link = Link {
         copies: ReplicaPlacement::new(scenario, page.seed()),
         servers: scenario.servers.count,
+        by: scenario.replication.by,
         reply,
         jobs,
         passing_on,
@@ -64,8 +66,8 @@ pub fn replication_chain(
         .take(received)
         .may_put(jobs)
         .may_put(passing_on)
-        .may_pass(passing_on, send)
-        .may_put(send);
+        .puts_many(send)
+        .may_pass(passing_on, send);
     match failing {
         None => pass_on.fires(move |firing, job: Job, ()| link.pass_on(firing, job, |_, _| false)),
         Some(failing) => {
@@ -102,12 +104,26 @@ pub fn replication_chain(
 struct Link {
     copies: ReplicaPlacement,
     servers: u32,
+    by: ReplicatedBy,
     reply: Reply,
     jobs: Node<Job>,
     passing_on: Node<Job>,
 }
 
 impl Link {
+    /// The targets that a server forwards a write to.
+    fn further(&self, job: &Job, target: u32, failed: impl Fn(u32) -> bool) -> SmallVec<[u32; 4]> {
+        let most = match (self.by, job.direction) {
+            (ReplicatedBy::Primary, Direction::ToNextCopy) => 0,
+            (ReplicatedBy::Primary, _) => usize::MAX,
+            _ => 1,
+        };
+        let next = |target: &u32| self.copies.next(job.file, job.offset, *target);
+        let behind = std::iter::successors(next(&target), next);
+        let there = behind.filter(|it| !failed(it % self.servers));
+        there.take(most).collect()
+    }
+
     /// Takes a message in; servers that the client takes for failed are left out.
     fn pass_on(&self, firing: &mut Firing<'_>, job: Job, failed: impl Fn(u32, u32) -> bool) {
         match job.direction {
@@ -127,15 +143,9 @@ impl Link {
             _ => job.client,
         };
         let target = u32::from(job.target) * self.servers + job.server;
-        let mut next = self.copies.next(job.file, job.offset, target);
-        while let Some(it) = next
-            && failed(client, it % self.servers)
-        {
-            next = self.copies.next(job.file, job.offset, it);
-        }
-        let pending = 1 + u64::from(next.is_some());
+        let further = self.further(&job, target, |server| failed(client, server));
         let waits = Job {
-            wire: pending,
+            wire: 1 + further.len() as u64,
             ..job
         };
         let request = firing.put(self.passing_on, waits).0;
@@ -147,7 +157,7 @@ impl Link {
             ..job
         };
         firing.put(self.jobs, own);
-        if let Some(next) = next {
+        for next in further {
             let mut onward = Job {
                 request,
                 client: job.server,
@@ -164,7 +174,7 @@ impl Link {
     }
 }
 
-/// One of the two is done: a write that has both is answered.
+/// One of them is done: a write that has all is answered.
 fn settle(firing: &mut Firing<'_>, passing_on: Node<Job>, slot: Slot, reply: Reply) {
     let waits = firing.token_mut(passing_on, slot);
     waits.wire -= 1;

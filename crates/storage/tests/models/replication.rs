@@ -78,9 +78,35 @@ fn a_chain_of_one_message_takes_a_hop_for_each_copy() {
     }
 }
 
+/// The first server's card sends one message after the other to the other servers.
+#[test]
+fn a_primary_sends_to_all_others_at_once() {
+    let (data, packet, latencies_of_two) = (65_536_000, 1_500_000, 20_000_000);
+    for copies in [1_u64, 2, 3] {
+        let copies_set = format!("replication.copies={copies}");
+        let sets = [
+            "replication.by=primary",
+            "replication.sets=random",
+            "workload.0.block=64 KiB",
+            "workload.0.transfer=64 KiB",
+            &copies_set,
+        ];
+        let all = latencies(&run(COPIES, &sets));
+        let hop = data + packet + latencies_of_two;
+        let others = match copies {
+            1 => 0,
+            copies => hop + (copies - 2) * data,
+        };
+        assert_eq!(all, [latencies_of_two + hop + others + data / 100]);
+    }
+    // Its card carries all copies but its own.
+    let sets = ["replication.by=primary", "clients.rpc.in_flight=8"];
+    close(rate(&sets, "write"), 0.5e9, 0.02);
+}
+
 #[test]
 fn devices_store_every_copy() {
-    for by in ["client", "chain"] {
+    for by in ["client", "chain", "primary"] {
         for (sets, servers) in [("neighbours", 6), ("random", 7)] {
             let all = [
                 format!("replication.by={by}"),
