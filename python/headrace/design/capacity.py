@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from headrace.design import zfs_space
 from headrace.design.evaluation import Violation
-from headrace.design.figure import Figure, Input, by_key
+from headrace.design.figure import SUM, Figure, Input, by_key, combine
 from headrace.design.file_counts import file_violations, most_files
 from headrace.design.local_space import CHECKSUM, LocalFileSystem, space
 from headrace.design.storage_plan import StoragePlan, check_plan, plan_of
@@ -26,6 +26,8 @@ HINDMAN = "Hindman 2011, section 2.3"
 def capacity(design: Design, local: LocalFileSystem | None = None) -> tuple[Figure, ...]:
     """Return the capacities of a design, from the raw to the usable.
 
+    A design with several pools has the sums and the capacities of each pool.
+
     Keys: `raw-capacity`, `spare-capacity`, `array-capacity`, `file-system-overhead`,
     `file-system-capacity`, `usable-capacity`, `usable-share`; with ZFS
     also those of the pool, and with inode tables `files`.
@@ -33,6 +35,9 @@ def capacity(design: Design, local: LocalFileSystem | None = None) -> tuple[Figu
     Raises:
         ValueError: The array is impossible.
     """
+    if design.pools:
+        pools = [(one.zone_names, capacity(one, local)) for one in design.each_pool]
+        return combine(pools, dict.fromkeys(("raw-capacity", "usable-capacity"), SUM))
     return capacity_of(plan_of(design, local))
 
 

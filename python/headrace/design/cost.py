@@ -11,11 +11,11 @@ from headrace.design.capacity import capacity
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import Violation
 from headrace.design.facility import facility
-from headrace.design.figure import Figure, Input, by_key
+from headrace.design.figure import LEAST, SUM, Figure, Input, by_key, combine
 from headrace.design.growth import later_figures
 from headrace.design.inventory import Part, parts
 from headrace.design.system import Design
-from headrace.design.worksheet import Budget, Worksheet
+from headrace.design.worksheet import Budget, Worksheet, pool_worksheet
 from headrace.quantities import HOURS_A_MONTH, number, numbered, quantity, size
 
 HINDMAN = "Hindman 2011, section 2.9"
@@ -65,7 +65,14 @@ def cost(
         figures += _maintenance(bought, catalogue, worksheet)
     if purchase is not None:
         share = catalogue.maintenance_share if has_agreement else 0.0
-        figures += later_figures(design, usable.value, catalogue, worksheet.capacity, share)
+        later = [
+            (one.zone_names, later_figures(one, room, catalogue, need, share))
+            for one in design.each_pool
+            for room in (by_key(capacity(one))["usable-capacity"].value,)
+            for need in (pool_worksheet(worksheet, one.zones).capacity,)
+        ]
+        growth = {"full-after": LEAST, "later-purchases": SUM}
+        figures += combine(later, growth) if design.pools else later[0][1]
     figures.append(_failures(bought))
     if not has_agreement:
         figures += _spare_parts(bought, worksheet)
@@ -101,7 +108,7 @@ def _purchase(bought: Sequence[Part]) -> list[Figure]:
     """Return the price of each kind of part, and their sum if all have prices."""
     figures = [
         Figure(
-            key=f"purchase-{part.kind}",
+            key=f"purchase-{part.key}",
             title=part.title,
             value=part.count * part.price,
             unit="money",

@@ -13,7 +13,7 @@ from headrace.design.figure import Figure
 from headrace.design.reliability.requirements import reliability_violations
 from headrace.design.reliability.system import system_reliability
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet, requirement_path
+from headrace.design.worksheet import Worksheet, pool_worksheet, requirement_path
 from headrace.quantities import percent_text, quantity
 
 MISSES = {
@@ -56,7 +56,13 @@ def evaluate(
         design, catalogue, worksheet, throughput, capacities=capacities, facilities=facilities
     )
     violations = [
-        *capacity_violations(capacities, worksheet),
+        *(
+            violation
+            for one in design.each_pool
+            for violation in capacity_violations(
+                _capacity(_without_network(one)), pool_worksheet(worksheet, one.zones)
+            )
+        ),
         *facility_violations(facilities, worksheet.facility),
         *cost_violations(costs, worksheet, catalogue.currency),
         *_unknown_price(design, worksheet, catalogue.currency),

@@ -51,7 +51,7 @@ def facility(design: Design, facility: Facility) -> tuple[Figure, ...]:
         ups_power_factor=facility.ups_power_factor,
         cooling_overhead=facility.cooling_overhead,
     )
-    raw = design.disks * design.disk.capacity
+    raw = sum(one.disks * one.disk.capacity for one in design.each_pool)
     figures = [*power_figures(loads, supply), *_space(design, built, facility)]
     power, units = by_key(figures)["power"], by_key(figures)["rack-units"]
     terabytes = Input("raw capacity", size(raw), "raw capacity")

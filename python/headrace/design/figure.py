@@ -1,9 +1,12 @@
 """Numbers that show their arithmetic: value, formula, inputs and source."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+
+from headrace.quantities import quantity
 
 Unit = Literal[
     "1",
@@ -74,3 +77,52 @@ def by_key(figures: Iterable[Figure]) -> dict[str, Figure]:
             raise ValueError(f"two figures have the key {figure.key}")
         figures_[figure.key] = figure
     return figures_
+
+
+def combine(
+    pools: Sequence[tuple[str, Sequence[Figure]]],
+    rules: Mapping[str, tuple[str, Callable[[Sequence[float]], float]]],
+) -> tuple[Figure, ...]:
+    """Return the figures of a design with several pools, and then those of each pool.
+
+    Args:
+        pools: Names of the zones of each pool, and its figures.
+        rules: How the values of the pools make that of the design, by keys: in words, and as a
+            function. A key that a pool lacks is left out.
+    """
+    keyed = [by_key(figures) for _, figures in pools]
+    whole = [
+        msgspec.structs.replace(
+            first,
+            value=compute([figures[key].value for figures in keyed]),
+            formula=words,
+            inputs=tuple(
+                Input(f"{first.title} of {zones}", quantity(one.value, one.unit), "figure")
+                for (zones, _), one in zip(pools, (figures[key] for figures in keyed), strict=True)
+            ),
+            source="definition",
+            standard_error=None,
+        )
+        for key, (words, compute) in rules.items()
+        if all(key in figures for figures in keyed)
+        for first in (keyed[0][key],)
+    ]
+    parts = [
+        msgspec.structs.replace(
+            one, key=pool_key(f"{one.key}-of", place), title=f"{one.title} of {zones}"
+        )
+        for place, (zones, figures) in enumerate(pools)
+        for one in figures
+    ]
+    return (*whole, *parts)
+
+
+SUM = "sum over the zones' servers", math.fsum
+"""How most figures of pools make that of the design."""
+MOST = "most of the zones' servers", max
+LEAST = "least of the zones' servers", min
+
+
+def pool_key(key: str, place: int) -> str:
+    """Return the key of a figure of a pool by the place of that, from 0."""
+    return f"{key}-{place + 1}"

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from headrace.design.figure import pool_key
 from headrace.design.system import Design
 
 PartKind = Literal[
@@ -55,6 +56,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Source of the observed time; empty: the entry of the catalogue."""
     yearly_maintenance: float | None = None
     """Price of the maintenance of one in a year, if its entry has one."""
+    pool: int = 0
+    """Place of its pool in `Design.each_pool`; 0 also of parts that all pools share."""
+
+    @property
+    def key(self) -> str:
+        """Its kind, and its pool after the first: a name that no other part has."""
+        return pool_key(self.kind, self.pool) if self.pool else self.kind
 
 
 LINKS = 2
@@ -63,12 +71,13 @@ LINKS = 2
 
 def hosts(design: Design) -> dict[str, int]:
     """Return the numbers of servers by their kind; kinds that a design has none of are left out."""
+    pools = design.each_pool
     counts = {
-        "data servers": design.nodes,
-        "metadata servers": design.metadata_nodes,
+        "data servers": sum(one.nodes for one in pools),
+        "metadata servers": sum(one.metadata_nodes for one in pools),
         "gateways": design.gateways,
-        "fail-over servers": design.fail_over_nodes,
-        "arbiters": design.arbiters,
+        "fail-over servers": sum(one.fail_over_nodes for one in pools),
+        "arbiters": sum(one.arbiters for one in pools),
     }
     return {kind: count for kind, count in counts.items() if count}
 
@@ -95,14 +104,7 @@ def parts(design: Design) -> tuple[Part, ...]:
     switches, links = switches_and_links(design)
     switch_power = network.port_power * network.switch_ports
     listed = [
-        _disks(design),
-        _nodes(design, "node", "data servers", design.nodes),
-        _shelves(design),
-        _nodes(design, "metadata-node", "metadata servers", design.metadata_nodes),
-        _metadata_disks(design),
-        _nodes(design, "gateway", "gateways", design.gateways),
-        _nodes(design, "fail-over-node", "fail-over servers", design.fail_over_nodes),
-        _nodes(design, "arbiter", "arbiters", design.arbiters),
+        *(part for place, one in enumerate(design.each_pool) for part in _servers(one, place)),
         Part(
             kind="adapter",
             title="network adapters",
@@ -139,6 +141,26 @@ def parts(design: Design) -> tuple[Part, ...]:
         ),
     ]
     return tuple(part for part in listed if part is not None and part.count)
+
+
+def _servers(design: Design, pool: int) -> list[Part]:
+    """Return servers, disks and shelves of a pool; titles name the zones if there are several."""
+    listed = [
+        _disks(design),
+        _nodes(design, "node", "data servers", design.nodes),
+        _shelves(design),
+        _nodes(design, "metadata-node", "metadata servers", design.metadata_nodes),
+        _metadata_disks(design),
+        _nodes(design, "gateway", "gateways", design.gateways),
+        _nodes(design, "fail-over-node", "fail-over servers", design.fail_over_nodes),
+        _nodes(design, "arbiter", "arbiters", design.arbiters),
+    ]
+    suffix = f" of {design.zone_names}" if design.zones else ""
+    return [
+        msgspec.structs.replace(part, pool=pool, title=part.title + suffix)
+        for part in listed
+        if part is not None
+    ]
 
 
 def _disks(design: Design) -> Part:

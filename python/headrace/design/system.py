@@ -1,5 +1,6 @@
 """A designed system: what is bought and how it is configured."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -79,6 +80,20 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     """Adapters of a server, each on a switch of its own."""
     client_ports: int = 0
     """Clients that an adapter and a port of a switch are bought for."""
+    zones: tuple[str, ...] = ()
+    """Zones whose data it holds; empty: all."""
+    pools: tuple["Design", ...] = ()
+    """Servers with disks of their own for other zones, on the network of this design."""
+
+    @property
+    def each_pool(self) -> tuple["Design", ...]:
+        """The servers of each group of zones as a design; of a design without pools itself."""
+        return (msgspec.structs.replace(self, pools=()), *self.pools) if self.pools else (self,)
+
+    @property
+    def zone_names(self) -> str:
+        """Names of its zones."""
+        return ", ".join(self.zones)
 
     @property
     def shared_shelves(self) -> int:
@@ -100,8 +115,29 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """A name that says what it is: `lustre 4x 2U12 12x 4 TB raid6 10GbE`."""
+        if self.pools:
+            return " + ".join(f"{one.zone_names}: {one.name}" for one in self.each_pool)
         copies = f" {self.copies} copies" if self.copies > 1 else ""
         return (
             f"{self.file_system} {self.nodes}x {self.node.name} {self.disks_per_node}x "
             f"{self.disk.name} {self.array.kind}{copies} {self.network.name}"
         )
+
+
+def join_pools(pools: Sequence[tuple[tuple[str, ...], Design]]) -> Design:
+    """Return one design of the servers of several groups of zones, on one network.
+
+    Args:
+        pools: Names of the zones, and the design of their servers; all have the same network.
+    """
+    paths = max(one.paths for _, one in pools)
+    first, *others = (
+        msgspec.structs.replace(one, zones=zones, paths=paths, gateways=0, client_ports=0)
+        for zones, one in pools
+    )
+    return msgspec.structs.replace(
+        first,
+        pools=tuple(others),
+        gateways=max(one.gateways for _, one in pools),
+        client_ports=max(one.client_ports for _, one in pools),
+    )

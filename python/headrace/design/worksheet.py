@@ -277,17 +277,19 @@ def with_flows(worksheet: Worksheet) -> Worksheet:
     """
     groups = {group.name for group in worksheet.clients}
     zones = {zone.name for zone in worksheet.zones}
+    known = {application.name for application in worksheet.applications}
     hosts, moves = [], []
     for number, flow in enumerate(worksheet.flows):
         ends = (flow.source, flow.target)
         touched = tuple(end for end in ends if end in zones)
-        if not flow.rate or not touched:
+        name = f"flow {number}: {flow.source} to {flow.target}"
+        if not flow.rate or not touched or name in known:
             continue
         others = tuple(end for end in ends if end not in zones)
         hosts += [ClientGroup(end, 1, has_network=True) for end in others if end not in groups]
         moves.append(
             Application(
-                name=f"flow {number}: {flow.source} to {flow.target}",
+                name=name,
                 clients=others,
                 zones=touched,
                 pattern="sequential",
@@ -305,8 +307,67 @@ def with_flows(worksheet: Worksheet) -> Worksheet:
 
 def requirement_path(worksheet: Worksheet, application: str, figure: str) -> str:
     """Return the field of a requirement of an application, or of the flow that it stands for."""
-    word, _, number = application.partition(":")[0].partition(" ")
-    if word == "flow" and number.isdecimal():
+    if number := _flow_number(application):
         return f"flow.{number}.rate"
     names = [each.name for each in worksheet.applications]
     return f"application.{names.index(application) if application in names else 0}.{figure}"
+
+
+def _flow_number(application: str) -> str:
+    """Return the number of the flow that an application stands for; empty if for none."""
+    word, _, number = application.partition(":")[0].partition(" ")
+    return number if word == "flow" and number.isdecimal() else ""
+
+
+def zone_shares(worksheet: Worksheet) -> dict[str, float]:
+    """Return the part of the usable capacity of each zone; empty if one is unknown.
+
+    Zones without a share have what the others leave, by the sizes of their data.
+    """
+    known = {zone.name: zone.share for zone in worksheet.zones if zone.share is not None}
+    sizes = {
+        zone.name: [datum.size or 0.0 for datum in worksheet.data if datum.zone == zone.name]
+        for zone in worksheet.zones
+        if zone.name not in known
+    }
+    left, data = 1 - sum(known.values()), sum(map(sum, sizes.values()))
+    parts = {name: left * sum(sizes[name]) / data if data else 0.0 for name in sizes}
+    shares = {
+        zone.name: known.get(zone.name, parts.get(zone.name, 0.0)) for zone in worksheet.zones
+    }
+    total = sum(shares.values())
+    if not shares or min(shares.values()) <= 0:
+        return {}
+    return {name: share / total for name, share in shares.items()}
+
+
+def pool_worksheet(worksheet: Worksheet, names: tuple[str, ...]) -> Worksheet:
+    """Return the requirements of some zones with their part of the capacity; of no names all.
+
+    An application belongs to the zones of the pool if all its zones do. A flow from or to another
+    zone has an outside place there. Limits stay those of the whole system.
+    """
+    if not names:
+        return worksheet
+    shares = zone_shares(worksheet)
+    part = sum(shares[name] for name in names)
+    replace = msgspec.structs.replace
+    return replace(
+        worksheet,
+        capacity=replace(worksheet.capacity, usable=worksheet.capacity.usable * part),
+        zones=tuple(
+            replace(zone, share=shares[zone.name] / part)
+            for zone in worksheet.zones
+            if zone.name in names
+        ),
+        data=tuple(datum for datum in worksheet.data if datum.zone in names),
+        applications=tuple(
+            each
+            for each in worksheet.applications
+            if set(each.zones) <= set(names) and not _flow_number(each.name)
+        ),
+        outside=(
+            *worksheet.outside,
+            *(zone.name for zone in worksheet.zones if zone.name not in names),
+        ),
+    )

@@ -12,9 +12,10 @@ Approximations, which the figures' notes repeat:
 """
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 
 from headrace.design.catalogue import DiskClass
-from headrace.design.figure import Figure, Input
+from headrace.design.figure import LEAST, MOST, SUM, Figure, Input, combine
 from headrace.design.inventory import switches_and_links
 from headrace.design.reliability.engine import ask_again
 from headrace.design.reliability.laws import found_probability, read_error_probability
@@ -86,7 +87,38 @@ def system_reliability(
         Figures with the keys `loss-probability`, `mttdl`, `nomdl`, `read-error-in-rebuild`,
         `rebuild-time`, `disk-failures`, `node-failures-survived`, `availability`, `downtime`.
     """
+    if design.pools:
+        pools = [
+            (one.zone_names, system_reliability(one, worksheet, is_idle=is_idle))
+            for one in design.each_pool
+        ]
+        return combine(pools, OF_POOLS)
     return _System(design, worksheet, is_idle).figures()
+
+
+def _any(probabilities: Sequence[float]) -> float:
+    """Return the probability that one of several independent events happens."""
+    return -math.expm1(math.fsum(math.log1p(-min(each, 1 - 1e-16)) for each in probabilities))
+
+
+def _first_of(means: Sequence[float]) -> float:
+    """Return the mean time to the first of several events at constant rates."""
+    rates = math.fsum(1 / each for each in means)
+    return 1 / rates if rates else math.inf
+
+
+OF_POOLS: Mapping[str, tuple[str, Callable[[Sequence[float]], float]]] = {
+    "loss-probability": ("1 - product of (1 - that of each zone's servers)", _any),
+    "mttdl": ("1 / sum of (1 / that of each zone's servers)", _first_of),
+    "nomdl": MOST,
+    "read-error-in-rebuild": MOST,
+    "rebuild-time": MOST,
+    "disk-failures": SUM,
+    "node-failures-survived": LEAST,
+    "availability": ("product over the zones' servers", math.prod),
+    "downtime": ("sum over the zones' servers: at most that of all", math.fsum),
+}
+"""How the reliability of several pools makes that of the design: none may fail."""
 
 
 class _System:
