@@ -147,6 +147,8 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
     lower_bound: float | None = None
     """Least cost of any design that may meet everything: 0 if not all were enumerated, none if no
     design can meet everything."""
+    separated: tuple[str, ...] = ()
+    """Groups of zones that were given servers of their own, with the outcome."""
     unsure: tuple[str, ...] = ()
     """Unknown answers, with what they cost in certainty."""
     seed: int = 1

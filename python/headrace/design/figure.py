@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -79,16 +79,22 @@ def by_key(figures: Iterable[Figure]) -> dict[str, Figure]:
     return figures_
 
 
+Rule: TypeAlias = tuple[str, Callable[[Sequence[float]], float]]
+"""How the values of several pools make that of a design: in words, and as a function."""
+SUM: Rule = ("sum over the zones' servers", math.fsum)
+MOST: Rule = ("most of the zones' servers", max)
+LEAST: Rule = ("least of the zones' servers", min)
+
+
 def combine(
     pools: Sequence[tuple[str, Sequence[Figure]]],
-    rules: Mapping[str, tuple[str, Callable[[Sequence[float]], float]]],
+    rules: Mapping[str, Rule],
 ) -> tuple[Figure, ...]:
     """Return the figures of a design with several pools, and then those of each pool.
 
     Args:
         pools: Names of the zones of each pool, and its figures.
-        rules: How the values of the pools make that of the design, by keys: in words, and as a
-            function. A key that a pool lacks is left out.
+        rules: How their values make that of the design, by keys. One that a pool lacks is left out.
     """
     keyed = [by_key(figures) for _, figures in pools]
     whole = [
@@ -115,12 +121,6 @@ def combine(
         for one in figures
     ]
     return (*whole, *parts)
-
-
-SUM = "sum over the zones' servers", math.fsum
-"""How most figures of pools make that of the design."""
-MOST = "most of the zones' servers", max
-LEAST = "least of the zones' servers", min
 
 
 def pool_key(key: str, place: int) -> str:

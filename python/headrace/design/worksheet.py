@@ -332,11 +332,9 @@ def zone_shares(worksheet: Worksheet) -> dict[str, float]:
     }
     left, data = 1 - sum(known.values()), sum(map(sum, sizes.values()))
     parts = {name: left * sum(sizes[name]) / data if data else 0.0 for name in sizes}
-    shares = {
-        zone.name: known.get(zone.name, parts.get(zone.name, 0.0)) for zone in worksheet.zones
-    }
+    shares = {zone.name: (parts | known)[zone.name] for zone in worksheet.zones}
     total = sum(shares.values())
-    if not shares or min(shares.values()) <= 0:
+    if min(shares.values(), default=0.0) <= 0:
         return {}
     return {name: share / total for name, share in shares.items()}
 

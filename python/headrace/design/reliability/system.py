@@ -12,10 +12,10 @@ Approximations, which the figures' notes repeat:
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from headrace.design.catalogue import DiskClass
-from headrace.design.figure import LEAST, MOST, SUM, Figure, Input, combine
+from headrace.design.figure import LEAST, MOST, SUM, Figure, Input, Rule, combine
 from headrace.design.inventory import switches_and_links
 from headrace.design.reliability.engine import ask_again
 from headrace.design.reliability.laws import found_probability, read_error_probability
@@ -107,7 +107,7 @@ def _first_of(means: Sequence[float]) -> float:
     return 1 / rates if rates else math.inf
 
 
-OF_POOLS: Mapping[str, tuple[str, Callable[[Sequence[float]], float]]] = {
+OF_POOLS: Mapping[str, Rule] = {
     "loss-probability": ("1 - product of (1 - that of each zone's servers)", _any),
     "mttdl": ("1 / sum of (1 / that of each zone's servers)", _first_of),
     "nomdl": MOST,

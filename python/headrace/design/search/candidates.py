@@ -5,6 +5,7 @@ a bound excludes is never evaluated. Designs whose simulation is unlikely to mee
 until no other is cheaper than the best one.
 """
 
+import copy
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -132,7 +133,7 @@ class Frontier:
         options: Options,
         demand: Sequence[Demand],
     ) -> None:
-        self._worksheet, self._catalogue, self._options = worksheet, catalogue, options
+        self._worksheet, self._catalogue, self.options = worksheet, catalogue, options
         self._demand = demand
         self._linear = LinearBounds(worksheet, catalogue, options)
         self._first = worksheet.capacity.first_purchase
@@ -168,9 +169,9 @@ class Frontier:
             is_over: Whether the time for it is spent.
         """
         progress = 0
-        for family in _families(self._catalogue, self._options):
+        for family in _families(self._catalogue, self.options):
             work = self._work(family)
-            tried = metadata(family.file_system, self._catalogue, self._options)
+            tried = metadata(family.file_system, self._catalogue, self.options)
             networks = self._catalogue.networks
             missed = self._linear.missed(self._linear.least(family, self._first, self._horizon))
             if missed:
@@ -190,6 +191,19 @@ class Frontier:
             if is_over():
                 return
         self.is_complete = True
+
+    def on_network(self, network: NetworkModel) -> "Frontier":
+        """Return the open designs on a network, which learn with those on others."""
+        part = copy.copy(self)
+        part._heap = [one for one in self._heap if one[2].network is network]
+        heapify(part._heap)
+        part._doubtful = []
+        part._near = defaultdict(list)
+        return part
+
+    def shared_cost(self, network: NetworkModel) -> tuple[float, float]:
+        """Return what several designs on a network pay once: monitoring, and at most a switch."""
+        return self._linear.shared(network)
 
     def lower_bound(self, best: float) -> float:
         """Return the least cost that an open design can have, or `best` if that is less."""
@@ -495,7 +509,7 @@ class Frontier:
 
     def _design(self, entry: Entry) -> Design:
         plain = entry.family.design(entry.nodes, entry.arrays)
-        return complete(plain, entry.network, entry.metadata, self._options)
+        return complete(plain, entry.network, entry.metadata, self.options)
 
     def _candidate(
         self, entry: Entry, *, to_the_end: bool = True, is_idle: bool = False

@@ -133,6 +133,14 @@ class LinearBounds:
             if amounts[at] * factor > limit
         ]
 
+    def shared(self, network: NetworkModel) -> tuple[float, float]:
+        """Return what a second design on a network does not pay again: monitoring, and at most the
+        ports of a switch."""
+        price, watts = network.port_price or 0.0, network.port_power
+        port = Amounts(price, watts, watts, 0.0, self._share * price)
+        ports = Amounts(*(network.switch_ports * amount for amount in port))
+        return self._fixed, self.cost(ports) - self._fixed
+
     def cost(self, amounts: Amounts) -> float:
         """Return the total cost over the years that a design has at least."""
         price, power, upkeep = self._weights

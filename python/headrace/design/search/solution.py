@@ -1,8 +1,10 @@
 """Search a design: enumerate, discard, simulate coarsely, simulate in full, choose."""
 
+import copy
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import msgspec
 
 from headrace import simulate
 from headrace._core import VERSION
+from headrace.design.catalogue import NetworkModel
 from headrace.design.catalogue_file import LoadedCatalogue, load_catalogue
 from headrace.design.evaluate import evaluate, performance_violations
 from headrace.design.evaluation import (
@@ -43,6 +46,7 @@ from headrace.design.search.candidates import (
     loss_of,
     nearness,
 )
+from headrace.design.search.pools import Pools, cheapest_pools, open_pools, zone_groups
 from headrace.design.search.saved_runs import RunStore
 from headrace.design.system import Design
 from headrace.design.worksheet import Worksheet, Zone, with_flows
@@ -55,6 +59,9 @@ BUDGET = 120.0
 """Seconds that a search takes at the most."""
 ENUMERATION = 0.5
 """Part of the budget after which no further designs are enumerated."""
+FIRST, SECOND = 0.6, 0.85
+"""Parts of the budget after which the first and the second of two searches end: for designs with
+equal servers, and for those whose zones have servers of their own."""
 BATCH = 4
 """Designs that are simulated side by side before the next ones are chosen."""
 RANGES = (1.0, 1.25, 1.6, 2.5)
@@ -149,30 +156,119 @@ class Search:
         self._simulated = 0
         self._planned = 0
         self._runs_on: dict[str, bool] = {}
+        self._part = 1.0
+        """Part of the budget that may be spent now."""
+        self._separated: list[str] = []
 
     def run(self) -> Solution:
         """Search, and return the solution."""
         # Files of the worksheet are read first: a wrong one is no fault of a design.
-        demand = self._demand = demands(self._worksheet, self._base)
-        tried = options(self._worksheet, self._choices, everything=self._everything)
-        frontier = Frontier(self._worksheet, self._catalogue, tried, demand)
+        frontier = self._opened()
         deadline = self._began + self._budget
         with ParallelRuns("design", progress=False, deadline=deadline) as runs:
             # Before the designs are enumerated: a damaged file is reported at once.
             store = RunStore(self._directory, lambda cases: run_scenarios(cases, runs))
-            frontier.fill(
-                lambda count: self._tell(f"{count:,} designs enumerated"),
-                lambda: self._is_over(ENUMERATION),
-            )
-            chosen, misses = self._cheapest(frontier, store)
+            self._fill(frontier)
+            pools = self._open_pools(store)
+            # Those that may be cheaper are searched first: their cost limits the others.
+            early = [one for one in pools if one.least < frontier.lower_bound(math.inf)]
+            late = [one for one in pools if one not in early]
+            self._part = FIRST if pools else 1.0
+            confirmed = self._cheapest_pools(early, math.inf, store)
+            self._part = SECOND if early else self._part
+            single, misses = self._cheapest(frontier, store, _least_cost(confirmed))
+            confirmed += [single] if single is not None and _is_confirmed(single) else []
+            self._part = SECOND if pools else 1.0
+            confirmed += self._cheapest_pools(late, _least_cost(confirmed), store)
+            self._part = 1.0
+            chosen = min(confirmed, key=cost_of, default=single)
             nearest = self._nearest(frontier, misses, store) if chosen is None else ()
             designs = [] if chosen is None else self._with_alternatives(chosen, frontier, store)
+            if any(one.design.pools for one in confirmed):
+                designs += [one for one in confirmed if one is not chosen]
+                designs = _front(designs)
         best = math.inf if chosen is None else cost_of(chosen)
         frontier.count_left(best)
-        return self._solution(frontier, tried, designs, nearest, store)
+        return self._solution(frontier, frontier.options, designs, nearest, store)
+
+    def _opened(self) -> Frontier:
+        """Return the designs of the worksheet, of which none is enumerated yet."""
+        self._demand = demands(self._worksheet, self._base)
+        tried = options(self._worksheet, self._choices, everything=self._everything)
+        return Frontier(self._worksheet, self._catalogue, tried, self._demand)
+
+    def _fill(self, frontier: Frontier) -> None:
+        frontier.fill(
+            lambda count: self._tell(f"{count:,} designs enumerated"),
+            lambda: self._is_over(ENUMERATION),
+        )
+
+    def _open_pools(self, store: RunStore) -> list[Pools]:
+        """Return the designs with servers of their own for groups of zones, enumerated."""
+        sheet = self._loaded.worksheet
+        start = partial(self._of_pool, store=store)
+        return [
+            open_pools(sheet, groups, self._catalogue.networks, start)
+            for groups in zone_groups(sheet, self._choices)
+            if not self._is_over(ENUMERATION)
+        ]
+
+    def _cheapest_pools(
+        self, pools: Sequence[Pools], limit: float, store: RunStore
+    ) -> list[Evaluation]:
+        """Return designs with servers of their own for groups of zones that meet everything, each
+        cheaper than a limit and than the one before."""
+        confirmed = []
+        for one in pools:
+            cheaper = cheapest_pools(
+                one, limit, partial(self._of_pool, store=store), self._with_performance
+            )
+            if cheaper is not None:
+                confirmed.append(cheaper)
+                limit = cost_of(cheaper)
+                outcome = "it meets everything"
+            elif one.least >= limit:
+                least = quantity(one.least, "money", self._catalogue.currency)
+                outcome = f"it costs at least {least}, and another design less"
+            else:
+                outcome = "none was confirmed that costs less than another design"
+            self._separated.append(f"servers of their own for zones {one.names}: {outcome}")
+        return confirmed
+
+    def _with_performance(
+        self, design: Design, performance: tuple[ApplicationPerformance, ...]
+    ) -> Evaluation:
+        return evaluate(design, self._worksheet, self._catalogue, performance)
+
+    def _of_pool(
+        self, worksheet: Worksheet, store: RunStore
+    ) -> Callable[[NetworkModel], "_PoolSearch"]:
+        """Return the searches for some zones by network, in the time that is left."""
+        loaded = copy.copy(self._loaded)
+        loaded.worksheet = worksheet
+        search = Search(
+            loaded,
+            self._bought,
+            base=self._base,
+            budget=self._left(),
+            seed=self._seed,
+            everything=self._everything,
+            on_progress=self._on_progress,
+        )
+        frontier = search._opened()
+        search._fill(frontier)
+
+        def on_network(network: NetworkModel) -> _PoolSearch:
+            return _PoolSearch(search, frontier.on_network(network), network, store, self._left)
+
+        return on_network
+
+    def _left(self) -> float:
+        """Return the seconds of the part of the budget that may be spent now."""
+        return self._part * self._budget - (time.monotonic() - self._began)
 
     def _cheapest(
-        self, frontier: Frontier, store: RunStore
+        self, frontier: Frontier, store: RunStore, most: float = math.inf
     ) -> tuple[Evaluation | None, list[Evaluation]]:
         """Return the cheapest design that meets everything, and simulated ones that do not.
 
@@ -184,7 +280,7 @@ class Search:
         misses: list[Evaluation] = []
         limit = math.inf
         wants = bool(self._worksheet.applications)
-        while not self._is_over():
+        while not self._is_over() and frontier.lower_bound(math.inf) < most:
             likely = frontier.take_likely(PAIR, limit, self._is_over) if wants else []
             taken = frontier.take(BATCH, limit, self._is_over, likely)
             if not taken:
@@ -276,8 +372,7 @@ class Search:
             if passed and not self._is_over():
                 full = self._simulate_designs(passed, "full", store)
                 met += [one for one in full if one.is_feasible]
-        met.sort(key=cost_of)
-        return [met[index] for index in front([_objectives(one) for one in met])]
+        return _front(met)
 
     def _nearest(
         self, frontier: Frontier, misses: Sequence[Evaluation], store: RunStore
@@ -367,7 +462,7 @@ class Search:
 
     def _is_over(self, part: float = 1.0) -> bool:
         """Return whether a part of the budget is spent, and remember it for the solution."""
-        if time.monotonic() - self._began < part * self._budget:
+        if time.monotonic() - self._began < part * self._part * self._budget:
             return False
         self._ended_early = True
         return True
@@ -404,11 +499,52 @@ class Search:
             nearest=nearest,
             excluded=tried.excluded,
             lower_bound=bound if math.isfinite(bound) else None,
+            separated=tuple(self._separated),
             unsure=tuple(unsure),
             seed=self._seed,
             version=VERSION,
             seconds=time.monotonic() - self._began,
         )
+
+
+class _PoolSearch:
+    """The search for the servers of some zones, on one network."""
+
+    def __init__(
+        self,
+        search: Search,
+        frontier: Frontier,
+        network: NetworkModel,
+        store: RunStore,
+        time_left: Callable[[], float],
+    ) -> None:
+        self._search, self._frontier, self._store = search, frontier, store
+        self._time_left = time_left
+        self.least = frontier.lower_bound(math.inf)
+        self.shared = frontier.shared_cost(network)
+
+    def cheapest(self, limit: float) -> Evaluation | None:
+        """Return the cheapest design that meets everything and is confirmed, if it may cost less
+        than a limit."""
+        search = self._search
+        search._budget = time.monotonic() - search._began + self._time_left()
+        best = search._cheapest(self._frontier, self._store, limit)[0]
+        return best if best is not None and _is_confirmed(best) else None
+
+
+def _is_confirmed(evaluation: Evaluation) -> bool:
+    """Return whether full simulations show that a design meets everything."""
+    return evaluation.is_feasible and all(one.detail == "full" for one in evaluation.performance)
+
+
+def _least_cost(evaluations: Sequence[Evaluation]) -> float:
+    return min(map(cost_of, evaluations), default=math.inf)
+
+
+def _front(evaluations: Sequence[Evaluation]) -> list[Evaluation]:
+    """Return the designs that no other surpasses, the cheapest first."""
+    met = sorted(evaluations, key=cost_of)
+    return [met[index] for index in front([_objectives(one) for one in met])]
 
 
 def with_distributions(worksheet: Worksheet, choices: Sequence[Choice]) -> Worksheet:
