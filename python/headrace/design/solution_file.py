@@ -64,7 +64,11 @@ def save_solution(solution: Solution, directory: Path) -> list[Path]:
     contents = {FILE: encode_solution(solution) + b"\n"}
     shown = solution.nearest[:1] if solution.chosen is None else solution.front[solution.chosen :]
     if shown and shown[0].performance:
-        contents[SCENARIO] = shown[0].performance[0].scenario.encode()
+        # One for each group of zones with servers of their own.
+        scenarios = dict.fromkeys(one.scenario for one in shown[0].performance)
+        for number, text in enumerate(scenarios, 1):
+            name = SCENARIO if number == 1 else SCENARIO.replace(".", f"-{number}.")
+            contents[name] = text.encode()
     written = []
     for name, content in contents.items():
         with atomic_file(directory / name) as partial:

@@ -148,14 +148,16 @@ def network_svg(design: Design, worksheet: Worksheet) -> str:
         movements.append(links(cables, middle, len(entities)))
         name = numbered(switches - leaves, "spine switch", "spine switches")
         entities.append(_machines("switches", name, texts[:2]))
-    for name, count in hosts(design).items():
-        texts = [f"{count} x {design.node.name}"]
-        if name == "data servers":
-            texts.append(f"each {design.disks_per_node} x {design.disk.name}")
-            if design.shelf is not None and design.shelves_per_node:
-                texts.append(f"in {design.shelves_per_node} x {design.shelf.name}")
-        movements.append(links(count * design.paths, middle, len(entities)))
-        entities.append(_machines("servers", name, texts))
+    for one in design.each_pool:
+        whose = f" of {one.zone_names}" if one.zones else ""
+        for name, count in hosts(one).items():
+            texts = [f"{count} x {one.node.name}"]
+            if name == "data servers":
+                texts.append(f"each {one.disks_per_node} x {one.disk.name}")
+                if one.shelf is not None and one.shelves_per_node:
+                    texts.append(f"in {one.shelves_per_node} x {one.shelf.name}")
+            movements.append(links(count * design.paths, middle, len(entities)))
+            entities.append(_machines("servers", f"{name}{whose}", texts))
     return _svg("network", entities, movements)
 
 

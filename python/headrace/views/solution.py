@@ -11,6 +11,7 @@ from headrace.design.evaluation import (
 )
 from headrace.design.figure import Figure, by_key
 from headrace.design.inventory import parts
+from headrace.design.system import Design
 from headrace.quantities import (
     NOT_KNOWN,
     binary_size,
@@ -53,6 +54,7 @@ def view(solution: Solution, currency: str = "") -> View:
             Note(proof(solution, currency)),
         ]
     blocks.append(_discarded(solution))
+    blocks += [Note(text) for text in solution.separated]
     blocks += [Note(f"not tried: {reason}") for reason in solution.excluded]
     unsure = solution.unsure
     blocks += [Note(f"unsure: {reason}", style="warning") for reason in unsure[:MOST_UNSURE]]
@@ -69,6 +71,11 @@ def proof(solution: Solution, currency: str = "") -> str:
     if total is None:
         return "Prices are missing: costs cannot be compared."
     cost, bound = total.value, solution.lower_bound
+    if solution.front[solution.chosen or 0].design.pools and bound and bound >= cost * (1 - 1e-9):
+        return (
+            "No cheaper design with equal servers for all zones meets everything. The servers of"
+            " each group of zones are the cheapest by themselves."
+        )
     if not bound:
         return "The time ended before all designs were enumerated: a cheaper one may exist."
     if bound >= cost * (1 - 1e-9):
@@ -212,7 +219,13 @@ def _bill(solution: Solution, currency: str) -> Table:
 
 def configuration(chosen: Evaluation) -> Iterator[str]:
     """Yield a line for servers, arrays, file system and network of a design."""
-    design = chosen.design
+    for design in chosen.design.each_pool:
+        if design.zones:
+            yield f"zones {design.zone_names}:"
+        yield from _servers(design)
+
+
+def _servers(design: Design) -> Iterator[str]:
     array = design.array
     shelves = (
         f" and {design.shelves_per_node} x {design.shelf.name}"

@@ -45,7 +45,7 @@ def bill(design: Design, catalogue: Catalogue, costs: Mapping[str, Figure]) -> l
 def _count(part: Part, design: Design) -> Figure:
     formula, inputs = _formula(part, design)
     return Figure(
-        key=f"count-{part.kind}",
+        key=f"count-{part.key}",
         title=f"number of {part.title}",
         value=part.count,
         unit="1",
@@ -57,13 +57,14 @@ def _count(part: Part, design: Design) -> Figure:
 
 def _formula(part: Part, design: Design) -> tuple[str, tuple[Input, ...]]:
     """Return how the number of parts of a kind follows from the design."""
-    nodes = Input("data servers", str(design.nodes), "number of data servers")
-    metadata = Input("metadata servers", str(design.metadata_nodes), SEARCH)
+    pool = design.each_pool[part.pool]
+    nodes = Input("data servers", str(pool.nodes), "number of data servers")
+    metadata = Input("metadata servers", str(pool.metadata_nodes), SEARCH)
     if part.kind == "disk":
-        disks = Input("disks of a server", str(design.disks_per_node), SEARCH)
+        disks = Input("disks of a server", str(pool.disks_per_node), SEARCH)
         return "data servers x disks of a server", (nodes, disks)
     if part.kind == "shelf":
-        shelves = Input("shelves of a server", str(design.shelves_per_node), SEARCH)
+        shelves = Input("shelves of a server", str(pool.shelves_per_node), SEARCH)
         return "data servers x shelves of a server", (nodes, shelves)
     if part.kind == "metadata-disk":
         mirror = Input("disks of a metadata server", str(METADATA_DISKS), "declared: a mirror")
@@ -92,15 +93,15 @@ def _line(part: Part, count: Figure, catalogue: Catalogue, costs: Mapping[str, F
     if part.price is None:
         return Line(part, count, None, None)
     price = Figure(
-        key=f"price-{part.kind}",
+        key=f"price-{part.key}",
         title=f"price of one of the {part.title}",
         value=part.price,
         unit="money",
         formula=f"price of {part.entry}",
         source=f"catalogue {catalogue.name} of {catalogue.date}",
     )
-    amount = costs.get(f"purchase-{part.kind}") or Figure(
-        key=f"purchase-{part.kind}",
+    amount = costs.get(f"purchase-{part.key}") or Figure(
+        key=f"purchase-{part.key}",
         title=part.title,
         value=part.count * part.price,
         unit="money",

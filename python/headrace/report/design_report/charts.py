@@ -9,9 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure as Drawing
 from matplotlib.patches import Rectangle
 
-from headrace.design.figure import Figure
+from headrace.design.capacity import capacity
+from headrace.design.figure import Figure, by_key
 from headrace.design.growth import later_purchases
 from headrace.design.inventory import switches_and_links
+from headrace.design.worksheet import pool_worksheet
 from headrace.quantities import number, numbered
 from headrace.render.style import COLOURS, short
 from headrace.report.design_report.data import DesignData, figures_by_key, total_throughput
@@ -143,23 +145,28 @@ def racks(data: DesignData) -> Iterator[Chart]:
         return
     design, height = data.shown.design, data.worksheet.facility.rack_units
     switches, _ = switches_and_links(design)
-    servers = [_Box("data server", design.node.rack_units, COLOURS[0])]
-    if design.shelf is not None:
-        shelf = _Box("shelf", design.shelf.rack_units, COLOURS[5])
-        servers += [shelf] * design.shelves_per_node
-    others = (
-        ("metadata server", design.metadata_nodes, 3),
-        ("gateway", design.gateways, 4),
-        ("fail-over server", design.fail_over_nodes, 0),
-        ("arbiter", design.arbiters, 0),
-    )
-    common = [
-        _Box(name, design.node.rack_units, COLOURS[colour])
-        for name, count, colour in others
-        for _ in range(count)
-    ]
+    standing: list[list[_Box]] = []
+    common: list[_Box] = []
+    for one in design.each_pool:
+        whose = f" of {one.zone_names}" if one.zones else ""
+        servers = [_Box(f"data server{whose}", one.node.rack_units, COLOURS[0])]
+        if one.shelf is not None:
+            shelf = _Box(f"shelf{whose}", one.shelf.rack_units, COLOURS[5])
+            servers += [shelf] * one.shelves_per_node
+        standing += [servers] * one.nodes
+        others = (
+            ("metadata server", one.metadata_nodes, 3),
+            ("gateway", one.gateways, 4),
+            ("fail-over server", one.fail_over_nodes, 0),
+            ("arbiter", one.arbiters, 0),
+        )
+        common += [
+            _Box(f"{name}{whose}", one.node.rack_units, COLOURS[colour])
+            for name, count, colour in others
+            for _ in range(count)
+        ]
     common += [_Box("switch", design.network.switch_rack_units, COLOURS[2])] * switches
-    filled = _fill([servers] * design.nodes + [[box] for box in common], height, _rack_count(data))
+    filled = _fill(standing + [[box] for box in common], height, _rack_count(data))
     if not filled:
         return
     drawn = filled[:MOST_RACKS]
@@ -254,9 +261,16 @@ def cost(data: DesignData) -> Iterator[Chart]:
     times = np.append(np.arange(0.0, math.ceil(years)), years)
     steps = [(purchase, np.full_like(times, purchase.value))]
     if data.shown is not None and (bought := figures.get("later-purchases")) is not None:
-        usable, need = figures["usable-capacity"].value, data.worksheet.capacity
-        decline = data.catalogue.price_decline
-        later = later_purchases(data.shown.design, usable, need, decline)
+        later = [
+            purchase
+            for one in data.shown.design.each_pool
+            for purchase in later_purchases(
+                one,
+                by_key(capacity(one))["usable-capacity"].value,
+                pool_worksheet(data.worksheet, one.zones).capacity,
+                data.catalogue.price_decline,
+            )
+        ]
         sums = [sum(each.price for each in later if each.year <= at) for at in times]
         steps.append((bought, np.array(sums)))
     drawing = Drawing(figsize=(WIDTH, 3.0), layout="constrained")

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from headrace.design.catalogue import Catalogue
 from headrace.design.evaluation import ApplicationPerformance, Choice, Evaluation, Solution
-from headrace.design.figure import Figure
+from headrace.design.figure import SUM, Figure, combine
 from headrace.design.growth import growth_figures, unit_of
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Worksheet, pool_worksheet
 from headrace.report.design_report.bill import Line, bill
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.performance import performance_figures
@@ -83,10 +83,15 @@ class DesignData:
         """Needs and purchase plans of the shown design over the years."""
         if self.shown is None:
             return ()
-        need = self.worksheet.capacity
+        pools = self.shown.design.each_pool
         try:
-            unit = unit_of(self.shown.design, self.catalogue, self.worksheet)
-            return growth_figures(need, unit)
+            each = []
+            for one in pools:
+                sheet = pool_worksheet(self.worksheet, one.zones)
+                unit = unit_of(one, self.catalogue, sheet)
+                each.append((one.zone_names, growth_figures(sheet.capacity, unit)))
+            keys = [figure.key for figure in each[0][1] if not figure.key.startswith("racks-full")]
+            return each[0][1] if len(pools) == 1 else combine(each, dict.fromkeys(keys, SUM))
         except ValueError:
             # A price is missing, or the growth is absurd for such servers.
             return ()

@@ -6,7 +6,15 @@ from headrace.design.evaluation import Choice
 from headrace.report.design_report.data import UNKNOWN, DesignData
 from headrace.report.design_report.reasons import COLUMNS, Ground, rows
 from headrace.report.design_report.words import WHOLE, aspect, configuration, values, zone_name
-from headrace.report.document.content import Block, Facts, Paragraph, Section, Table, Text
+from headrace.report.document.content import (
+    Block,
+    Facts,
+    Paragraph,
+    Section,
+    Table,
+    Text,
+    foreign,
+)
 
 OPERATION = (
     "burn-in",
@@ -28,8 +36,10 @@ def section(data: DesignData) -> Section:
         return Section("design", "Design", [Paragraph("There is no design to describe.")])
     pictures = (data.pictures.get(name) for name in ("racks", "network"))
     blocks: list[Block] = [picture for picture in pictures if picture is not None]
-    blocks.append(Paragraph("Configuration", "heading"))
-    blocks.append(Facts(list(configuration(data.shown.design))))
+    for one in data.shown.design.each_pool:
+        whose = f" of {foreign(one.zone_names, 80)}" if one.zones else ""
+        blocks.append(Paragraph(f"Configuration{whose}", "heading"))
+        blocks.append(Facts(list(configuration(one))))
     blocks += _zones(data)
     return Section("design", "Design", blocks)
 

@@ -131,8 +131,12 @@ def answer(data: DesignData, concern: Concern) -> Text:
     if concern == "reliability":
         years = numbered(data.worksheet.recovery.loss_years, "year")
         return [
-            f"{redundancy(design).capitalize()}. {array(design.array)[0].upper()}"
-            f"{array(design.array)[1:]}. Data is lost with probability ",
+            *(
+                f"{redundancy(one).capitalize()}. {array(one.array)[0].upper()}"
+                f"{array(one.array)[1:]}. "
+                for one in design.each_pool
+            ),
+            "Data is lost with probability ",
             *parts(data.value("loss-probability")),
             f" in {years} (recovery.loss_years).",
         ]

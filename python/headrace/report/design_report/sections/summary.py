@@ -95,14 +95,16 @@ def _lead(data: DesignData) -> Text:
     bought = [line for line in lines if line.part.kind not in PORTS]
     for at, line in enumerate(bought):
         text += [" and " if at == len(bought) - 1 else ", "] if at else []
-        title = line.part.title
+        title, of_zones, zones = line.part.title.partition(" of ")
         noun = "shelf" if title == "shelves" else title.removesuffix("s")
         # The entry begins with the kind: "disk nearline-4tb".
         entry = foreign(line.part.entry.partition(" ")[2], 60)
-        text.append(f"{numbered(line.part.count, noun, title)} ({entry})")
+        whose = foreign(of_zones + zones, 60)
+        text.append(f"{numbered(line.part.count, noun, title)}{whose} ({entry})")
         text.append(data.notes.reference(SHOWN, line.count))
-    system = FILE_SYSTEMS.get(design.file_system, design.file_system)
-    text.append(f", under {system} over {foreign(design.network.name, 60)}")
+    pools = dict.fromkeys(one.file_system for one in design.each_pool)
+    systems = " and ".join(FILE_SYSTEMS.get(name, name) for name in pools)
+    text.append(f", under {systems} over {foreign(design.network.name, 60)}")
     if data.is_feasible and "purchase" in data.figures:
         text += [", for ", *data.value("purchase")]
     return [*text, "."]
@@ -134,7 +136,7 @@ def _bill(data: DesignData) -> Table:
             UNKNOWN if figure is None else data.notes.value(SHOWN, figure)
             for figure in (line.count, line.price, line.amount)
         ]
-        rows.append([line.part.title, foreign(line.part.entry, 120), *cells])
+        rows.append([foreign(line.part.title, 120), foreign(line.part.entry, 120), *cells])
     for key in ("purchase", "priced-parts"):
         if key in data.figures:
             rows.append([data.figures[key].title, "", "", "", data.value(key)])
@@ -227,8 +229,11 @@ def _uncertain(data: DesignData, checked: Sequence[Requirement]) -> Iterator[Tex
     total = data.figures.get("total-cost")
     if total is not None and total.note:
         yield f"Total cost: {foreign(total.note)}."
-    design = data.shown.design
-    entries = (design.disk, design.node, design.network, design.shelf, design.metadata_disk)
+    entries = [
+        entry
+        for one in data.shown.design.each_pool
+        for entry in (one.disk, one.node, one.network, one.shelf, one.metadata_disk)
+    ]
     bought = {line.part.entry.partition(" ")[2] for line in data.lines}
     declared = dict.fromkeys(
         entry.name

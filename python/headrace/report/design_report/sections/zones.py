@@ -16,7 +16,7 @@ def section(data: DesignData) -> Section:
                 "The worksheet defines no zone. All data has the policies of the whole system."
             )
         )
-    tables = _zones(sheet) + _data(sheet) + _flows(sheet)
+    tables = _zones(data) + _data(sheet) + _flows(sheet)
     diagram = data.pictures.get("data-flow")
     if diagram is None:
         blocks += tables
@@ -28,7 +28,9 @@ def section(data: DesignData) -> Section:
     return Section("zones", "Data zones and flow", blocks)
 
 
-def _zones(sheet: Worksheet) -> list[Block]:
+def _zones(data: DesignData) -> list[Block]:
+    pools = data.shown.design.each_pool if data.shown is not None else ()
+    disks = {name: foreign(one.disk.name, 80) for one in pools for name in one.zones}
     rows: list[list[Text]] = [
         [
             foreign(zone.name, 80),
@@ -40,13 +42,14 @@ def _zones(sheet: Worksheet) -> list[Block]:
             UNKNOWN if zone.lifetime is None else quantity(zone.lifetime, "s"),
             foreign(zone.manager, 80) or UNKNOWN,
             foreign(zone.removal, 160) or UNKNOWN,
+            *([disks[zone.name]] if disks else []),
         ]
-        for zone in sheet.zones
+        for zone in data.worksheet.zones
     ]
     columns = ["Zone", "Throughput", "Distribution", "Copies", "Share", "Backup", "Lifetime"]
-    columns += ["Manager", "Removal"]
+    columns += ["Manager", "Removal", *(["Disks"] if disks else [])]
     title = "Policies of the zones (worksheet, zones)"
-    return [Table(title, columns, "lllrrwrww", rows)] if rows else []
+    return [Table(title, columns, "lllrrwrwww"[: len(columns)], rows)] if rows else []
 
 
 def _data(sheet: Worksheet) -> list[Block]:
