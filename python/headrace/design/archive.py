@@ -1,16 +1,33 @@
 """Cost of an archive over years: an erasure code over servers, tape, or an object store.
 
+`alternatives` compares them with the disks of a design, for each zone of a worksheet that is an
+archive. Such a zone needs little throughput, and has large or medium files that are no databases.
+
 Not modelled: interest, staff, the room, a tape's wear, and the time to fetch a cartridge. Neither
 are migration to a new generation and the price of reading from an object store.
 """
 
 import math
+from collections.abc import Iterator
 
 import msgspec
 
-from headrace.design.catalogue import FLEETS
-from headrace.design.figure import Figure, Input
+from headrace.design.catalogue import FLEETS, Catalogue
+from headrace.design.cost import cost
+from headrace.design.enumeration import horizon_capacity
+from headrace.design.evaluation import ArchiveAlternative, Evaluation, Violation
+from headrace.design.figure import Figure, Input, by_key
+from headrace.design.options import CODES
 from headrace.design.system import Code
+from headrace.design.worksheet import (
+    Application,
+    Worksheet,
+    Zone,
+    pool_worksheet,
+    requirement_path,
+    with_flows,
+    zone_shares,
+)
 from headrace.quantities import HOURS_A_MONTH, number, quantity, size
 
 DEFINITION = "definition"
@@ -47,6 +64,21 @@ class Tape(msgspec.Struct, frozen=True, kw_only=True):
     drive_price: float
     library_price: float
     copies: int = 2
+
+
+TAPE = Tape(cartridge=18e12, cartridge_price=90, drives=2, drive_price=4500, library_price=9000)
+"""A small library with drives of LTO-9 (declared prices: orders of magnitude in euros)."""
+TAPE_RATE = 300e6
+"""Bytes a second of a drive: LTO-9 of half height, manual of the IBM TS2290."""
+TAPE_FIRST_BYTE = 81.0
+"""Seconds until a cartridge is ready and at an average place: 16 s and 65 s, the same manual. The
+robot and the wait for a drive are not in it."""
+OBJECT_PRICE = 4.0
+"""Price of a terabyte and month in an object store (declared: archive classes that need no
+restore)."""
+OBJECT_FIRST_BYTE = 0.2
+"""Seconds until an object store answers: Amazon S3 User Guide, "Best practices design patterns",
+100 to 200 ms."""
 
 
 def archive(
@@ -192,3 +224,165 @@ def _figure(
         },
         Figure,
     )
+
+
+def alternatives(
+    worksheet: Worksheet, catalogue: Catalogue, chosen: Evaluation | None = None
+) -> tuple[ArchiveAlternative, ...]:
+    """Return what can hold the data of each zone that is an archive, with its cost and limits.
+
+    All hold what the zone needs after the years of the worksheet.
+
+    Args:
+        worksheet: The requirements.
+        catalogue: Servers, disks and networks of the erasure code.
+        chosen: The design whose disks are compared, with its cost.
+    """
+    shares = zone_shares(worksheet)
+    listed: list[ArchiveAlternative] = []
+    for zone in worksheet.zones:
+        if zone.name not in shares or not _is_archive(zone, worksheet):
+            continue
+        sheet = with_flows(pool_worksheet(worksheet, (zone.name,)))
+        if chosen is not None:
+            listed += _disks(zone.name, shares[zone.name], chosen, worksheet, catalogue)
+        listed += _code(zone.name, sheet, catalogue)
+        listed += [_tape_of(zone, sheet), _store_of(zone.name, sheet)]
+    return tuple(listed)
+
+
+def _is_archive(zone: Zone, worksheet: Worksheet) -> bool:
+    classes = [datum.data_class for datum in worksheet.data if datum.zone == zone.name]
+    return (
+        zone.throughput == "low"
+        and bool(classes)
+        and all(
+            name.startswith(("large-", "medium-")) and not name.endswith("-database")
+            for name in classes
+        )
+    )
+
+
+def _disks(
+    zone: str, share: float, chosen: Evaluation, worksheet: Worksheet, catalogue: Catalogue
+) -> Iterator[ArchiveAlternative]:
+    """Yield the disks of the design: servers of the zone's own, or the zone's part of all."""
+    own = next((one for one in chosen.design.each_pool if one.zones == (zone,)), None)
+    figures = chosen.cost
+    if own is not None:
+        figures = cost(own, catalogue, pool_worksheet(worksheet, own.zones))
+    total = by_key(figures).get("total-cost")
+    if total is None:
+        return
+    part = 1.0 if own is not None else share
+    figure = _figure(
+        "disk-total", "total of the disks of the design", total.value * part,
+        "total of the zone's servers, with a switch" if own is not None
+        else "total of the design x share of the zone",
+        Input("total", number(total.value), "figure: total"),
+        Input("share", f"{part:g}", "worksheet: zone.share"),
+    )  # fmt: skip
+    yield ArchiveAlternative(zone=zone, name="disks of the design", figures=(figure,))
+
+
+def _code(zone: str, sheet: Worksheet, catalogue: Catalogue) -> Iterator[ArchiveAlternative]:
+    """Yield the cheapest erasure code over servers with nearline disks, if prices are known."""
+    ports = [network.price for network in catalogue.networks if network.price is not None]
+    priced = [
+        archive(
+            horizon_capacity(sheet),
+            sheet.capacity.years,
+            Servers(
+                code=code,
+                disks=node.slots,
+                disk_capacity=disk.capacity,
+                disk_price=disk.price,
+                node_price=node.price + min(ports),
+                watts=node.power,
+                disk_watts=disk.power,
+                electricity=sheet.budget.electricity or 0.0,
+            ),
+        )
+        for code in CODES
+        for node in catalogue.nodes
+        for disk in catalogue.disks
+        if disk.disk_class == "nearline" and node.takes(disk) and ports
+        if node.price is not None and disk.price is not None
+    ]
+    if priced:
+        yield ArchiveAlternative(
+            zone=zone,
+            name="erasure code over servers",
+            figures=min(priced, key=lambda figures: figures[-1].value),
+            limits=("small writes update every part of a stripe", "no simulation shows its rate"),
+        )
+
+
+def _tape_of(zone: Zone, sheet: Worksheet) -> ArchiveAlternative:
+    """Return a library with the drives that the zone's applications keep busy."""
+    copies = max(TAPE.copies, zone.copies or 1)
+    moved = sum(
+        (one.throughput or 0.0) * (share + (1 - share) * copies)
+        for one in sheet.applications
+        for share in (0.5 if one.read_share is None else one.read_share,)
+    )
+    drives = max(TAPE.drives, math.ceil(moved / TAPE_RATE))
+    tape = msgspec.structs.replace(TAPE, drives=drives, copies=copies)
+    return ArchiveAlternative(
+        zone=zone.name,
+        name="tape",
+        figures=archive(horizon_capacity(sheet), sheet.capacity.years, tape=tape),
+        first_byte=TAPE_FIRST_BYTE,
+        limits=(
+            "no POSIX access: files come back to disks first",
+            "no random access: each place is a wait",
+            f"{quantity(TAPE_RATE, 'B/s')} for a stream",
+        ),
+        violations=tuple(_waits(sheet, TAPE_FIRST_BYTE, has_places=False)),
+    )
+
+
+def _store_of(zone: str, sheet: Worksheet) -> ArchiveAlternative:
+    figures = archive(horizon_capacity(sheet), sheet.capacity.years, object_price=OBJECT_PRICE)
+    return ArchiveAlternative(
+        zone=zone,
+        name="object store",
+        figures=figures,
+        first_byte=OBJECT_FIRST_BYTE,
+        limits=(
+            "no POSIX access: HTTP, or a gateway in front",
+            "reading is billed by the byte",
+            "no faster than the link of the site",
+        ),
+        violations=tuple(_waits(sheet, OBJECT_FIRST_BYTE, has_places=True)),
+    )
+
+
+def _waits(sheet: Worksheet, first_byte: float, *, has_places: bool) -> Iterator[Violation]:
+    """Yield the requirements of applications that a time to the first byte misses.
+
+    Args:
+        sheet: The requirements of the zone.
+        first_byte: Seconds.
+        has_places: Whether each call can read another place without waiting for a cartridge.
+    """
+
+    def missed(one: Application, figure: str, goal: str) -> Violation:
+        got = quantity(first_byte, "s")
+        return Violation(
+            requirement_path(sheet, one.name, figure),
+            goal,
+            got,
+            f"{one.name} waits {got} for a first byte; {goal} is accepted.",
+        )
+
+    for one in sheet.applications:
+        for figure, most in (("latency", one.latency), ("latency_p99", one.latency_p99)):
+            if most is not None and most < first_byte:
+                yield missed(one, figure, f"at most {quantity(most, 's')}")
+        if not has_places and (one.operations or one.pattern == "random"):
+            rate = one.operations or (one.throughput or 0.0) / (one.transfer or 1e6)
+            if rate * first_byte > 1:
+                yield missed(one, "operations", f"{number(rate)} calls a second")
+        if one.latency_matters and first_byte > 1:
+            yield missed(one, "latency_matters", "no such wait, as its latency matters,")

@@ -124,6 +124,22 @@ class Choice(msgspec.Struct, frozen=True):
     """Answers that are missing, with what they cost in certainty."""
 
 
+class ArchiveAlternative(msgspec.Struct, frozen=True, kw_only=True):
+    """A place for the data of an archive's zone beside the disks of a design."""
+
+    zone: str
+    name: str
+    """The disks of the design, an erasure code over servers, tape, or an object store."""
+    figures: tuple[Figure, ...]
+    """Its cost over the years of the worksheet; the last one is the total."""
+    first_byte: float | None = None
+    """Seconds until a read gets its first byte; none: as the simulation shows."""
+    limits: tuple[str, ...] = ()
+    """Things that it cannot do."""
+    violations: tuple[Violation, ...] = ()
+    """Requirements of the zone's applications that it misses."""
+
+
 class Solution(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of a search."""
 
@@ -147,6 +163,8 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
     lower_bound: float | None = None
     """Least cost of any design that may meet everything: 0 if not all were enumerated, none if no
     design can meet everything."""
+    archives: tuple[ArchiveAlternative, ...] = ()
+    """Alternatives to disks for the zones that are archives."""
     separated: tuple[str, ...] = ()
     """Groups of zones that were given servers of their own, with the outcome."""
     unsure: tuple[str, ...] = ()

@@ -103,8 +103,9 @@ def combine(
             value=compute([figures[key].value for figures in keyed]),
             formula=words,
             inputs=tuple(
-                Input(f"{first.title} of {zones}", quantity(one.value, one.unit), "figure")
-                for (zones, _), one in zip(pools, (figures[key] for figures in keyed), strict=True)
+                Input(name, quantity(one.value, one.unit), f"figure: {name}")
+                for (zones, _), figures in zip(pools, keyed, strict=True)
+                for name, one in ((f"{first.title} of {zones}", figures[key]),)
             ),
             source="definition",
             standard_error=None,
@@ -115,12 +116,23 @@ def combine(
     ]
     parts = [
         msgspec.structs.replace(
-            one, key=pool_key(f"{one.key}-of", place), title=f"{one.title} of {zones}"
+            one,
+            key=pool_key(f"{one.key}-of", place),
+            title=f"{one.title} of {zones}",
+            inputs=tuple(_of_zones(each, zones, titles) for each in one.inputs),
         )
         for place, (zones, figures) in enumerate(pools)
+        for titles in ({figure.title for figure in figures},)
         for one in figures
     ]
     return (*whole, *parts)
+
+
+def _of_zones(given: Input, zones: str, titles: set[str]) -> Input:
+    """Return an input of a pool's figure: another figure of the pool has the zones in its title."""
+    if not given.source.startswith("figure: ") and given.source not in titles:
+        return given
+    return msgspec.structs.replace(given, source=f"{given.source} of {zones}")
 
 
 def pool_key(key: str, place: int) -> str:

@@ -324,6 +324,8 @@ def zone_shares(worksheet: Worksheet) -> dict[str, float]:
 
     Zones without a share have what the others leave, by the sizes of their data.
     """
+    if len(worksheet.zones) == 1:
+        return {worksheet.zones[0].name: 1.0}
     known = {zone.name: zone.share for zone in worksheet.zones if zone.share is not None}
     sizes = {
         zone.name: [datum.size or 0.0 for datum in worksheet.data if datum.zone == zone.name]

@@ -53,6 +53,7 @@ def view(solution: Solution, currency: str = "") -> View:
             _bill(solution, currency),
             Note(proof(solution, currency)),
         ]
+    blocks += _archives(solution, currency)
     blocks.append(_discarded(solution))
     blocks += [Note(text) for text in solution.separated]
     blocks += [Note(f"not tried: {reason}") for reason in solution.excluded]
@@ -249,6 +250,35 @@ def _servers(design: Design) -> Iterator[str]:
         f" {design.gateways}, fail-over servers: {design.fail_over_nodes}, adapters of a server:"
         f" {design.paths}"
     )
+
+
+def _archives(solution: Solution, currency: str) -> Iterator[Block]:
+    """Yield the alternatives of archives, and what each cannot do."""
+    archives = solution.archives
+    if not archives:
+        return
+    rows = [
+        (
+            one.zone,
+            one.name,
+            _value(one.figures[-1], currency),
+            NOT_KNOWN if one.first_byte is None else quantity(one.first_byte, "s"),
+            ", ".join(missed.field for missed in one.violations) or "nothing",
+        )
+        for one in archives
+    ]
+    headings = ("zone", "place", "cost", "first byte after", "misses")
+    caption = (
+        "cost: over the years of the worksheet, for the need at their end; prices of tape and"
+        " object store are declared: `headrace design archive` takes your own"
+    )
+    yield Table.of_rows("Archives", headings, rows, 2, caption=caption)
+    told = dict.fromkeys(
+        f"{one.name}: {text}"
+        for one in archives
+        for text in (*one.limits, *(missed.message for missed in one.violations))
+    )
+    yield from (Note(text) for text in told)
 
 
 def _discarded(solution: Solution) -> Table:

@@ -47,12 +47,12 @@ class Archive(msgspec.Struct, frozen=True, kw_only=True):
     electricity: A[float, PRICE, Help("Price of a kilowatt-hour.", least=0, example=0.2)] = 0.0
     cartridge: A[
         float, SIZE, Help("Capacity of a cartridge; LTO-9 has 18 TB.", example="18 TB")
-    ] = 18e12
+    ] = archive.TAPE.cartridge
     cartridge_price: A[float | None, PRICE, Help("Price of a cartridge.", least=0, example=90)] = (
         None
     )
-    tape_copies: A[int, Help("Copies on tape.", least=1, example=2)] = 2
-    drives: A[int, Help("Tape drives.", least=1, example=2)] = 2
+    tape_copies: A[int, Help("Copies on tape.", least=1, example=2)] = archive.TAPE.copies
+    drives: A[int, Help("Tape drives.", least=1, example=2)] = archive.TAPE.drives
     drive_price: A[float, PRICE, Help("Price of a tape drive.", least=0, example=4500)] = 0.0
     library_price: A[float, PRICE, Help("Price of a tape library.", least=0, example=9000)] = 0.0
     object_price: A[

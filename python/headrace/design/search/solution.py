@@ -12,6 +12,7 @@ import msgspec
 
 from headrace import simulate
 from headrace._core import VERSION
+from headrace.design.archive import alternatives
 from headrace.design.catalogue import NetworkModel
 from headrace.design.catalogue_file import LoadedCatalogue, load_catalogue
 from headrace.design.evaluate import evaluate, performance_violations
@@ -499,6 +500,9 @@ class Search:
             nearest=nearest,
             excluded=tried.excluded,
             lower_bound=bound if math.isfinite(bound) else None,
+            archives=alternatives(
+                self._loaded.worksheet, self._catalogue, feasible[0] if feasible else None
+            ),
             separated=tuple(self._separated),
             unsure=tuple(unsure),
             seed=self._seed,

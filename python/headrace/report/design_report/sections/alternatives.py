@@ -1,6 +1,7 @@
 """The other designs, and what was rejected and why."""
 
 from headrace.design.evaluation import Evaluation
+from headrace.quantities import quantity
 from headrace.report.design_report import reasons
 from headrace.report.design_report.data import UNKNOWN, DesignData, figures_by_key
 from headrace.report.design_report.performance import performance_figures
@@ -32,7 +33,7 @@ def section(data: DesignData) -> Section:
     blocks: list[Block] = [_introduction(data)]
     if "front" in data.pictures:
         blocks.append(data.pictures["front"])
-    blocks += _front(data) + _misses(data) + _discarded(data) + _rejected(data)
+    blocks += _front(data) + _archives(data) + _misses(data) + _discarded(data) + _rejected(data)
     return Section("alternatives", "Alternatives", blocks)
 
 
@@ -101,6 +102,29 @@ def _misses(data: DesignData) -> list[Block]:
     ]
     columns = ["", "Field of the worksheet", "Wanted", "Got", "Message"]
     return [Table("Requirements that are missed", columns, "llrrw", lines)] if lines else []
+
+
+def _archives(data: DesignData) -> list[Block]:
+    """Return what else can hold the data of archives."""
+    lines: list[list[Text]] = []
+    for one in data.solution.archives:
+        group = f"archive {one.zone} {one.name}"
+        data.notes.add_figures(group, one.figures, prefix=f"Zone {foreign(one.zone, 60)}, ")
+        cannot = (*one.limits, *(missed.message for missed in one.violations))
+        lines.append(
+            [
+                foreign(one.zone, 60),
+                one.name,
+                data.notes.value(group, one.figures[-1]),
+                UNKNOWN if one.first_byte is None else quantity(one.first_byte, "s"),
+                foreign("; ".join(cannot), 400) or UNKNOWN,
+                ", ".join(foreign(missed.field, 80) for missed in one.violations) or "none",
+            ]
+        )
+    columns = ["Zone", "Place", "Cost", "First byte after", "Cannot", "Missed"]
+    note = "Over the years of the worksheet, for the need at their end. Prices of tape and object"
+    note += " store are declared."
+    return [Table("Places for archives", columns, "llrrww", lines, note=note)] if lines else []
 
 
 def _discarded(data: DesignData) -> list[Block]:
