@@ -239,6 +239,8 @@ def alternatives(
         chosen: The design whose disks are compared, with its cost.
     """
     shares = zone_shares(worksheet)
+    networks = catalogue.networks if chosen is None else [chosen.design.network]
+    port = min((one.price for one in networks if one.price is not None), default=None)
     listed: list[ArchiveAlternative] = []
     for zone in worksheet.zones:
         if zone.name not in shares or not _is_archive(zone, worksheet):
@@ -246,7 +248,7 @@ def alternatives(
         sheet = with_flows(pool_worksheet(worksheet, (zone.name,)))
         if chosen is not None:
             listed += _disks(zone.name, shares[zone.name], chosen, worksheet, catalogue)
-        listed += _code(zone.name, sheet, catalogue)
+        listed += _code(zone.name, sheet, catalogue, port)
         listed += [_tape_of(zone, sheet), _store_of(zone.name, sheet)]
     return tuple(listed)
 
@@ -285,9 +287,10 @@ def _disks(
     yield ArchiveAlternative(zone=zone, name="disks of the design", figures=(figure,))
 
 
-def _code(zone: str, sheet: Worksheet, catalogue: Catalogue) -> Iterator[ArchiveAlternative]:
+def _code(
+    zone: str, sheet: Worksheet, catalogue: Catalogue, port: float | None
+) -> Iterator[ArchiveAlternative]:
     """Yield the cheapest erasure code over servers with nearline disks, if prices are known."""
-    ports = [network.price for network in catalogue.networks if network.price is not None]
     priced = [
         archive(
             horizon_capacity(sheet),
@@ -297,7 +300,7 @@ def _code(zone: str, sheet: Worksheet, catalogue: Catalogue) -> Iterator[Archive
                 disks=node.slots,
                 disk_capacity=disk.capacity,
                 disk_price=disk.price,
-                node_price=node.price + min(ports),
+                node_price=node.price + port,
                 watts=node.power,
                 disk_watts=disk.power,
                 electricity=sheet.budget.electricity or 0.0,
@@ -306,8 +309,8 @@ def _code(zone: str, sheet: Worksheet, catalogue: Catalogue) -> Iterator[Archive
         for code in CODES
         for node in catalogue.nodes
         for disk in catalogue.disks
-        if disk.disk_class == "nearline" and node.takes(disk) and ports
-        if node.price is not None and disk.price is not None
+        if disk.disk_class == "nearline" and node.takes(disk)
+        if node.price is not None and disk.price is not None and port is not None
     ]
     if priced:
         yield ArchiveAlternative(
