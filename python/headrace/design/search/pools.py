@@ -4,8 +4,8 @@ Zones whose recommendations or answers differ are separated. Zones that one appl
 stay together. Each group is searched by itself, with its part of the capacity and its applications,
 for each network of the catalogue. The limits of the worksheet hold for the sum.
 
-Not considered: two kinds of disks in one server, metadata servers that groups share, and the part
-of a client's card that another group's traffic takes.
+Not considered: two kinds of disks in one server, metadata servers that groups share, and clients'
+cards under the traffic of several groups.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -65,7 +65,7 @@ Start: TypeAlias = Callable[[Worksheet], Callable[[NetworkModel], PoolSearch]]
 def zone_groups(worksheet: Worksheet, choices: Sequence[Choice]) -> list[tuple[Zones, ...]]:
     """Return the ways to give zones servers of their own; none if zones are alike.
 
-    Zones are told apart by the recommended class of disks and the copies, and then also by the
+    Zones are separated by the recommended class of disks and the copies, and then also by the
     throughput. The share of each zone must be known, and the zones of each application.
     """
     if not zone_shares(worksheet) or any(not one.zones for one in worksheet.applications):
@@ -120,8 +120,8 @@ def cheapest_pools(
 ) -> Evaluation | None:
     """Return the cheapest design with servers of their own for each group of zones, if any.
 
-    If the cheapest servers of all groups exceed a limit of the whole system together, each group
-    is searched once more with a part of the limit, in proportion to what it used.
+    The cheapest servers of all groups may exceed a limit of the whole system together. Then each
+    group is searched once more, with a part of the limit in proportion to what it used.
 
     Args:
         pools: The enumerated designs.
