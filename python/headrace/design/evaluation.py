@@ -161,8 +161,8 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
     excluded: tuple[str, ...] = ()
     """Values that were not tried, each with the reason."""
     lower_bound: float | None = None
-    """Least cost of any design that may meet everything: 0 if not all were enumerated, none if no
-    design can meet everything."""
+    """Least cost of any design with equal servers for all zones that may meet everything: 0 if not
+    all were enumerated, none if no such design can."""
     archives: tuple[ArchiveAlternative, ...] = ()
     """Alternatives to disks for the zones that are archives."""
     separated: tuple[str, ...] = ()

@@ -231,8 +231,10 @@ class Search:
             elif one.least >= limit:
                 least = quantity(one.least, "money", self._catalogue.currency)
                 outcome = f"it costs at least {least}, and another design less"
+            elif self._is_over():
+                outcome = "the time ended before one was confirmed"
             else:
-                outcome = "none was confirmed that costs less than another design"
+                outcome = "none meets everything and costs less than another design"
             self._separated.append(f"servers of their own for zones {one.names}: {outcome}")
         return confirmed
 
