@@ -19,7 +19,7 @@ from headrace.design.evaluate import evaluate
 from headrace.design.evaluation import Evaluation, Solution
 from headrace.design.figure import by_key
 from headrace.design.options import options
-from headrace.design.performance import simulation
+from headrace.design.performance import performance, scenario, simulation
 from headrace.design.performance.simulation import Effort
 from headrace.design.recommendation import recommend
 from headrace.design.search import solve
@@ -250,6 +250,17 @@ def test_each_application_is_simulated_on_the_disks_of_its_zone(
     assert cost_of(best) < min(
         (cost_of(one) for one in solved[0].front if not one.design.pools), default=math.inf
     )
+
+
+def test_a_design_is_simulated_pool_by_pool(solved: tuple[Solution, Path]) -> None:
+    """Of the raw worksheet and of the one whose flows are applications alike."""
+    best, worksheet = solved[0].front[0], loaded().worksheet
+    names = [one.application for one in best.performance]
+    for sheet in (worksheet, with_flows(worksheet)):
+        reached = performance(best.design, sheet, detail="coarse")
+        assert [one.application for one in reached] == names
+    with pytest.raises(ValueError, match="one group of zones"):
+        scenario(best.design, worksheet)
 
 
 def test_the_configuration_names_the_disks_of_each_zone(solved: tuple[Solution, Path]) -> None:

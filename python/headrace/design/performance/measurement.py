@@ -21,7 +21,7 @@ from headrace.design.performance.simulation import (
 )
 from headrace.design.performance.workloads import ApplicationLoad
 from headrace.design.system import Design
-from headrace.design.worksheet import Worksheet
+from headrace.design.worksheet import Worksheet, pool_worksheet, with_flows
 from headrace.simulate import ParallelRuns
 
 Simulate: TypeAlias = Callable[[Sequence[DesignScenario]], list["Simulated | Exception"]]
@@ -225,6 +225,8 @@ def performance(
 ) -> tuple[ApplicationPerformance, ...]:
     """Simulate a design with all applications of a worksheet at once.
 
+    Zones with servers of their own have a simulation each.
+
     Args:
         design: The system.
         worksheet: Applications and clients.
@@ -241,6 +243,18 @@ def performance(
         OSError: A profile or trace cannot be read.
         RunError: The simulation fails.
     """
+    if design.pools:
+        return tuple(
+            part
+            for one in design.each_pool
+            for part in performance(
+                one,
+                with_flows(pool_worksheet(worksheet, one.zones)),
+                detail=detail,
+                directory=directory,
+                seed=seed,
+            )
+        )
     with ParallelRuns("design", progress=False) as runs:
         results = performances_of(
             [design],

@@ -139,6 +139,8 @@ def scenario(
             "the worksheet has no application: expected [[application]], so that something can be"
             " simulated"
         )
+    if design.pools:
+        raise ValueError(f"{design.name}: expected the servers of one group of zones")
     effort = EFFORTS[detail]
     warm_up, measured = effort.warm_up * part, effort.measured * part
     text = ScenarioText()
