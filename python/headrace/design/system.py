@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from headrace.design.catalogue import DiskModel, NetworkModel, NodeModel, ShelfModel
+from headrace.quantities import numbered
 
 FileSystem = Literal["lustre", "pvfs2", "glusterfs", "hdfs", "nfs"]
 """Presets of parallel and network file systems."""
@@ -117,11 +118,18 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
         """A name that says what it is: `lustre 4x 2U12 12x 4 TB raid6 10GbE`."""
         if self.pools:
             return " + ".join(f"{one.zone_names}: {one.name}" for one in self.each_pool)
-        copies = f" {self.copies} copies" if self.copies > 1 else ""
+        over_nodes = f" {self.redundancy}" if self.code or self.copies > 1 else ""
         return (
             f"{self.file_system} {self.nodes}x {self.node.name} {self.disks_per_node}x "
-            f"{self.disk.name} {self.array.kind}{copies} {self.network.name}"
+            f"{self.disk.name} {self.array.kind}{over_nodes} {self.network.name}"
         )
+
+    @property
+    def redundancy(self) -> str:
+        """What keeps the data when a server is lost, in words."""
+        if self.code is not None:
+            return f"code {self.code.data} + {self.code.parity}"
+        return numbered(self.copies, "copy", "copies")
 
 
 def join_pools(pools: Sequence[tuple[tuple[str, ...], Design]]) -> Design:

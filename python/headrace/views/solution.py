@@ -240,8 +240,7 @@ def _servers(design: Design) -> Iterator[str]:
     )
     yield (
         f"{design.arrays_per_node} x {array.kind} of {numbered(array.disks, 'disk')} in each server"
-        f" ({array.data} + {array.parity} in a group), {numbered(design.copies, 'copy', 'copies')}"
-        " over servers"
+        f" ({array.data} + {array.parity} in a group), {design.redundancy} over servers"
     )
     stripes = f", stripes of {binary_size(design.stripe)}" * (design.distribution == "striped")
     yield f"{design.file_system}, {design.distribution}{stripes}"

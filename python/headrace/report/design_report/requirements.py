@@ -216,9 +216,8 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
     code = design.code
     goal = data.worksheet.recovery.survives_node
     violation = _take(violations, "recovery.survives_node")
-    got = f"yes: {design.copies} copies" if design.copies > 1 else "no: one copy"
-    if code is not None:
-        got = f"yes: code of {code.data} + {code.parity} servers"
+    is_single = code is None and design.copies == 1
+    got = "no: one copy" if is_single else f"yes: {design.redundancy}"
     missed = violation is not None or (goal and got.startswith("no"))
     yield Requirement(
         "Data survives the loss of a server",
@@ -241,7 +240,7 @@ def _yes_or_no(data: DesignData, violations: list[Violation]) -> Iterator[Requir
             f"Zone {foreign(zone.name, 60)}: copies",
             f"zone.{foreign(zone.name, 60)}.copies",
             str(zone.copies),
-            str(design.copies),
+            design.redundancy,
             "missed" if missed else "met",
             None,
             "" if violation is None else foreign(violation.message),
