@@ -1,8 +1,8 @@
 //! The result of IO500: rates of its phases, and the score.
 //!
 //! A scenario whose workloads have the four presets, in turn, has this result. A rate is bytes or
-//! files over the time from the first request of all processes to the end of the last (IO500
-//! 02091cf, src/phase_ior.c, phase_mdtest.c). Bandwidth is in GiB/s, and the score is the
+//! files over the time of a phase of all processes (IO500 02091cf, src/phase_ior.c,
+//! phase_mdtest.c). Bandwidth is in GiB/s, and the score is the
 //! geometric mean of the geometric means of both groups (src/main.c).
 //!
 //! Not modelled: the names in ior's and mdtest's own directories, which `find` lists too.

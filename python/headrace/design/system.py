@@ -126,7 +126,7 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def redundancy(self) -> str:
-        """What keeps the data when a server is lost, in words."""
+        """Copies or the code over servers, in words."""
         if self.code is not None:
             return f"code {self.code.data} + {self.code.parity}"
         return numbered(self.copies, "copy", "copies")

@@ -1,5 +1,5 @@
-//! Copies from server to server: a server stores a write, and forwards it to the next server with a
-//! copy (`replication.by = "chain"`), or the first server to all others ("primary").
+//! Copies from server to server. With `replication.by = "chain"` a server stores a write, and
+//! forwards it to the next server with a copy. With "primary" the first forwards it to all others.
 //!
 //! ```text
 //!   received ─▶ [take in] ─ own part ─▶ jobs        served ─▶ [give back]
