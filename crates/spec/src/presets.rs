@@ -17,83 +17,43 @@ struct Preset {
     text: &'static str,
 }
 
-const PRESETS: [Preset; 19] = [
-    Preset {
-        name: "ideal",
-        text: include_str!("presets/ideal.toml"),
-    },
-    Preset {
-        name: "pvfs",
-        text: include_str!("presets/pvfs.toml"),
-    },
-    Preset {
-        name: "pvfs2",
-        text: include_str!("presets/pvfs2.toml"),
-    },
-    Preset {
-        name: "lustre",
-        text: include_str!("presets/lustre.toml"),
-    },
-    Preset {
-        name: "lustre-2.15",
-        text: include_str!("presets/lustre-2.15.toml"),
-    },
-    Preset {
-        name: "glusterfs",
-        text: include_str!("presets/glusterfs.toml"),
-    },
-    Preset {
-        name: "hdfs",
-        text: include_str!("presets/hdfs.toml"),
-    },
-    Preset {
-        name: "nfs",
-        text: include_str!("presets/nfs.toml"),
-    },
-    Preset {
-        name: "cifs",
-        text: include_str!("presets/cifs.toml"),
-    },
-    Preset {
-        name: "mpfs",
-        text: include_str!("presets/mpfs.toml"),
-    },
-    Preset {
-        name: "ext2",
-        text: include_str!("presets/ext2.toml"),
-    },
-    Preset {
-        name: "ext3",
-        text: include_str!("presets/ext3.toml"),
-    },
-    Preset {
-        name: "ext4",
-        text: include_str!("presets/ext4.toml"),
-    },
-    Preset {
-        name: "xfs",
-        text: include_str!("presets/xfs.toml"),
-    },
-    Preset {
-        name: "ldiskfs",
-        text: include_str!("presets/ldiskfs.toml"),
-    },
-    Preset {
-        name: "zfs",
-        text: include_str!("presets/zfs.toml"),
-    },
-    Preset {
-        name: "poweredge-1850",
-        text: include_str!("presets/poweredge-1850.toml"),
-    },
-    Preset {
-        name: "atlantis",
-        text: include_str!("presets/atlantis.toml"),
-    },
-    Preset {
-        name: MEASURED,
-        text: include_str!("presets/measured.toml"),
-    },
+/// A preset of the folder `presets`, by the name of its file.
+macro_rules! preset {
+    ($name:literal) => {
+        Preset {
+            name: $name,
+            text: include_str!(concat!("presets/", $name, ".toml")),
+        }
+    };
+}
+
+const PRESETS: [Preset; 26] = [
+    preset!("ideal"),
+    preset!("pvfs"),
+    preset!("pvfs2"),
+    preset!("lustre"),
+    preset!("lustre-2.15"),
+    preset!("glusterfs"),
+    preset!("hdfs"),
+    preset!("cephfs"),
+    preset!("beegfs"),
+    preset!("daos"),
+    preset!("spectrum-scale"),
+    preset!("wekafs"),
+    preset!("vast"),
+    preset!("s3-gateway"),
+    preset!("nfs"),
+    preset!("cifs"),
+    preset!("mpfs"),
+    preset!("ext2"),
+    preset!("ext3"),
+    preset!("ext4"),
+    preset!("xfs"),
+    preset!("ldiskfs"),
+    preset!("zfs"),
+    preset!("poweredge-1850"),
+    preset!("atlantis"),
+    preset!("measured"),
 ];
 
 /// The preset of a scenario that names none.

@@ -185,7 +185,7 @@ mod tests {
             "[machine]\nmemory = { size = \"1 GiB\" }\n\
              device = { kind = \"simple\", read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n"
         } else {
-            "[clients]\ncount = 1\n[servers]\ncount = 3\n\
+            "[clients]\ncount = 1\n[servers]\ncount = 4\n\
              device = { read_rate = \"1 GB/s\", write_rate = \"1 GB/s\" }\n\
              [network]\nbandwidth = \"1 Gbit/s\"\nlatency = \"1 ms\"\n[layout]\nunit = \"1 MiB\"\n"
         };
@@ -198,9 +198,9 @@ mod tests {
             assert!(description.len() > 10);
             for system in presets::all() {
                 let text = scenario(system, name);
-                // Some write files again, which HDFS does not let them.
+                // Some write files again, which these do not allow.
                 let sets: &[String] = match system {
-                    "hdfs" => &["metadata.write_once=false".to_owned()],
+                    "hdfs" | "s3-gateway" => &["metadata.write_once=false".to_owned()],
                     _ => &[],
                 };
                 // Its components have units of their own.

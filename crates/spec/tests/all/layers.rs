@@ -297,7 +297,8 @@ fn every_preset_value_has_a_source_and_none_is_optional() {
                 load(&format!("system = {name:?}\n{small}"), &[])
             }
             "ideal" | "pvfs" | "pvfs2" | "lustre" | "glusterfs" | "hdfs" | "nfs" | "cifs"
-            | "mpfs" => {
+            | "mpfs" | "cephfs" | "beegfs" | "daos" | "spectrum-scale" | "wekafs" | "vast"
+            | "s3-gateway" => {
                 let system = format!("system={name}");
                 load(
                     FILE,
