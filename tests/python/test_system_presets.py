@@ -131,8 +131,19 @@ def test_wekafs_spreads_names_over_its_servers() -> None:
     assert seconds(four) < seconds(one) / 2
 
 
+def test_wekafs_caches_no_file_that_two_clients_write() -> None:
+    layout = '[layout]\nunit = "1 MiB"\n'
+    opened = INTERLEAVED.replace(', "sync"', "") + "opens = true\n"
+    shared = run("wekafs", opened, clients=2, layout=layout)
+    own = run("wekafs", opened.replace("shared", "file-per-process"), clients=2, layout=layout)
+    # A close stores what the caches have.
+    assert shared.servers["written_bytes"].sum() == own.servers["written_bytes"].sum() == 32 << 20
+    latency = [it.document["latency"]["write"]["mean"] for it in (shared, own)]
+    assert latency[0] > 2 * latency[1]
+
+
 def test_wekafs_needs_the_piece_of_a_file_that_is_not_published() -> None:
-    with pytest.raises(hr.ScenarioError, match=r'"unit" in \[layout\]'):
+    with pytest.raises(hr.ScenarioError, match=r"\[layout\]"):
         run("wekafs", WRITE)
 
 
