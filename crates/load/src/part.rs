@@ -117,10 +117,11 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns the expected content of the files, if reads are verified.
+    /// Returns the content of the files, if it matters.
     pub fn content(&self, scenario: &Scenario) -> Option<Content> {
-        let verify = self.workload.io.verify;
-        verify.then(|| Content::new(self.number, scenario.run.seed))
+        let io = &self.workload.io;
+        let matters = io.verify || io.compressible > 0.0 || io.duplicates > 0.0;
+        matters.then(|| Content::new(self.number, scenario.run.seed, io))
     }
 
     /// Makes the directories of files, and those that names are made in.

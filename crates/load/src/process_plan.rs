@@ -31,7 +31,7 @@ pub struct Plan {
     pub base: String,
     /// Options of opening and accessing files.
     pub io: InputOutput,
-    /// Expected content of the files, if reads are verified.
+    /// Content of the files, if it matters.
     pub content: Option<Content>,
     /// Bytes of its largest transfer.
     pub largest: usize,

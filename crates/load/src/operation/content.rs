@@ -1,23 +1,55 @@
-//! Content of files whose reads are verified.
+//! Content of files whose reads are verified, or whose data is to compress or to repeat.
+
+use headrace_spec::InputOutput;
+
+/// Bytes of the blocks that storage compares, and compresses.
+const BLOCK: u64 = 4096;
+
+/// Words of a block.
+const WORDS: u64 = BLOCK / 8;
 
 /// Bytes that depend on file and offset only, so that all writers write the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     key: u64,
+    /// Words at the end of each block that are zero.
+    zeros: u64,
+    /// Blocks whose hash is below it are the same.
+    same_below: u64,
+    /// True if reads are compared with it.
+    is_verified: bool,
 }
 
 impl Content {
     /// Creates the state for a workload's files.
     #[must_use]
-    pub fn new(workload: usize, seed: u64) -> Content {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "shares from 0 to 1 of small numbers, and of all hashes, which saturates"
+    )]
+    pub fn new(workload: usize, seed: u64, io: &InputOutput) -> Content {
         Content {
             key: seed ^ ((workload as u64) << 48),
+            zeros: (io.compressible * WORDS as f64).round() as u64,
+            same_below: (io.duplicates * u64::MAX as f64) as u64,
+            is_verified: io.verify,
         }
     }
 
     /// Eight bytes at a multiple of eight.
     fn word(self, file: u32, place: u64) -> [u8; 8] {
-        mixed(place ^ mixed(self.key ^ u64::from(file))).to_le_bytes()
+        let (block, within) = (place / WORDS, place % WORDS);
+        if within >= WORDS - self.zeros {
+            return [0; 8];
+        }
+        let of_file = mixed(self.key ^ u64::from(file));
+        let is_same = self.same_below > 0 && mixed(!block ^ of_file) < self.same_below;
+        let drawn = match is_same {
+            true => mixed(within ^ self.key),
+            false => mixed(place ^ of_file),
+        };
+        drawn.to_le_bytes()
     }
 
     /// The parts of a range that lie in one word each: the place in the range, the word
@@ -52,6 +84,9 @@ impl Content {
     /// # Errors
     /// The first byte that is another.
     pub fn check(self, file: u32, offset: u64, bytes: &[u8]) -> Result<(), String> {
+        if !self.is_verified {
+            return Ok(());
+        }
         let size = bytes.len();
         for (start, word, skipped) in self.words(file, offset, size) {
             let end = (start + 8 - skipped).min(size);
@@ -88,6 +123,34 @@ fn mixed(number: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn content_of(workload: usize, io: &str) -> Content {
+        let text = format!("[[workload]]\nblock = \"1 MiB\"\nio = {{ {io} }}\n");
+        let loaded = headrace_spec::load_measured(&text, std::path::Path::new("c.toml"), &[]);
+        Content::new(workload, 7, &loaded.expect("good").scenario.workload[0].io)
+    }
+
+    /// 4,096 blocks: a half of each is zeros, and a quarter of them are the same in all files.
+    #[test]
+    fn blocks_compress_and_repeat_in_the_shares_that_are_asked_for() {
+        let content = content_of(0, "compressible = 0.5, duplicates = 0.25");
+        let mut blocks: HashMap<Vec<u8>, u32> = HashMap::new();
+        for file in 0..2 {
+            let mut bytes = vec![1; 2048 * BLOCK as usize];
+            content.fill(file, 0, &mut bytes);
+            for block in bytes.chunks(BLOCK as usize) {
+                let zeros = block.iter().rev().take_while(|it| **it == 0).count();
+                assert!(zeros.abs_diff(2048) < 4, "{zeros}");
+                *blocks.entry(block.to_vec()).or_default() += 1;
+            }
+        }
+        let most = blocks.values().max().copied().unwrap_or(0);
+        // Five standard deviations of a binomial distribution: 5 * (4096 * 3 / 16)^0.5.
+        assert!(most.abs_diff(1024) < 139, "{most}");
+        assert_eq!(blocks.len() as u32, 4096 - most + 1);
+        assert!(content.check(0, 0, &[1]).is_ok(), "reads are not looked at");
+    }
 
     proptest! {
         #[test]
@@ -96,7 +159,7 @@ mod tests {
             size in 0..5000_usize,
             wrong in any::<prop::sample::Index>(),
         ) {
-            let content = Content::new(1, 7);
+            let content = content_of(1, "verify = true");
             let mut whole = vec![0; 10_000];
             content.fill(3, 1000, &mut whole);
             let mut part = vec![0; size];
@@ -116,7 +179,7 @@ mod tests {
     #[test]
     fn other_files_and_places_have_other_bytes() {
         let words = |workload, file| {
-            let content = Content::new(workload, 7);
+            let content = content_of(workload, "verify = true");
             (0..1000).map(move |place| content.word(file, place))
         };
         let mut all: Vec<_> = words(0, 0).chain(words(0, 1)).chain(words(1, 0)).collect();

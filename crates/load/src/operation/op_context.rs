@@ -39,7 +39,7 @@ pub struct OpContext {
     pub stream_buffer: usize,
     /// Buffer for reads and writes from.
     pub buffer: Buffer,
-    /// Expected content of files, if reads are verified.
+    /// Content of the files, if it matters.
     pub content: Option<Content>,
     /// Bytes of a call of the C library, where those of a bufferful are asked for as one.
     pub short_call: Option<usize>,

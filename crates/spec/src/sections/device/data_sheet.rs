@@ -52,6 +52,10 @@ pub(crate) fn complete(drive: &mut Table) -> Result<(), Error> {
     let Some(mut sheet) = drive.get(NAME).and_then(Node::table).cloned() else {
         return Ok(());
     };
+    // Explanations print the section without any figure.
+    if sheet.entries.is_empty() {
+        return Ok(());
+    }
     let class = syntax::read(OF_THE_CLASS, &Layer::Preset(NAME))?;
     if let Some(usual) = class.find(NAME) {
         add_all(&mut sheet, usual, "");

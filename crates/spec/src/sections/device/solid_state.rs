@@ -15,7 +15,7 @@ section! {
         /// A drive of the catalogue, which gives the values omitted here.
         model: Option<String> as Option<SolidStateModel> = optional("everything is given here"),
         /// The figures of its data sheet, from which the fields follow that are omitted here.
-        data_sheet: Option<DataSheet> = optional("nothing follows from one"),
+        data_sheet: DataSheet = section(),
         /// Bytes it offers; addresses beyond count round.
         capacity: Bytes = required("480 GB") aka ["size"],
         /// Channels between controller and flash.

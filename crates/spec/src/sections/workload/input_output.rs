@@ -4,7 +4,7 @@ use super::IoPriority;
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Scenario, volume_exists};
-use crate::values::{Bytes, choice};
+use crate::values::{Bytes, Portion, choice};
 
 choice! {
     /// By which calls a process reads and writes.
@@ -52,6 +52,13 @@ section! {
         /// If true, a measurement compares read with written data, outside of the timing. A
         /// simulation moves no content, and takes no notice.
         verify: bool = default(false, "what is read is not looked at"),
+        /// Part of each block of 4 KiB that a measurement writes as zeros: storage that compresses
+        /// saves about as much. A simulation takes no notice.
+        compressible: f64 as Portion = default(0.0, "data that does not compress") aka ["compression", "buffer_compress_percentage"],
+        /// Part of the blocks of 4 KiB that a measurement writes with the same data, on which
+        /// storage that removes duplicates saves. Without this, `compressible` and `verify`, a
+        /// process writes the same bytes in each call. A simulation takes no notice.
+        duplicates: f64 as Portion = default(0.0, "no block is written twice") aka ["dedupe", "dedupe_percentage"],
         /// If true, a measurement reads into and writes from huge pages (MADV_HUGEPAGE), if the
         /// kernel grants some. A direct transfer then is one piece of memory, otherwise up to one
         /// for each page; a virtual disk takes longer for many. A simulation takes each transfer

@@ -143,7 +143,7 @@ prop_compose! {
 prop_compose! {
     fn solid_state()(
         model in select(vec![None, Some("850-PRO-512GB".to_owned())]),
-        data_sheet in prop::option::of(data_sheet()),
+        data_sheet in data_sheet(),
         [channels, dies, pages_per_block, units] in [1..64_u32, 1..64, 1..4000, 1..16],
         [blocks, extra, unit] in [1..1000_u64, 0..1_000_000, 1..100_000],
         [read_time, program_time, erase_time, overhead] in [seconds(), seconds(), seconds(), seconds()],

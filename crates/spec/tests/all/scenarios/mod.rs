@@ -542,6 +542,8 @@ fn workload(groups: Vec<String>, stops: bool) -> BoxedStrategy<Workload> {
                 pointers_cached: false,
                 made_by: Bytes(1 << 20),
                 verify: false,
+                compressible: 0.0,
+                duplicates: 0.0,
                 huge_pages: false,
                 volume: None,
             },
