@@ -7,6 +7,7 @@ import argparse
 import csv
 import json
 import math
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -26,8 +27,18 @@ class Description:
         self.row = {name: row.get(name, "") for name in columns}
 
     def number(self, name: str) -> float | None:
-        """Return a column as a number; None if it is not known."""
-        return float(self.row[name]) if self.row[name] else None
+        """Return a column as a number; None if it is not known. Raises ValueError."""
+        text = self.row[name].strip()
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not 0 <= value < math.inf:
+            row = next(iter(self.row.values()))
+            raise ValueError(f"{row}: {name} = {text!r}: expected a number of at least 0")
+        return value
 
     def product(self, *names: str) -> float | None:
         """Return the product of columns; None if one is not known."""
@@ -43,7 +54,11 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Published]:
         missing = [name for name in columns if name not in (reader.fieldnames or ())]
         if missing:
             raise ValueError(f"{path}: expected the columns {', '.join(missing)}")
-        yield from reader
+        for row in reader:
+            if None in row:
+                first = row[columns[0]]
+                raise ValueError(f"{path}: {first}: more cells than columns")
+            yield row
 
 
 def _with(
@@ -73,6 +88,8 @@ def print_predictions(
         )
     parser.add_argument("--json", action="store_true", help="print a JSON list")
     options = parser.parse_args(arguments)
+    # A reader that has enough, as head has, is no error.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         known = None if given is None else options.given
         if given is not None and known is not None:

@@ -11,7 +11,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -325,6 +325,9 @@ def predict(row: Published) -> Prediction:
     for phase in PHASES:
         if phase not in phases:
             phases[phase] = _by_clients(system, phase)
+    if not system.number("client_nodes"):
+        unknown = "unknown: client_nodes, taken as 1"
+        phases = {name: replace(phase, limited_by=unknown) for name, phase in phases.items()}
     part = f"1/{system.divisor} of clients and servers" if system.divisor > 1 else "all"
     return Prediction(system.row["submission"], part, {name: phases[name] for name in PHASES})
 

@@ -80,6 +80,7 @@ SHOWN_FIGURES = {
     "accelerators": ShownFigure("accelerators", 1.0, ""),
     "au": ShownFigure("accelerator utilisation", 100.0, "%"),
     "samples": ShownFigure("samples/s", 1.0, "1/s"),
+    "score": ShownFigure("IO500 score", 1.0, ""),
 }
 """Figures of a run by name."""
 

@@ -58,6 +58,14 @@ def test_the_example_has_the_result_of_io500() -> None:
     assert ends == sorted(ends)
 
 
+def test_a_sweep_has_the_score_of_each_point() -> None:
+    sets = {f"workload.{number}.stonewall": "2 ms" for number in range(4)}
+    scenario = hr.load(EXAMPLE, sets)
+    points = hr.sweep(scenario, {"clients.count": [1, 2]}, progress=False).points
+    alone = hr.run(scenario.with_({"clients.count": 2})).document["io500"]["score"]
+    assert points["io500_score"].to_list()[1] == pytest.approx(alone)
+
+
 def test_a_scenario_without_all_four_has_none() -> None:
     text = EXAMPLE.read_text().rpartition("[[workload]]")[0]
     assert "io500" not in hr.run(hr.load(text)).document
@@ -84,6 +92,14 @@ def test_the_benchmark_has_the_same_result(tmp_path: Path) -> None:
     assert phases[2, 0, "write"]["bytes"] == phases[2, 2, "read"]["bytes"]
     for place in [(2, "stat"), (3, "unlink")]:
         assert phases[(1, *place)]["count"] == phases[1, 0, "create"]["count"]
+
+
+def test_its_csv_has_a_row_for_each_phase(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    (tmp_path / "there").mkdir()
+    bench(str(tmp_path / "there"), *SMALL, "-o", str(tmp_path / "r.json"), "--csv", str(rows))
+    names = [line.partition(",")[0] for line in rows.read_text().splitlines()]
+    assert [name for name in names if name in PHASES] == PHASES
 
 
 def test_too_little_work_is_said(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Values of parameters that are texts with units, and the errors that name them."""
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -102,6 +103,8 @@ def span(
     def parse(text: str) -> float:
         try:
             time = float(text) * unit
+            if not math.isfinite(time):
+                raise ValueError
         except ValueError:
             time = _core.parse_seconds(text)
         if not least <= time <= most:

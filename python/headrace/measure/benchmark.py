@@ -226,7 +226,7 @@ def measure_in(
         counters=means,
         direct=_is_direct(loaded),
         free=free,
-        early=ended_early(loaded, engine.phases or []),
+        early=ended_early(loaded, engine),
     )
     warnings = conditions(run)
     if not directory.is_there():

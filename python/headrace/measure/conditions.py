@@ -9,7 +9,7 @@ import psutil
 from headrace._core import Loaded
 from headrace.io500 import Phase
 from headrace.measure.calls import NULL
-from headrace.measure.report import CounterMeans, OperationFigures, ResultWarning
+from headrace.measure.report import CounterMeans, EngineReport, OperationFigures, ResultWarning
 from headrace.quantities import size
 
 STEAL = 0.02
@@ -181,8 +181,11 @@ def _stonewall_not_reached(measured: Measured) -> str | None:
     )
 
 
-def ended_early(loaded: Loaded, phases: Sequence[Phase]) -> list[int]:
-    """Return the numbers of workloads of which a writing phase ended before its stonewall."""
+def ended_early(loaded: Loaded, report: EngineReport) -> list[int]:
+    """Return the numbers of workloads of which a writing phase ended before its stonewall, in a run
+    that was not ended itself."""
+    if report.stop.reason != "workload":
+        return []
     seconds = {path: value for path, _, value, _ in loaded.quantities()}
 
     def is_early(phase: Phase) -> bool:
@@ -190,7 +193,7 @@ def ended_early(loaded: Loaded, phases: Sequence[Phase]) -> list[int]:
         lasted = phase.to_s - phase.from_s
         return phase.operation in ("write", "create") and lasted < NEARLY * stonewall
 
-    return sorted({int(one.workload) for one in phases if is_early(one)})
+    return sorted({int(one.workload) for one in report.phases or () if is_early(one)})
 
 
 CHECKS: dict[str, Callable[[Measured], str | None]] = {

@@ -143,7 +143,7 @@ def _merge(
         hosts=hosts,
         warnings=[],
     )
-    early = ended_early(loaded, engine.phases or [])
+    early = ended_early(loaded, engine)
     views = {
         of_it[0].rank: Measured(
             calls=calls,

@@ -18,7 +18,7 @@ COST = "cost"
 """Name of the cost, which comes from prices."""
 UNITS = {
     **dict.fromkeys(("throughput", "synced_writes"), "B/s"),
-    **dict.fromkeys(("operations", "accelerators", "samples", COST), ""),
+    **dict.fromkeys(("operations", "accelerators", "samples", "score", COST), ""),
     "au": "%",
 }
 """Units of figures; all others are times."""

@@ -160,6 +160,8 @@ class TrialRuns:
                 why = "no operation has ended"
                 if missing[0] in ("au", "accelerators", "samples"):
                     why = 'expected a workload of kind "training"'
+                elif missing[0] == "score":
+                    why = "expected the four workloads of IO500, in turn"
                 candidate.error = f"the run has no {missing[0]}: {why}"
             candidate.by_replication[replication] = named
 

@@ -47,6 +47,7 @@ FIGURES = {
     "accelerators": "accelerators",
     "au": "au",
     "samples": "samples_per_s",
+    "score": "io500_score",
 }
 """Figures of a run by name, and their columns."""
 PERCENTILES = ("p50", "p95", "p99", "max")
@@ -93,6 +94,7 @@ class SavedRun(RunKey, frozen=True, kw_only=True):
     accelerators: float | None = None
     au: float | None = None
     samples: float | None = None
+    score: float | None = None
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -446,6 +448,7 @@ def values(figures: Figures) -> dict[str, float | None]:
         "accelerators": figures.accelerators,
         "au": figures.au,
         "samples": figures.samples,
+        "score": figures.score,
     }
 
 

@@ -9,6 +9,7 @@ import msgspec
 from headrace import __version__, _core
 from headrace._core import Loaded, RunError, ScenarioError, TraceError, replication_seed
 from headrace.document_io import as_sets
+from headrace.io500 import Io500
 from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.schedulers import check_trust, placements, python_classes, schedulers
@@ -75,6 +76,8 @@ class Figures(msgspec.Struct, frozen=True):
     """Share of the time in which they compute, as DLIO counts it: the least of all trainings."""
     samples: float | None = None
     """Samples a second that all trainings together take."""
+    score: float | None = None
+    """Score of IO500; None of other workloads."""
 
 
 class Details(msgspec.Struct, frozen=True):
@@ -120,6 +123,7 @@ class Report(msgspec.Struct):
     latency: dict[str, Latency]
     synced_writes: _SyncedWrites | None = None
     trainings: list[Training] = []
+    io500: Io500 | None = None
 
 
 class TaskMaker:
@@ -251,4 +255,5 @@ def figures(report: Report, warm_up_s: float) -> Figures:
         accelerators=sum(one.accelerators for one in trainings) if trainings else None,
         au=min((one for one in every if one is not None), default=None),
         samples=sum(one for one in samples if one is not None) if any(samples) else None,
+        score=None if report.io500 is None else report.io500.score,
     )

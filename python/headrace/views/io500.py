@@ -3,7 +3,7 @@
 from headrace.io500 import Io500
 from headrace.quantities import figure
 from headrace.render import units
-from headrace.render.blocks import Block, Column, Note, Table
+from headrace.render.blocks import Block, Column, Note, Record, Table
 
 
 def tables(result: Io500 | None) -> list[Block]:
@@ -27,6 +27,15 @@ def main_figures(result: Io500) -> dict[str, str]:
         "IO500 bandwidth": f"{figure(result.bandwidth)} GiB/s",
         "IO500 metadata": f"{figure(result.metadata)} kIOPS",
     }
+
+
+def records(result: Io500 | None) -> list[Record]:
+    """Return a row of a CSV file for each phase."""
+    phases = {} if result is None else result.phases
+    return [
+        {"operation": name, "rate": one.rate, "unit": one.unit, "seconds": one.seconds}
+        for name, one in phases.items()
+    ]
 
 
 def score(result: Io500) -> str:

@@ -90,7 +90,9 @@ def view(
         *figures(result),
         Note("\n" + ENDS[result.stop.reason]),
         *left_out_line(result.left_out),
-        Records([*records(result), *training.records(result.trainings)]),
+        Records(
+            [*records(result), *training.records(result.trainings), *io500.records(result.io500)]
+        ),
     ]
 
 

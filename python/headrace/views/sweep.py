@@ -32,7 +32,7 @@ AXIS_UNITS = {
     "s": (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)),
 }
 """Units of the axis of a field, and their sizes, the largest first."""
-CHARTED = ("au", "synced_writes", "throughput", "operations", "latency_p95")
+CHARTED = ("au", "score", "synced_writes", "throughput", "operations", "latency_p95")
 """Figures that are drawn if none is chosen."""
 SOBOL = {
     "S1 (alone)": "s1",
@@ -102,6 +102,8 @@ def _table(sweep: Sweep) -> Table:
     if "au" in points.columns and not sweep.points["au"].is_null().all():
         add("AU %", "au", units.SHARE)
         add("samples/s", "samples_per_s", units.FIGURE)
+    if "io500_score" in points.columns and not sweep.points["io500_score"].is_null().all():
+        add("IO500 score", "io500_score", units.FIGURE)
     column = "synced_writes_bytes_per_s"
     if column in points.columns and not sweep.points[column].is_null().all():
         add("write and sync MB/s", column, units.THROUGHPUT)

@@ -407,7 +407,7 @@ class Search:
         return tuple(missing[rank] for rank in sorted(missing)[:MOST_NEAREST])
 
     def _rank(self, evaluation: Evaluation) -> tuple[Rank, str]:
-        """Return how near a design is, with its name. Equal ones differ in nothing that is shown."""
+        """Return how near a design is, with its name: equal ones look alike."""
         return nearness(evaluation, self._worksheet), evaluation.design.name
 
     def _simulate_designs(
