@@ -297,7 +297,7 @@ def _code(
             sheet.capacity.years,
             Servers(
                 code=code,
-                disks=node.slots,
+                disks=disks,
                 disk_capacity=disk.capacity,
                 disk_price=disk.price,
                 node_price=node.price + port,
@@ -311,6 +311,7 @@ def _code(
         for disk in catalogue.disks
         if disk.disk_class == "nearline" and node.takes(disk)
         if node.price is not None and disk.price is not None and port is not None
+        for disks in range(1, node.slots + 1)
     ]
     if priced:
         yield ArchiveAlternative(
