@@ -47,7 +47,7 @@ def test_an_example_and_a_catalogue_are_written(headrace: Command, tmp_path: Pat
     assert tomllib.loads(file.read_text())["capacity"]["usable"] == "20 TB"
     none = headrace("design", "init", tmp_path / "x.toml", "--example", "farm")
     assert none.returncode == 2
-    assert none.stderr == "no example is called 'farm': expected hpc, lab, video\n"
+    assert none.stderr == "no example is called 'farm': expected hpc, lab, training, video\n"
     both = headrace("design", "init", tmp_path / "x.toml", "--example", "lab", "--for-catalogue")
     assert both.returncode == 2
     assert not (tmp_path / "x.toml").exists()

@@ -62,9 +62,15 @@ pub struct Io500Phase {
     pub seconds: f64,
 }
 
-/// Returns the result; None if a phase is missing or took no time.
+/// Returns the result; None if a phase is missing, took no time, or came in another order.
 #[must_use]
 pub fn io500(scenario: &Scenario, phases: &[PhaseReport]) -> Option<Io500Report> {
+    let turns = ROWS.iter().map(|row| turns(scenario, row));
+    let turns: Vec<Vec<u32>> = turns.collect::<Option<_>>()?;
+    let follow = |pair: &[Vec<u32>]| pair[0].last() < pair[1].first();
+    if !turns.windows(2).all(follow) {
+        return None;
+    }
     let all = ROWS.iter();
     let all = all.map(|row| Some((row.0, phase(scenario, phases, row)?)));
     let all: IndexMap<&'static str, Io500Phase> = all.collect::<Option<_>>()?;
@@ -82,13 +88,31 @@ pub fn io500(scenario: &Scenario, phases: &[PhaseReport]) -> Option<Io500Report>
     })
 }
 
+/// Returns the turns of the phases of a row.
+fn turns(scenario: &Scenario, row: &Row) -> Option<Vec<u32>> {
+    let &(_, presets, numbers, _) = row;
+    let mut all = Vec::new();
+    for &preset in presets {
+        let workload = &scenario.workload[workload_of(scenario, preset)?];
+        let turns = workload.turns.as_ref()?;
+        for &number in numbers {
+            all.push(*turns.get(number as usize)?);
+        }
+    }
+    Some(all)
+}
+
+/// Returns the number of the workload that has a preset, in turn.
+fn workload_of(scenario: &Scenario, preset: &str) -> Option<usize> {
+    let mut workloads = scenario.workload.iter();
+    workloads.position(|it| it.preset.as_deref() == Some(preset) && it.turns.is_some())
+}
+
 fn phase(scenario: &Scenario, phases: &[PhaseReport], row: &Row) -> Option<Io500Phase> {
     let &(_, presets, numbers, operation) = row;
     let (mut seconds, mut count, mut bytes) = (0.0, 0, 0);
     for &preset in presets {
-        let of_preset = |it: &&headrace_spec::Workload| it.preset.as_deref() == Some(preset);
-        let mut workloads = scenario.workload.iter();
-        let workload = workloads.position(|it| of_preset(&it) && it.turns.is_some())?;
+        let workload = workload_of(scenario, preset)?;
         let own = || phases.iter().filter(move |it| it.workload == workload);
         let timed = || own().filter(|it| numbers.contains(&it.phase));
         let from = timed().map(|it| it.from_s).reduce(f64::min)?;
@@ -169,6 +193,11 @@ mod tests {
         );
         assert!((result.score - 2.0).abs() < 1e-12);
         assert_eq!(result.phases[4].seconds, 4.0);
+        let mut shuffled = scenario.clone();
+        for others in [vec![2, 2, 7], vec![1, 1, 99]] {
+            shuffled.workload[0].turns = Some(others);
+            assert!(io500(&shuffled, &phases).is_none());
+        }
         phases.retain(|it| it.operation != "unlink");
         assert!(io500(&scenario, &phases).is_none());
     }
