@@ -100,7 +100,7 @@ def test_daos_writes_a_shared_file_without_messages_for_locks() -> None:
 def test_daos_caches_nothing() -> None:
     once = run("daos", WRITE)
     again = run("daos", WRITE + "repeat = 2\n")
-    written = [float(it.servers["written_bytes"].sum()) for it in (once, again)]
+    written = [float(result.servers["written_bytes"].sum()) for result in (once, again)]
     assert written == [DATA, 2 * DATA]
 
 
@@ -138,7 +138,7 @@ def test_wekafs_caches_no_file_that_two_clients_write() -> None:
     own = run("wekafs", opened.replace("shared", "file-per-process"), clients=2, layout=layout)
     # A close stores what the caches have.
     assert shared.servers["written_bytes"].sum() == own.servers["written_bytes"].sum() == 32 << 20
-    latency = [it.document["latency"]["write"]["mean"] for it in (shared, own)]
+    latency = [result.document["latency"]["write"]["mean"] for result in (shared, own)]
     assert latency[0] > 2 * latency[1]
 
 

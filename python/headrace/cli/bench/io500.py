@@ -1,5 +1,6 @@
 """`headrace bench io500`."""
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated as A
 
-from headrace._core import Loaded
+from headrace._core import Loaded, parse_bytes
 from headrace.cli.bench.documents import Csv
 from headrace.cli.bench.options import RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
@@ -22,12 +23,8 @@ PARTS = {"ior-easy": 0.6, "ior-hard": 0.2, "mdtest-easy": 0.05, "mdtest-hard": 0
 """Parts of the allowed space that the four benchmarks may fill before their stonewall."""
 NAME_BYTES = 8192
 """Space that is reckoned for a file of mdtest: a block of data, and one for its name."""
-HARD_BYTES = 47008
-"""A segment of ior-hard."""
 MOST_FILES = 1_000_000
 """Files of a process of mdtest in IO500 (-n)."""
-EASY_BYTES = 2 << 20
-"""A transfer of ior-easy."""
 FIELDS = {
     "ior-easy": "block",
     "ior-hard": "segments",
@@ -86,32 +83,39 @@ def scenario(directory: Path, processes: int, stonewall: float, sets: Sequence[s
     from headrace.measure.space import allowed_below
 
     here = current()
-    least = _text(here.size, processes, stonewall, dict.fromkeys(FIELDS, 1))
-    clients = tomllib.loads(Loaded.measured(least, "io500.toml", list(sets)).toml)["clients"]
-    number = clients.get("processes", 1) * clients.get("count", 1)
+    first = _text(here.size, processes, stonewall, {})
+    known = tomllib.loads(Loaded.measured(first, "io500.toml", list(sets)).toml)
+    number = known["clients"].get("processes", 1) * known["clients"].get("count", 1)
     # All ranks have the amounts of the first.
     allowed, names = here.broadcast((allowed_below(directory) or 0, _free_names(directory)))
     most_files = min(MOST_FILES, names // (4 * number))
-    amounts = {preset: int(part * allowed / number) for preset, part in PARTS.items()}
-    amounts["ior-easy"] //= EASY_BYTES
-    amounts["ior-hard"] //= HARD_BYTES
-    for preset in ("mdtest-easy", "mdtest-hard"):
-        amounts[preset] = min(most_files, amounts[preset] // NAME_BYTES)
+    amounts: dict[str, int | str] = {}
+    for workload in known["workload"]:
+        preset = workload["preset"]
+        room = int(PARTS[preset] * allowed / number)
+        if "transfer" not in workload:
+            amounts[preset] = max(1, min(most_files, room // NAME_BYTES))
+            continue
+        # The largest, where each rank has its own.
+        sizes = workload["transfer"]
+        transfer = max(map(parse_bytes, [sizes] if isinstance(sizes, str) else sizes))
+        transfers = max(1, room // transfer)
+        amounts[preset] = f"{transfers * transfer} B" if preset == "ior-easy" else transfers
     return _text(here.size, processes, stonewall, amounts)
 
 
-def _text(ranks: int, processes: int, stonewall: float, amounts: Mapping[str, int]) -> str:
-    """Return the scenario; amounts are in transfers, segments and files of a process."""
+def _text(ranks: int, processes: int, stonewall: float, amounts: Mapping[str, int | str]) -> str:
+    """Return the scenario with amounts of work of a process; those of presets where none is."""
     example = files("headrace").joinpath("demo", "io500.toml").read_text(encoding="utf-8")
     lines = [f'name = "IO500"\n[clients]\ncount = {ranks}\nprocesses = {processes}\n']
     for workload in tomllib.loads(example)["workload"]:
         preset = workload["preset"]
-        field, amount = FIELDS[preset], max(1, amounts[preset])
-        value = f'"{amount * EASY_BYTES} B"' if field == "block" else amount
         lines.append(
             f'[[workload]]\npreset = "{preset}"\nstonewall = "{stonewall} s"\n'
-            f"turns = {workload['turns']}\n{field} = {value}\n"
+            f"turns = {workload['turns']}\n"
         )
+        if (amount := amounts.get(preset)) is not None:
+            lines.append(f"{FIELDS[preset]} = {json.dumps(amount)}\n")
     return "".join(lines)
 
 
