@@ -57,47 +57,51 @@ fn a_chain_leaves_the_client_its_whole_link() {
     }
 }
 
+/// Picoseconds: 64 KiB on the wire, and on a device.
+const DATA: u64 = 65_536_000;
+const STORED: u64 = DATA / 100;
+/// Two latencies: a question and its answer.
+const ASKING: u64 = 20_000_000;
+/// The data on the wire, a packet on the second card, and two latencies.
+const HOP: u64 = DATA + 1_500_000 + ASKING;
+
+/// Latencies of a write of one message.
+fn latencies_of_one_message(by: &str, copies: u64) -> Vec<u64> {
+    let (by, copies) = (
+        format!("replication.by={by}"),
+        format!("replication.copies={copies}"),
+    );
+    let sets = [
+        &by,
+        "replication.sets=random",
+        "workload.0.block=64 KiB",
+        "workload.0.transfer=64 KiB",
+        &copies,
+    ];
+    latencies(&run(COPIES, &sets))
+}
+
 /// After asking where the file is, each hop takes the data's time on the wire, a packet's on the
 /// second card and a latency. The answers take latencies only, and the last server's device is
 /// added.
 #[test]
 fn a_chain_of_one_message_takes_a_hop_for_each_copy() {
-    let (data, packet, latencies_of_two) = (65_536_000, 1_500_000, 20_000_000);
     for copies in [1_u64, 2, 3] {
-        let copies_set = format!("replication.copies={copies}");
-        let sets = [
-            "replication.by=chain",
-            "replication.sets=random",
-            "workload.0.block=64 KiB",
-            "workload.0.transfer=64 KiB",
-            &copies_set,
-        ];
-        let all = latencies(&run(COPIES, &sets));
-        let hop = data + packet + latencies_of_two;
-        assert_eq!(all, [latencies_of_two + copies * hop + data / 100]);
+        let all = latencies_of_one_message("chain", copies);
+        assert_eq!(all, [ASKING + copies * HOP + STORED]);
     }
 }
 
 /// The first server's card sends one message after the other to the other servers.
 #[test]
 fn a_primary_sends_to_all_others_at_once() {
-    let (data, packet, latencies_of_two) = (65_536_000, 1_500_000, 20_000_000);
     for copies in [1_u64, 2, 3] {
-        let copies_set = format!("replication.copies={copies}");
-        let sets = [
-            "replication.by=primary",
-            "replication.sets=random",
-            "workload.0.block=64 KiB",
-            "workload.0.transfer=64 KiB",
-            &copies_set,
-        ];
-        let all = latencies(&run(COPIES, &sets));
-        let hop = data + packet + latencies_of_two;
+        let all = latencies_of_one_message("primary", copies);
         let others = match copies {
             1 => 0,
-            copies => hop + (copies - 2) * data,
+            copies => HOP + (copies - 2) * DATA,
         };
-        assert_eq!(all, [latencies_of_two + hop + others + data / 100]);
+        assert_eq!(all, [ASKING + HOP + others + STORED]);
     }
     // Its card carries all copies but its own.
     let sets = ["replication.by=primary", "clients.rpc.in_flight=8"];
