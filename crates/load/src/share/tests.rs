@@ -93,6 +93,18 @@ fn scenario(text: &str) -> Scenario {
 
 /// Runs a scenario on several engines and merges their results.
 fn shared(text: &str, engines: u32) -> (Outcome, u64) {
+    let (outcomes, opened) = apart(text, engines);
+    let named = (0..).zip(&outcomes);
+    let bytes = |it: &Outcome| it.to_bytes().expect("bytes");
+    let parts: Vec<_> = named
+        .map(|(number, it)| (format!("host {number}"), bytes(it)))
+        .collect();
+    let merged = merge_outcomes(&scenario(text), &parts);
+    (merged.expect("they fit"), opened)
+}
+
+/// The result of each of several engines, and the times that a barrier has opened.
+fn apart(text: &str, engines: u32) -> (Vec<Outcome>, u64) {
     let below = tempfile::tempdir().expect("a temporary directory");
     let directory = Directory::make(below.path()).expect("it can be made");
     let joined: Vec<Directory> = (0..engines)
@@ -104,7 +116,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     });
     let scenario = scenario(text);
     let (says, said) = mpsc::channel();
-    let parts: Vec<(String, Vec<u8>)> = std::thread::scope(|scope| {
+    let outcomes = std::thread::scope(|scope| {
         let (relaying, of) = (&room, &scenario);
         scope.spawn(move || relaying.relay(of, &said));
         let one = |number: u32| {
@@ -115,8 +127,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
                 let share = Share::new(number, engines, Arc::new(engine));
                 let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
                 let done = run_share(scenario, directory, Options::default(), &share, watch);
-                let done = done.expect("it runs");
-                (format!("host {number}"), done.to_bytes().expect("bytes"))
+                done.expect("it runs")
             })
         };
         let threads: Vec<_> = (0..engines).map(one).collect();
@@ -127,7 +138,7 @@ fn shared(text: &str, engines: u32) -> (Outcome, u64) {
     drop(joined);
     directory.remove().expect("it goes");
     let opened = room.opened.load(Ordering::Relaxed);
-    (merge_outcomes(&scenario, &parts).expect("they fit"), opened)
+    (outcomes, opened)
 }
 
 fn alone(text: &str) -> Outcome {
@@ -165,7 +176,7 @@ const IN_PHASES: &str = r#"
 /// Processes of all engines go as far as the one that had come farthest, and take turns.
 #[test]
 fn a_stonewall_and_turns_hold_for_all_engines() {
-    let (outcome, _) = shared(
+    let (outcomes, opened) = apart(
         r#"
         clients = { count = 4 }
         [[workload]]
@@ -182,13 +193,13 @@ fn a_stonewall_and_turns_hold_for_all_engines() {
         "#,
         3,
     );
-    let stretches = &outcome.record.stretches;
     let count = |workload, phase, operation: &str| {
         let same = |it: &&crate::record::TimeSpan| {
             (it.workload, it.phase, ALL[it.operation].name()) == (workload, phase, operation)
         };
-        stretches
+        outcomes
             .iter()
+            .flat_map(|it| &it.record.stretches)
             .filter(same)
             .map(|it| it.count)
             .sum::<u64>()
@@ -200,12 +211,17 @@ fn a_stonewall_and_turns_hold_for_all_engines() {
     assert!(created > 0 && created.is_multiple_of(4), "{created}");
     assert_eq!(count(1, 4, "unlink"), created);
     let turns = [vec![1, 1, 3], vec![2, 4, 4, 5, 6]];
-    let mut sorted: Vec<_> = stretches.iter().collect();
-    sorted.sort_by_key(|it| it.from);
-    let order = sorted
-        .iter()
-        .map(|it| turns[it.workload][it.phase as usize]);
-    assert!(order.is_sorted());
+    // Each engine has its own clock.
+    for outcome in &outcomes {
+        let mut sorted: Vec<_> = outcome.record.stretches.iter().collect();
+        sorted.sort_by_key(|it| it.from);
+        let order = sorted
+            .iter()
+            .map(|it| turns[it.workload][it.phase as usize]);
+        assert!(order.is_sorted());
+    }
+    // Four times all of them, six turns, a barrier in the first and the fourth, and two stonewalls.
+    assert_eq!(opened, 4 + 6 + 2 + 2);
 }
 
 #[test]
