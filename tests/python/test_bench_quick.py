@@ -290,7 +290,7 @@ def test_a_fio_job_file_is_carried_out(headrace: Any, below: Path, tmp_path: Pat
         assert document["job_file"] == file.read_text()
         assert any("thread" in note for note in document["notes"])
         assert empty(below)
-    file.write_text("[a]\nsize=1m\nnrfiles=2\n")
+    file.write_text("[a]\nsize=1m\nzonemode=zbd\n")
     done = headrace("bench", file, below)
     assert done.returncode == 2
     assert f"{file}:3: " in done.stderr

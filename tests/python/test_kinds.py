@@ -28,6 +28,7 @@ PRINTED = {
     "bench mix": (f"--workload MIX --rates 100 --time 0.05 --warm-up 0 {BENCH}", "load-sweep"),
     "bench quick": (f"--file-size 16MiB --time 0.05 {BENCH}", "jobs"),
     "bench run": (f"MIX --time 0.1 {BENCH}", "measured"),
+    "bench fio": (f"--name=x --size=1m --ioengine=psync {BENCH}", "jobs"),
     "bench io500": (f"--stonewall 0.1s --space 200MB {BENCH}", "measured"),
     "bench training": (f"--preset cosmoflow --steps 3 {BENCH}", "measured"),
     "design capacity": (ARRAY, "design-figures"),

@@ -57,8 +57,8 @@ pub use directory::{Cleaned, Directory, LeftReason, Owners, Removing, clean, ope
 pub use error::Error;
 pub use file_sets::FileSetReport;
 pub use jobs::{
-    Counts, Job, JobReport, JobTarget, JobsLive, Layout, StageOutcome, has_io_uring, lay_out,
-    run_stage,
+    Counts, Filled, Job, JobReport, JobTarget, JobsLive, Layout, PlannedRequest, StageOutcome,
+    has_io_uring, lay_out, planned_requests, run_stage,
 };
 pub use operation_groups::OperationGroupReport;
 pub use out_of_memory::ExitingAllocator;

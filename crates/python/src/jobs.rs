@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use headrace_load::{Job, JobTarget, JobsLive, Layout, lay_out, run_stage};
+use headrace_load::{Filled, Job, JobTarget, JobsLive, Layout, PlannedRequest, lay_out, run_stage};
 use pyo3::exceptions::{PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 
@@ -54,9 +54,9 @@ impl PyJobTarget {
     }
 
     /// Makes a file of `bytes`, fewer if it takes more than `seconds`, but `least`; gives its size.
-    /// `written` says whether it is written, rather than only allocated. `progress` is called some
+    /// `filled` is `written`, `allocated`, `sparse`, or `directory`. `progress` is called some
     /// times a second with the bytes written so far; its exception, or a signal, ends it early.
-    #[pyo3(signature = (number, bytes, *, least, seconds, written, direct, progress=None))]
+    #[pyo3(signature = (number, bytes, *, least, seconds, filled, direct, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn lay_out(
         &self,
@@ -65,16 +65,17 @@ impl PyJobTarget {
         bytes: u64,
         least: u64,
         seconds: Option<f64>,
-        written: bool,
+        filled: &str,
         direct: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<u64> {
+        let filled = Filled::with_word(filled).ok_or_else(|| errors::of_ours(filled))?;
         let layout = Layout {
             number,
             bytes,
             least,
             seconds,
-            written,
+            filled,
             direct,
         };
         let (mut raised, mut poll_peers) = (None, Instant::now());
@@ -165,8 +166,24 @@ fn has_io_uring() -> bool {
     headrace_load::has_io_uring()
 }
 
+/// The first requests of a process of a job, which is JSON: file, offset, bytes, and whether it
+/// reads.
+#[pyfunction]
+fn planned_requests(
+    py: Python<'_>,
+    job: &str,
+    rank: u32,
+    most: usize,
+) -> PyResult<Vec<PlannedRequest>> {
+    let job: Job =
+        serde_json::from_str(job).map_err(|error| errors::of_ours(&error.to_string()))?;
+    let requests = guard::detached(py, || headrace_load::planned_requests(&job, rank, most))?;
+    requests.map_err(errors::of_measurement)
+}
+
 /// Makes jobs known to Python.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(has_io_uring, module)?)?;
+    module.add_function(wrap_pyfunction!(planned_requests, module)?)?;
     module.add_class::<PyJobTarget>()
 }

@@ -65,6 +65,8 @@ pub struct StartAndDelay {
     inner: Box<dyn Application>,
     times: ProcessTimes,
     turns: Option<Turns>,
+    /// By process: when its first turn has come.
+    origins: Vec<Option<Span>>,
     /// Processes that have made their first request.
     begun: Vec<bool>,
 }
@@ -86,27 +88,34 @@ impl StartAndDelay {
         Box::new(StartAndDelay {
             times,
             turns,
+            origins: vec![None; inner.processes() as usize],
             begun: vec![false; inner.processes() as usize],
             inner,
         })
     }
 
+    /// The start of a process, after its first turn if there are turns.
     fn start_of(&self, rank: u32) -> Span {
-        self.times.start_of(self.inner.starts_with(rank))
-    }
-
-    /// The time in the kind's own count.
-    fn own_time(&self, rank: u32, now: Time) -> Time {
-        let start = Time::ZERO + self.start_of(rank);
-        Time::ZERO + now.max(start).since(start)
+        let origin = self.origins[rank as usize].unwrap_or(Span::ZERO);
+        origin + self.times.start_of(self.inner.starts_with(rank))
     }
 }
 
 impl Application for StartAndDelay {
     fn next(&mut self, rank: u32, now: Time, random: &mut Random<'_>) -> Result<Next, String> {
-        let own_time = self.own_time(rank, now);
         let inner = &mut self.inner;
-        let mut own = || inner.next(rank, own_time, random);
+        let start = self.times.start_of(inner.starts_with(rank));
+        let origin = &mut self.origins[rank as usize];
+        let has_turns = self.turns.is_some();
+        let mut own = || {
+            let origin = origin.get_or_insert(match has_turns {
+                true => now.since(Time::ZERO),
+                false => Span::ZERO,
+            });
+            let start = Time::ZERO + start + *origin;
+            // The time in the kind's own count.
+            inner.next(rank, Time::ZERO + now.max(start).since(start), random)
+        };
         let next = match &mut self.turns {
             Some(turns) => turns.next(rank, &mut own)?,
             None => own()?,

@@ -93,6 +93,15 @@ class Quick(msgspec.Struct, frozen=True, kw_only=True):
         Help("Calls to use; by default io_uring, or system calls at a queue depth of 1."),
     ] = None
 
+    predict: A[
+        Path | None,
+        Word(metavar="SYSTEM"),
+        Help(
+            "Simulate the jobs of the job file as well, on the system that this file describes,"
+            " such as one of headrace calibrate."
+        ),
+    ] = None
+
     @property
     def given(self) -> Sequence[str]:
         """The options that a job file would set itself."""
@@ -108,6 +117,10 @@ class Quick(msgspec.Struct, frozen=True, kw_only=True):
         }
         return [name for name, value in values.items() if value is not None]
 
+    def file_size(self) -> int | None:
+        """Bytes of a file. Raises ValueError if the text is no size."""
+        return None if self.file is None else size(self.file)
+
     def options(self) -> "Options":
         """Return the options of the benchmark. Raises ValueError if a value is wrong."""
         from headrace.measure import jobs
@@ -117,7 +130,7 @@ class Quick(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"--rate {self.rate}: expected requests per second such as 1000")
         blocks = self.sequential_block, self.block
         options = jobs.Options(
-            file=None if self.file is None else size(self.file),
+            file=self.file_size(),
             sequential_block=default.sequential_block if blocks[0] is None else size(blocks[0]),
             random_block=default.random_block if blocks[1] is None else size(blocks[1]),
             queue_depths=default.queue_depths if depths is None else counts(depths),

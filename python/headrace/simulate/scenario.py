@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from headrace._core import Loaded
 from headrace.document_io import as_sets, display_name, is_stream, read_saved, read_text
+from headrace.jobs.fio import is_job_file, read_fio_file, scenario_of
 from headrace.simulate.stored_results import is_stored, stored_scenario
 from headrace.trace.readable import readable_traces
 
@@ -132,6 +133,8 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
         text, called = stored_scenario(path_or_text)
         return Scenario(Loaded.from_text(text, called, list(sets)))
     path = Path(path_or_text)
+    if is_job_file(path):
+        return Scenario(Loaded.from_file(scenario_of(read_fio_file(path)).file, list(sets)))
     saved = read_saved(path)
     if saved is None:
         if is_stream(path):

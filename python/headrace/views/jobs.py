@@ -43,6 +43,7 @@ def view(result: JobsReport, histograms: "pl.DataFrame | None" = None) -> View:
         *latency_by_percentile("percentiles", histograms),
         _table(result, rows),
         *_from_intended(result.latency_from_intended),
+        *_predicted(result, rows),
         *([Note(machine(result.counters))] if result.counters else []),
         *(Note(f"Note: {note}.") for note in result.notes or ()),
         *(warning_note(warning) for warning in result.warnings or ()),
@@ -155,6 +156,39 @@ def _from_intended(latencies: dict[str, JobLatency]) -> list[Table]:
         return []
     title = "Response time, from when requests were due"
     return [Table(title, [Column("job", list(latencies)), *_times(list(latencies.values()))])]
+
+
+def _predicted(result: JobsReport, rows: Sequence[Row]) -> View:
+    """Return predictions beside the measured figures."""
+    if result.predicted is None:
+        return []
+    known = {(each.name, each.operation): each for each in result.predicted.jobs}
+    pairs = [
+        (job, operation, each, known[job.name, operation])
+        for job, operation, each in rows
+        if (job.name, operation) in known
+    ]
+    ratios = [
+        predicted.per_second / each.per_second if predicted.per_second and each.per_second else None
+        for *_, each, predicted in pairs
+    ]
+    times = [(each.latency.mean, predicted.mean) for *_, each, predicted in pairs]
+    return [
+        Table(
+            "Measured and predicted",
+            [
+                Column("job", [job.name for job, *_ in pairs]),
+                Column("operation", [operation for _, operation, *_ in pairs]),
+                Column("IOPS", [each.per_second for *_, each, _ in pairs], units.FIGURE),
+                Column("predicted", [each.per_second for *_, each in pairs], units.FIGURE),
+                Column("predicted / measured", ratios, units.FIGURE, absent=NOT_KNOWN),
+                Column("mean ms", [mean for mean, _ in times], units.MILLISECONDS),
+                Column("predicted ms", [mean for _, mean in times], units.MILLISECONDS),
+            ],
+            names=2,
+        ),
+        *(Note(f"Not simulated: {text}.") for text in result.predicted.left_out),
+    ]
 
 
 def _record(job: JobFigures, operation: str, figures: RequestFigures) -> Record:

@@ -20,6 +20,33 @@ const DIRTY: u64 = 32 << 20;
 /// Alignment of direct writes.
 const ALIGNED: u64 = 4096;
 
+/// What a file is before the jobs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Filled {
+    /// It has data.
+    Written,
+    /// It has space.
+    Allocated,
+    /// It has its size only.
+    Sparse,
+    /// It is a directory.
+    Directory,
+}
+
+impl Filled {
+    /// By its word.
+    #[must_use]
+    pub fn with_word(word: &str) -> Option<Filled> {
+        Some(match word {
+            "written" => Filled::Written,
+            "allocated" => Filled::Allocated,
+            "sparse" => Filled::Sparse,
+            "directory" => Filled::Directory,
+            _ => return None,
+        })
+    }
+}
+
 /// Creates a file with its initial content.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
@@ -31,8 +58,8 @@ pub struct Layout {
     pub least: u64,
     /// After how many seconds it is as large as it has become.
     pub seconds: Option<f64>,
-    /// True if the file is written, rather than only allocated.
-    pub written: bool,
+    /// What the file is before the jobs.
+    pub filled: Filled,
     /// True if writes bypass the page cache.
     pub direct: bool,
 }
@@ -55,6 +82,9 @@ pub fn lay_out(
         path: target.called(layout.number),
         errno,
     };
+    if layout.filled == Filled::Directory {
+        return target.mkdir(layout.number).map(|()| 0).map_err(failed);
+    }
     let root = &**directory.root();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let direct = layout.direct && layout.bytes.is_multiple_of(ALIGNED);
@@ -70,7 +100,11 @@ pub fn lay_out(
         Mode::from_raw_mode(0o644),
     )
     .map_err(failed)?;
-    if !layout.written {
+    if layout.filled == Filled::Sparse {
+        rustix::fs::ftruncate(&file, layout.bytes).map_err(failed)?;
+        return Ok(layout.bytes);
+    }
+    if layout.filled == Filled::Allocated {
         match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, layout.bytes) {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
                 rustix::fs::ftruncate(&file, layout.bytes).map_err(failed)?;

@@ -4,17 +4,18 @@
     reason = "the kernel works on the memory that an entry names until it is completed"
 )]
 
+use std::io::{IoSlice, IoSliceMut};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
 use crate::Error;
-use crate::calls::Backend;
-use crate::jobs::layout::stamp;
 use crate::operation::Buffer;
 
 /// Address alignment of buffers for direct transfers.
@@ -26,12 +27,82 @@ const GETEVENTS: u32 = 1;
 /// Kind of request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// pread(2).
+    /// Reads data.
     Read,
-    /// pwrite(2).
+    /// Writes data.
     Write,
     /// fsync(2).
     Sync,
+    /// fdatasync(2).
+    SyncData,
+}
+
+/// Way in which requests are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// pread(2) and pwrite(2).
+    Posix,
+    /// read(2) and write(2), after lseek(2) where the offset is not the last end.
+    Seek,
+    /// readv(2) and writev(2), likewise.
+    SeekVector,
+    /// preadv(2) and pwritev(2).
+    Vector,
+    /// Copies to and from a mapping of the file.
+    Mapped,
+    /// io_uring.
+    Uring,
+    /// Not at all.
+    Null,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Way; 7] = [
+        Way::Posix,
+        Way::Seek,
+        Way::SeekVector,
+        Way::Vector,
+        Way::Mapped,
+        Way::Uring,
+        Way::Null,
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Way::Posix => "posix",
+            Way::Seek => "posix-seek",
+            Way::SeekVector => "posix-seek-vector",
+            Way::Vector => "posix-vector",
+            Way::Mapped => "mapped",
+            Way::Uring => "io-uring",
+            Way::Null => "null",
+        }
+    }
+
+    /// The way with a word.
+    pub fn with_word(word: &str) -> Option<Way> {
+        Way::ALL.into_iter().find(|it| it.word() == word)
+    }
+
+    /// Returns true if several requests can be in flight.
+    pub fn has_queue(self) -> bool {
+        matches!(self, Way::Uring | Way::Null)
+    }
+}
+
+/// A request to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// The open file, and its number among the process's.
+    pub file: (usize, &'a OwnedFd),
+    /// Offset in the file.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u32,
 }
 
 /// A request that is done: the slot that it had, and bytes moved.
@@ -45,10 +116,75 @@ pub struct Queue {
     block: usize,
     slots: usize,
     in_flight: usize,
+    way: Way,
     /// None where calls are system calls.
     ring: Option<IoUring>,
-    /// The system call that was made and whose result has not been returned yet.
-    made: Option<Completion>,
+    /// Results of system calls that have not been returned yet.
+    made: Vec<Completion>,
+    /// File and offset behind the last request, for [`Way::Seek`].
+    position: Option<(usize, u64)>,
+    /// Mappings of the files.
+    mapped: Vec<Option<Mapped>>,
+}
+
+/// A file that is mapped as a whole.
+struct Mapped {
+    first: *mut u8,
+    size: usize,
+}
+
+impl Mapped {
+    fn new(file: &OwnedFd) -> Result<Mapped, Errno> {
+        let flags = rustix::fs::fcntl_getfl(file)?;
+        let writes = flags.contains(rustix::fs::OFlags::RDWR);
+        let size = usize::try_from(rustix::fs::fstat(file)?.st_size).map_err(|_| Errno::NOMEM)?;
+        let mut protection = ProtFlags::READ;
+        if writes {
+            protection |= ProtFlags::WRITE;
+        }
+        // SAFETY: the kernel chooses the addresses; the memory is reached through `copy` only.
+        let first = unsafe {
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                size.max(1),
+                protection,
+                MapFlags::SHARED,
+                file,
+                0,
+            )
+        };
+        let first = first?.cast();
+        Ok(Mapped { first, size })
+    }
+
+    /// Copies a part of the file from or to memory of the process.
+    fn copy(&self, kind: Kind, offset: u64, block: &mut [u8]) -> Result<usize, Errno> {
+        let offset = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
+        let size = block.len().min(self.size.saturating_sub(offset));
+        // SAFETY: the range is within the mapping, which lives as long as the queue. Other
+        // processes may write to it meanwhile; raw copies of bytes do not depend on it. Files do
+        // not become shorter during a stage.
+        unsafe {
+            let place = self.first.add(offset);
+            match kind {
+                Kind::Read => std::ptr::copy_nonoverlapping(place, block.as_mut_ptr(), size),
+                _ => std::ptr::copy_nonoverlapping(block.as_ptr(), place, size),
+            }
+        }
+        Ok(size)
+    }
+
+    fn sync(&self) -> Result<usize, Errno> {
+        // SAFETY: the range is the mapping.
+        unsafe { rustix::mm::msync(self.first.cast(), self.size, MsyncFlags::SYNC) }.map(|()| 0)
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: no reference into the mapping outlives a call of `copy`.
+        let _ = unsafe { rustix::mm::munmap(self.first.cast(), self.size.max(1)) };
+    }
 }
 
 impl Queue {
@@ -56,9 +192,9 @@ impl Queue {
     ///
     /// # Errors
     /// If the kernel has no io_uring, or does not let this program use it.
-    pub fn new(backend: Backend, slots: u32, block: u32, seed: u64) -> Result<Queue, Error> {
-        let ring = match backend {
-            Backend::Uring => Some(ring(slots)?),
+    pub fn new(way: Way, slots: u32, block: u32, seed: u64) -> Result<Queue, Error> {
+        let ring = match way {
+            Way::Uring => Some(ring(slots)?),
             _ => None,
         };
         let block = block as usize;
@@ -69,8 +205,11 @@ impl Queue {
             block,
             slots,
             in_flight: 0,
+            way,
             ring,
-            made: None,
+            made: Vec::with_capacity(slots),
+            position: None,
+            mapped: Vec::new(),
         })
     }
 
@@ -87,43 +226,57 @@ impl Queue {
     /// Returns true if a request is completed.
     pub fn is_ready(&mut self) -> bool {
         let ring = self.ring.as_mut();
-        self.made.is_some() || ring.is_some_and(|ring| !ring.completion().is_empty())
+        !self.made.is_empty() || ring.is_some_and(|ring| !ring.completion().is_empty())
     }
 
     /// The memory of a slot that is not in flight.
-    fn block(&mut self, slot: usize) -> &mut [u8] {
-        let (first, end) = (slot * self.stride, slot * self.stride + self.block);
+    pub fn block(&mut self, slot: usize, size: u32) -> &mut [u8] {
+        let first = slot * self.stride;
+        let end = first + self.block.min(size as usize);
         &mut self.memory.bytes_mut(end)[first..]
     }
 
-    /// Begins a request in a slot that is free. A write's data are like no other's; `number` is
-    /// to differ from write to write.
+    /// Puts a request in a slot that is free. System calls are made at once, and entries of a ring
+    /// are handed over by [`Queue::hand_over`].
     ///
     /// # Errors
     /// If the kernel does not take it.
-    pub fn submit(
-        &mut self,
-        file: &OwnedFd,
-        kind: Kind,
-        offset: u64,
-        slot: usize,
-        number: u64,
-    ) -> Result<(), Errno> {
+    pub fn submit(&mut self, request: Request<'_>, slot: usize) -> Result<(), Errno> {
         debug_assert!(slot < self.slots && self.in_flight < self.slots);
-        if kind == Kind::Write {
-            stamp(self.block(slot), number);
+        let Request {
+            kind, offset, size, ..
+        } = request;
+        let (number, file) = request.file;
+        if self.ring.is_none() {
+            let result = match (kind, self.way) {
+                (_, Way::Null) => Ok(match kind {
+                    Kind::Read | Kind::Write => size as usize,
+                    _ => 0,
+                }),
+                (Kind::Read | Kind::Write, Way::Mapped) => {
+                    self.map(number, file)?;
+                    let first = slot * self.stride;
+                    let end = first + self.block.min(size as usize);
+                    let block = &mut self.memory.bytes_mut(end)[first..];
+                    let mapped = self.mapped[number].as_ref();
+                    mapped.map_or(Err(Errno::INVAL), |it| it.copy(kind, offset, block))
+                }
+                (_, Way::Mapped) => {
+                    self.map(number, file)?;
+                    let mapped = self.mapped[number].as_ref();
+                    mapped.map_or(Ok(0), Mapped::sync)
+                }
+                (Kind::Sync, _) => rustix::fs::fsync(file).map(|()| 0),
+                (Kind::SyncData, _) => rustix::fs::fdatasync(file).map(|()| 0),
+                (Kind::Read | Kind::Write, _) => self.call(request, slot),
+            };
+            self.made.push((slot, result));
+            self.in_flight += 1;
+            return Ok(());
         }
-        let block = self.block(slot);
+        let block = self.block(slot, size);
         let (place, size) = (block.as_mut_ptr(), block.len() as u32);
         let Some(ring) = &mut self.ring else {
-            let block = self.block(slot);
-            let made = match kind {
-                Kind::Read => rustix::io::pread(file, block, offset),
-                Kind::Write => rustix::io::pwrite(file, block, offset),
-                Kind::Sync => rustix::fs::fsync(file).map(|()| 0),
-            };
-            self.made = Some((slot, made));
-            self.in_flight += 1;
             return Ok(());
         };
         let file = Fd(file.as_raw_fd());
@@ -131,41 +284,88 @@ impl Queue {
             Kind::Read => opcode::Read::new(file, place, size).offset(offset).build(),
             Kind::Write => opcode::Write::new(file, place, size).offset(offset).build(),
             Kind::Sync => opcode::Fsync::new(file).build(),
+            Kind::SyncData => opcode::Fsync::new(file).flags(FsyncFlags::DATASYNC).build(),
         };
         // SAFETY: the slot's memory belongs to the queue, which lends it to no caller while the
         // request is in flight. It lives until all requests are completed (see `drop`).
         let pushed = unsafe { ring.submission().push(&entry.user_data(slot as u64)) };
         pushed.map_err(|_| Errno::BUSY)?;
         self.in_flight += 1;
-        // Now, and not with the next wait: its time counts from here.
-        submitted(ring)
+        Ok(())
     }
 
-    /// Waits until a request is completed, or for a time at the most; adds all that are.
+    /// Makes a system call that moves data.
+    fn call(&mut self, request: Request<'_>, slot: usize) -> Result<usize, Errno> {
+        let (number, file) = request.file;
+        let offset = request.offset;
+        let seeks = matches!(self.way, Way::Seek | Way::SeekVector);
+        if seeks && self.position != Some((number, offset)) {
+            rustix::fs::seek(file, SeekFrom::Start(offset))?;
+        }
+        let way = self.way;
+        let block = self.block(slot, request.size);
+        let vector = matches!(way, Way::SeekVector | Way::Vector);
+        let moved = match (request.kind, vector, seeks) {
+            (Kind::Read, false, false) => rustix::io::pread(file, block, offset),
+            (Kind::Read, false, true) => rustix::io::read(file, block),
+            (Kind::Read, true, false) => {
+                rustix::io::preadv(file, &mut [IoSliceMut::new(block)], offset)
+            }
+            (Kind::Read, true, true) => rustix::io::readv(file, &mut [IoSliceMut::new(block)]),
+            (_, false, false) => rustix::io::pwrite(file, block, offset),
+            (_, false, true) => rustix::io::write(file, block),
+            (_, true, false) => rustix::io::pwritev(file, &[IoSlice::new(block)], offset),
+            (_, true, true) => rustix::io::writev(file, &[IoSlice::new(block)]),
+        }?;
+        self.position = Some((number, offset + moved as u64));
+        Ok(moved)
+    }
+
+    /// Maps a file, once.
+    fn map(&mut self, number: usize, file: &OwnedFd) -> Result<(), Errno> {
+        if self.mapped.len() <= number {
+            self.mapped.resize_with(number + 1, || None);
+        }
+        if self.mapped[number].is_none() {
+            self.mapped[number] = Some(Mapped::new(file)?);
+        }
+        Ok(())
+    }
+
+    /// Hands the entries of the ring over to the kernel.
+    ///
+    /// # Errors
+    /// If it does not take them.
+    pub fn hand_over(&mut self) -> Result<(), Errno> {
+        self.ring.as_mut().map_or(Ok(()), submitted)
+    }
+
+    /// Waits until `least` requests are completed, or for a time at the most; adds all that are.
     ///
     /// # Errors
     /// If the kernel refuses to wait.
     pub fn wait(
         &mut self,
+        least: usize,
         most: Option<Duration>,
         done: &mut Vec<Completion>,
     ) -> Result<(), Errno> {
-        if let Some(completion) = self.made.take() {
-            self.in_flight -= 1;
-            done.push(completion);
+        if !self.made.is_empty() {
+            self.in_flight -= self.made.len();
+            done.append(&mut self.made);
             return Ok(());
         }
-        let (Some(ring), true) = (&mut self.ring, self.in_flight > 0) else {
+        let least = least.min(self.in_flight);
+        let (Some(ring), true) = (&mut self.ring, least > 0) else {
             return Ok(());
         };
-        let ready = !ring.completion().is_empty();
-        if !ready {
+        if ring.completion().len() < least {
             let waited = match most {
-                None => ring.submit_and_wait(1),
+                None => ring.submit_and_wait(least),
                 Some(most) => {
                     let time = Timespec::from(most);
                     let arguments = SubmitArgs::new().timespec(&time);
-                    ring.submitter().submit_with_args(1, &arguments)
+                    ring.submitter().submit_with_args(least, &arguments)
                 }
             };
             match waited.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
@@ -187,7 +387,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.in_flight > 0 {
-            if self.wait(None, &mut done).is_err() {
+            if self.wait(1, None, &mut done).is_err() {
                 // The kernel may still write to it, so the memory is leaked.
                 return;
             }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::Error;
 use crate::histograms;
 use crate::jobs::Job;
-use crate::jobs::process::{InFlight, number, word};
-use crate::jobs::queue::Kind;
+use crate::jobs::process::{InFlight, Logged, ProcessOutcome};
 use crate::latency::{Latency, seconds};
+use crate::operation::{ALL, number};
 use crate::record::{Cell, Exact, Record, Times};
 use crate::report::ReadsReport;
 
@@ -81,6 +81,15 @@ pub struct JobReport {
     pub reads: Option<ReadsReport>,
     /// Requests that were due before the end and were not made: its processes were waiting.
     pub not_made: u64,
+    /// The least queue depth that a process's search ended with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+    /// Seconds from the start at which its rate was steady.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_after: Option<f64>,
+    /// Requests of each process, where they are logged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<Vec<Logged>>,
 }
 
 impl JobReport {
@@ -88,13 +97,21 @@ impl JobReport {
     pub(crate) fn of(
         job: &Job,
         record: &Record,
-        in_flight: &[InFlight],
-        not_made: u64,
+        processes: Vec<ProcessOutcome>,
+        steady_after: Option<f64>,
     ) -> Result<JobReport, Error> {
+        let in_flight: Vec<InFlight> = processes.iter().map(|it| it.in_flight).collect();
+        let not_made = processes.iter().map(|it| it.not_made).sum();
+        let depth = processes.iter().filter_map(|it| it.depth).min();
+        let logs = match job.log {
+            true => processes.into_iter().map(|it| it.log).collect(),
+            false => Vec::new(),
+        };
         let mut requests = BTreeMap::new();
-        for kind in [Kind::Read, Kind::Write, Kind::Sync] {
-            if let Some(cell) = &record.cells[number(kind)] {
-                requests.insert(word(kind), requested(job, record, kind, cell)?);
+        for (operation, cell) in ALL.iter().zip(&record.cells) {
+            if let Some(cell) = cell {
+                let word = operation.name();
+                requests.insert(word, requested(job, record, word, cell)?);
             }
         }
         let area: u128 = in_flight.iter().map(|it| it.area).sum();
@@ -109,16 +126,22 @@ impl JobReport {
             },
             reads: ReadsReport::of(&record.reads),
             not_made,
+            depth,
+            steady_after,
+            logs,
         })
     }
 }
 
-fn requested(job: &Job, record: &Record, kind: Kind, cell: &Cell) -> Result<RequestsReport, Error> {
-    let active = seconds(match kind {
-        // Data that is not on stable storage yet is not written.
-        Kind::Write => record.active(&[number(kind), number(Kind::Sync)]),
-        _ => record.active(&[number(kind)]),
-    });
+fn requested(job: &Job, record: &Record, word: &str, cell: &Cell) -> Result<RequestsReport, Error> {
+    // Data that is not on stable storage yet is not written.
+    let together: &[&str] = if word == "write" {
+        &["write", "sync"]
+    } else {
+        &[word]
+    };
+    let numbers: Vec<usize> = together.iter().filter_map(|it| number(it)).collect();
+    let active = seconds(record.active(&numbers));
     let rate = |amount: u64| (active > 0.0).then(|| amount as f64 / active);
     Ok(RequestsReport {
         count: cell.count,
@@ -127,7 +150,7 @@ fn requested(job: &Job, record: &Record, kind: Kind, cell: &Cell) -> Result<Requ
         per_second: rate(cell.count),
         throughput: rate(cell.bytes),
         latency: JobLatency::of(&cell.service),
-        latency_from_intended: job.rate.map(|_| JobLatency::of(&cell.response)),
+        latency_from_intended: job.pace.has_rates().then(|| JobLatency::of(&cell.response)),
         histogram: histograms::encode(&cell.service.histogram)?,
         exact: cell.service.exact,
     })

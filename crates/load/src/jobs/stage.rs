@@ -2,16 +2,19 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::clock::Clock;
 use crate::jobs::Job;
-use crate::jobs::process::{InFlight, ProcessPlan, Progress};
+use crate::jobs::job::Work;
+use crate::jobs::pace::Flows;
+use crate::jobs::process::{ProcessOutcome, ProcessPlan, Progress};
 use crate::jobs::report::JobReport;
-use crate::jobs::target::JobTarget;
+use crate::jobs::steady::Rates;
+use crate::jobs::target::{JobTarget, OpenAs};
 use crate::operation;
 use crate::page_cache::KnownPages;
 use crate::record::Record;
@@ -34,7 +37,7 @@ pub type Counts = (u64, u64, f64);
 pub struct JobsLive {
     /// Seconds since the processes began.
     pub seconds: f64,
-    /// Reads, writes and syncs of each job.
+    /// Reads, writes and other requests of each job.
     pub jobs: Vec<[Counts; 3]>,
 }
 
@@ -62,23 +65,35 @@ pub fn run_stage(
     let known = KnownPages::new();
     for job in jobs {
         target.check(job)?;
-        for file in files(job) {
+        if job.work != Work::Transfer || job.creates {
+            continue;
+        }
+        for file in job.all_files() {
             target.cool(file);
-            if let Ok(opened) = target.open(file, false, false, false) {
-                known.there_before(file, &opened, job.bytes);
+            if let Ok(opened) = target.open(file, OpenAs::default()) {
+                known.there_before(file, &opened, job.offset + job.bytes);
             }
         }
     }
-    let ends = AtomicBool::new(false);
+    let ends: Vec<AtomicBool> = jobs.iter().map(|_| AtomicBool::new(false)).collect();
+    let running: Vec<AtomicU64> = jobs
+        .iter()
+        .map(|job| AtomicU64::new(u64::from(job.processes)))
+        .collect();
+    let awaited = awaited(jobs)?;
+    let flows = Flows::default();
     let clock = Clock::starting(Instant::now() + TOGETHER);
     let mut records: Vec<Record> = jobs
         .iter()
         .map(|_| Record::new(operation::ALL.len(), 0, None))
         .collect();
-    let mut in_flight: Vec<Vec<InFlight>> = vec![Vec::new(); jobs.len()];
-    let mut not_made = vec![0; jobs.len()];
+    let mut outcomes: Vec<Vec<ProcessOutcome>> = jobs.iter().map(|_| Vec::new()).collect();
+    let mut steady: Vec<_> = jobs
+        .iter()
+        .map(|it| it.steady_state.map(Rates::new))
+        .collect();
     let mut error = None;
-    let (known, ends) = (&known, &ends);
+    let (known, ends, running, flows) = (&known, &ends[..], &running[..], &flows);
     let interrupted = thread::scope(|scope| {
         let mut threads = Vec::new();
         'all: for (number, job) in jobs.iter().enumerate() {
@@ -91,14 +106,25 @@ pub fn run_stage(
                     target,
                     known,
                     clock,
-                    ends,
+                    ends: &ends[number],
+                    awaited: awaited[number].map(|it| &running[it]),
+                    flows,
                     progress: Arc::clone(&progress),
                 };
+                let all = move || {
+                    let (outcome, ended) = plan.run();
+                    let is_last = running[number].fetch_sub(1, Ordering::AcqRel) == 1;
+                    // The stage is over for all if a request fails.
+                    if ended.is_err() || is_last && job.ends_all {
+                        end(ends);
+                    }
+                    (outcome, ended)
+                };
                 let thread = thread::Builder::new().name(format!("job {number}.{rank}"));
-                match thread.spawn_scoped(scope, move || plan.run()) {
+                match thread.spawn_scoped(scope, all) {
                     Ok(thread) => threads.push((number, thread, progress)),
                     Err(failed) => {
-                        ends.store(true, Ordering::Relaxed);
+                        end(ends);
                         error = Some(Error::Thread(failed));
                         break 'all;
                     }
@@ -115,17 +141,25 @@ pub fn run_stage(
             let progress = threads
                 .iter()
                 .map(|(number, _, progress)| (*number, &**progress));
-            if watch(&live(&clock, jobs.len(), progress)).is_break() {
+            let live = live(&clock, jobs.len(), progress);
+            for (number, rates) in steady.iter_mut().enumerate() {
+                let is_steady = rates
+                    .as_mut()
+                    .is_some_and(|it| it.look(live.seconds, &live.jobs[number]));
+                if is_steady {
+                    ends[number].store(true, Ordering::Relaxed);
+                }
+            }
+            if watch(&live).is_break() {
                 interrupted = true;
-                ends.store(true, Ordering::Relaxed);
+                end(ends);
             }
         }
         for (number, thread, _) in threads {
             match thread.join() {
                 Ok((done, ended)) => {
                     records[number].merge(&done.record);
-                    in_flight[number].push(done.in_flight);
-                    not_made[number] += done.not_made;
+                    outcomes[number].push(done);
                     error = error.take().or(ended.err());
                 }
                 Err(_) => error = Some(Error::Own("a process panicked".to_owned())),
@@ -133,10 +167,11 @@ pub fn run_stage(
         }
         interrupted
     });
-    let jobs = jobs.iter().zip(records).zip(in_flight).zip(not_made);
+    let jobs = jobs.iter().zip(records).zip(outcomes).zip(steady);
     let jobs: Result<Vec<JobReport>, Error> = jobs
-        .map(|(((job, record), in_flight), not_made)| {
-            JobReport::of(job, &record, &in_flight, not_made)
+        .map(|(((job, record), outcomes), steady)| {
+            let steady_after = steady.and_then(|it| it.since());
+            JobReport::of(job, &record, outcomes, steady_after)
         })
         .collect();
     Ok(StageOutcome {
@@ -146,10 +181,29 @@ pub fn run_stage(
     })
 }
 
-/// The numbers of a job's files.
-fn files(job: &Job) -> impl Iterator<Item = u32> {
-    let all = if job.shared { 1 } else { job.processes };
-    (0..all).map(|process| job.file_of(process))
+/// Ends all jobs.
+fn end(ends: &[AtomicBool]) {
+    for one in ends {
+        one.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The number of the job that each awaits.
+fn awaited(jobs: &[Job]) -> Result<Vec<Option<usize>>, Error> {
+    let of = |(number, job): (usize, &Job)| {
+        let Some(name) = &job.after else {
+            return Ok(None);
+        };
+        let before = jobs[..number].iter().position(|it| it.name == *name);
+        before.map(Some).ok_or_else(|| {
+            let text = format!(
+                "job {:?} waits for {name:?}: no such job before it",
+                job.name
+            );
+            Error::Unsuitable(text)
+        })
+    };
+    jobs.iter().enumerate().map(of).collect()
 }
 
 fn live<'a>(

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, SeekFrom};
+use rustix::fs::{Advice, AtFlags, CWD, FileType, Mode, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::Error;
@@ -18,6 +18,17 @@ use crate::operation::Buffer;
 const PROBED: usize = 4096;
 
 const MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OpenAs {
+    pub writes: bool,
+    pub reads: bool,
+    pub direct: bool,
+    pub stable: bool,
+    pub stable_attributes: bool,
+    pub creates: bool,
+}
 
 /// Target of jobs.
 #[derive(Clone, Debug)]
@@ -83,7 +94,11 @@ impl JobTarget {
     #[must_use]
     pub fn takes_direct(&self) -> bool {
         let JobTarget::Directory(directory) = self else {
-            return self.open(0, false, true, false).is_ok();
+            let how = OpenAs {
+                direct: true,
+                ..OpenAs::default()
+            };
+            return self.open(0, how).is_ok();
         };
         let name = c"hr-probe0";
         let flags = OFlags::WRONLY
@@ -96,32 +111,27 @@ impl JobTarget {
             rustix::io::pwrite(&file, Buffer::new(PROBED, 0, false).bytes(PROBED), 0)
         });
         // It is there even where the open itself refused the flag.
-        let _ = rustix::fs::unlinkat(&**directory.root(), name, rustix::fs::AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&**directory.root(), name, AtFlags::empty());
         written == Ok(PROBED)
     }
 
     /// A file by its number, or the device.
-    pub(crate) fn open(
-        &self,
-        number: u32,
-        writes: bool,
-        direct: bool,
-        stable: bool,
-    ) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open(&self, number: u32, how: OpenAs) -> Result<OwnedFd, Errno> {
         let mut flags = OFlags::CLOEXEC;
-        flags |= if direct {
-            OFlags::DIRECT
-        } else {
-            OFlags::empty()
+        let mut set = |flag, is_set: bool| {
+            if is_set {
+                flags |= flag;
+            }
         };
+        set(OFlags::DIRECT, how.direct);
         match self {
             JobTarget::Directory(directory) => {
-                flags |= if writes { OFlags::RDWR } else { OFlags::RDONLY };
-                flags |= if stable {
-                    OFlags::DSYNC
-                } else {
-                    OFlags::empty()
-                };
+                // As fio does; a file that is only written is opened for writing alone.
+                set(OFlags::RDWR, how.writes && how.reads);
+                set(OFlags::WRONLY, how.writes && !how.reads);
+                set(OFlags::DSYNC, how.stable);
+                set(OFlags::SYNC, how.stable_attributes);
+                set(OFlags::CREATE, how.creates);
                 let flags = flags | OFlags::NOFOLLOW;
                 rustix::fs::openat(&**directory.root(), &*name(number), flags, MODE)
             }
@@ -132,9 +142,43 @@ impl JobTarget {
         }
     }
 
+    /// Creates a file.
+    pub(crate) fn create(&self, number: u32) -> Result<(), Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let root = self.root()?;
+        rustix::fs::openat(root, &*name(number), flags, MODE).map(drop)
+    }
+
+    /// Removes a file.
+    pub(crate) fn unlink(&self, number: u32) -> Result<(), Errno> {
+        rustix::fs::unlinkat(self.root()?, &*name(number), AtFlags::empty())
+    }
+
+    /// Looks up a file or directory.
+    pub(crate) fn stat(&self, number: u32) -> Result<(), Errno> {
+        rustix::fs::statat(self.root()?, &*name(number), AtFlags::empty()).map(drop)
+    }
+
+    /// Makes a directory of a file's name.
+    pub(crate) fn mkdir(&self, number: u32) -> Result<(), Errno> {
+        rustix::fs::mkdirat(self.root()?, &*name(number), Mode::from_raw_mode(0o755))
+    }
+
+    /// Removes it.
+    pub(crate) fn rmdir(&self, number: u32) -> Result<(), Errno> {
+        rustix::fs::unlinkat(self.root()?, &*name(number), AtFlags::REMOVEDIR)
+    }
+
+    fn root(&self) -> Result<&OwnedFd, Errno> {
+        match self {
+            JobTarget::Directory(directory) => Ok(directory.root()),
+            JobTarget::Device { .. } => Err(Errno::NOTDIR),
+        }
+    }
+
     /// Has a file leave the page cache, as far as the file system takes the advice.
     pub(crate) fn cool(&self, number: u32) {
-        if let Ok(file) = self.open(number, false, false, false) {
+        if let Ok(file) = self.open(number, OpenAs::default()) {
             let _ = rustix::fs::fadvise(file.as_fd(), 0, None, Advice::DontNeed);
         }
     }
@@ -161,17 +205,18 @@ impl JobTarget {
                 job.name
             )))
         };
-        if job.writes() || job.sync_at_end || job.sync_every.is_some() {
+        if job.writes() || job.work.is_of_names() {
             return wrong(
                 "a block device is only read, and this job writes: take a job that reads, or a \
                  directory"
                     .to_owned(),
             );
         }
-        if job.bytes > *bytes {
+        let behind = job.offset_step * u64::from(job.processes - 1);
+        if job.bytes + job.offset + behind > *bytes {
             return wrong(format!(
                 "the device has {bytes} bytes, fewer than the {} of the job: take a smaller size",
-                job.bytes
+                job.bytes + job.offset + behind
             ));
         }
         if job.direct && !job.block.is_multiple_of(*sector) {

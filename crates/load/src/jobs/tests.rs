@@ -7,29 +7,19 @@ use std::sync::Arc;
 use super::*;
 use crate::Error;
 use crate::directory::Directory;
+use crate::jobs::job::{Access, FileOrder, JobContent, Pace, Work};
 use crate::skipped::skipped;
 
 fn job() -> Job {
     Job {
         name: "tried".to_owned(),
-        file: 0,
-        shared: false,
         bytes: 1 << 20,
-        block: 4096,
-        read_share: 1.0,
-        random: true,
-        queue_depth: 1,
-        processes: 1,
-        calls: "posix".to_owned(),
-        direct: false,
-        stable: false,
-        seconds: None,
-        repeated: false,
-        warm_up: 0.0,
-        rate: None,
-        sync_every: None,
-        sync_at_end: false,
+        access: Access {
+            random: true,
+            ..Access::default()
+        },
         seed: 7,
+        ..Job::default()
     }
 }
 
@@ -53,7 +43,7 @@ fn made(target: &JobTarget, number: u32, bytes: u64) {
         bytes,
         least: 0,
         seconds: None,
-        written: true,
+        filled: Filled::Written,
         direct: false,
     };
     let size = lay_out(target, layout, &mut |_| ControlFlow::Continue(())).expect("it is made");
@@ -182,7 +172,10 @@ fn a_rate_is_kept_and_latency_counts_from_when_requests_were_due() {
     made(&target, 0, 1 << 20);
     for job in [job(), uring(4)] {
         let job = Job {
-            rate: Some(1000.0),
+            pace: Pace {
+                requests: [Some(1000.0), None],
+                ..Pace::default()
+            },
             seconds: Some(0.3),
             repeated: true,
             ..job
@@ -229,7 +222,7 @@ fn processes_have_a_file_each_or_one_together() {
     };
     let own = Job {
         processes: 2,
-        random: false,
+        access: Access::default(),
         ..job()
     };
     let found = ran(&target, &[shared, own]).expect("system calls are always there");
@@ -265,7 +258,7 @@ fn what_fails_ends_the_jobs_and_is_told_with_what_was_done_before() {
     made(&target, 0, 1 << 19);
     for job in [job(), uring(8)] {
         let job = Job {
-            random: false,
+            access: Access::default(),
             ..job
         };
         let outcome = run_stage(&target, &[job], &mut |_| ControlFlow::Continue(()));
@@ -329,17 +322,13 @@ fn jobs_that_cannot_be_are_refused() {
         ),
         (
             Job {
-                rate: Some(0.0),
+                pace: Pace {
+                    bytes: [None, Some(0.0)],
+                    ..Pace::default()
+                },
                 ..job()
             },
             "above 0",
-        ),
-        (
-            Job {
-                calls: "null".to_owned(),
-                ..job()
-            },
-            "posix or io-uring",
         ),
         (
             Job {
@@ -364,7 +353,7 @@ fn a_file_that_takes_too_long_is_as_large_as_it_has_become() {
         bytes: 1 << 40,
         least: 8 << 20,
         seconds: Some(0.0),
-        written: true,
+        filled: Filled::Written,
         direct: false,
     };
     let size = lay_out(&target, layout, &mut |_| ControlFlow::Continue(()));
@@ -380,4 +369,272 @@ fn what_is_no_block_device_is_no_target() {
             .to_string();
         assert!(error.contains("block device"), "{error}");
     }
+}
+
+#[test]
+fn all_ways_move_the_same_bytes() {
+    for calls in [
+        "posix",
+        "posix-seek",
+        "posix-seek-vector",
+        "posix-vector",
+        "mapped",
+        "io-uring",
+    ] {
+        let (_below, target) = target();
+        made(&target, 0, 1 << 20);
+        let content = JobContent {
+            verify: true,
+            ..JobContent::default()
+        };
+        let writes = Job {
+            calls: calls.to_owned(),
+            read_share: 0.0,
+            content: content.clone(),
+            sync_data_every: Some(100),
+            sync_at_end: true,
+            ..job()
+        };
+        let Some(done) = ran(&target, std::slice::from_ref(&writes)) else {
+            continue;
+        };
+        let count = |kind| done[0].requests[kind].count;
+        assert_eq!((count("write"), count("sync")), (256, 3), "{calls}");
+        let reads = Job {
+            read_share: 1.0,
+            ..writes
+        };
+        let done = ran(&target, &[reads]).expect("it is there");
+        assert_eq!(done[0].requests["read"].bytes, 1 << 20, "{calls}");
+    }
+}
+
+#[test]
+fn what_is_not_as_it_was_written_is_an_error() {
+    for pattern in [Vec::new(), vec![0xde, 0xad, 0xbe]] {
+        let (_below, target) = target();
+        made(&target, 0, 1 << 20);
+        let content = JobContent {
+            pattern,
+            verify: true,
+            read_back: true,
+            ..JobContent::default()
+        };
+        let writes = Job {
+            read_share: 0.0,
+            content,
+            ..job()
+        };
+        let done = ran(&target, std::slice::from_ref(&writes)).expect("system calls");
+        let count = |kind| done[0].requests[kind].count;
+        assert_eq!((count("write"), count("read")), (256, 256));
+        let mut bytes = contents(&target);
+        bytes[70_000] ^= 1;
+        std::fs::write(target.called(0), bytes).expect("it can be written");
+        let reads = Job {
+            read_share: 1.0,
+            ..writes
+        };
+        let outcome = run_stage(&target, &[reads], &mut |_| ControlFlow::Continue(()));
+        let text = outcome.expect("it begins").error.expect("it differs");
+        assert!(text.to_string().contains("byte 70000 is"), "{text}");
+    }
+}
+
+#[test]
+fn names_are_created_looked_up_and_removed() {
+    let (_below, target) = target();
+    let works = [
+        (Work::Create, "create"),
+        (Work::Stat, "stat"),
+        (Work::Unlink, "unlink"),
+        (Work::Mkdir, "mkdir"),
+        (Work::Stat, "stat"),
+        (Work::Rmdir, "rmdir"),
+    ];
+    for (work, word) in works {
+        let job = Job {
+            work,
+            files: 10,
+            processes: 3,
+            ..job()
+        };
+        let done = ran(&target, &[job]).expect("system calls");
+        assert_eq!(done[0].requests[word].count, 30);
+    }
+    let left = Path::new(&target.called(0)).parent().map(std::fs::read_dir);
+    let names = left.expect("a directory").expect("it can be read");
+    let left = names
+        .flatten()
+        .filter(|it| it.file_name().to_string_lossy().contains("hr-f"));
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn files_are_created_truncated_and_allocated() {
+    let (_below, target) = target();
+    let size = |target: &JobTarget| std::fs::metadata(target.called(0)).expect("there").len();
+    let job = Job {
+        creates: true,
+        read_share: 0.0,
+        access: Access::default(),
+        ..job()
+    };
+    let works = [
+        (Work::Allocate, "write", 1 << 20),
+        (Work::Truncate, "truncate", (1 << 20) - 4096),
+    ];
+    for (work, word, expected) in works {
+        let job = Job {
+            work,
+            ..job.clone()
+        };
+        let done = ran(&target, &[job]).expect("system calls");
+        assert_eq!(
+            (done[0].requests[word].count, size(&target)),
+            (256, expected)
+        );
+    }
+}
+
+#[test]
+fn many_files_are_used_in_their_order() {
+    let (_below, target) = target();
+    let files = 300;
+    for order in [
+        FileOrder::RoundRobin,
+        FileOrder::Sequential,
+        FileOrder::Random,
+    ] {
+        let job = Job {
+            creates: true,
+            read_share: 0.0,
+            files,
+            file_order: (order, 2),
+            bytes: 16384,
+            passes: 2,
+            most: Some(2000),
+            ..job()
+        };
+        let done = ran(&target, &[job]).expect("system calls");
+        // Two passes would be 2,400.
+        assert_eq!(done[0].requests["write"].count, 2000);
+        for file in 0..files {
+            let length = std::fs::metadata(target.called(file)).expect("there").len();
+            assert_eq!(length, 16384);
+        }
+    }
+}
+
+#[test]
+fn requests_are_handed_over_and_awaited_together() {
+    let (_below, target) = target();
+    made(&target, 0, 1 << 20);
+    let mut job = uring(16);
+    job.batches = crate::jobs::job::Batches {
+        submit: 8,
+        complete: 4,
+        low: 2,
+    };
+    let Some(done) = ran(&target, &[job]) else {
+        return;
+    };
+    assert_eq!(done[0].requests["read"].count, 256);
+    assert_eq!(done[0].in_flight.max, 16);
+}
+
+#[test]
+fn a_job_awaits_another_and_ends_all() {
+    let (_below, target) = target();
+    made(&target, 0, 1 << 20);
+    let first = Job {
+        name: "first".to_owned(),
+        shared: true,
+        processes: 2,
+        pace: Pace {
+            delay: (0.05, 0.05),
+            think: Some((0.001, 0.0005, 100)),
+            ..Pace::default()
+        },
+        log: true,
+        ..job()
+    };
+    let second = Job {
+        name: "second".to_owned(),
+        after: Some("first".to_owned()),
+        ends_all: true,
+        log: true,
+        ..job()
+    };
+    let endless = Job {
+        name: "endless".to_owned(),
+        repeated: true,
+        seconds: Some(1000.0),
+        ..job()
+    };
+    let computes = Job {
+        name: "computes".to_owned(),
+        work: Work::Compute,
+        compute: Some((0.1, 0.001)),
+        seconds: Some(1000.0),
+        ..job()
+    };
+    let done = ran(&target, &[first, second, endless, computes]).expect("system calls");
+    assert_eq!(done[0].logs.iter().map(Vec::len).sum::<usize>(), 512);
+    assert_eq!(done[1].requests["read"].count, 256);
+    let last = done[0].logs.iter().flatten().map(|it| it.0).max();
+    let first = done[1].logs[0].iter().map(|it| it.0 - it.1).min();
+    assert!(first > last, "{first:?} {last:?}");
+    assert!(
+        done[0]
+            .logs
+            .iter()
+            .flatten()
+            .all(|it| it.0 - it.1 >= 50_000_000)
+    );
+    assert!(done[3].requests.is_empty());
+    let missing = Job {
+        after: Some("nobody".to_owned()),
+        ..job()
+    };
+    let error = run_stage(&target, &[missing], &mut |_| ControlFlow::Continue(()));
+    assert!(
+        error
+            .expect_err("no such job")
+            .to_string()
+            .contains("nobody")
+    );
+}
+
+/// With parts of 3 and 1, the first has made three times as many requests when it ends.
+#[test]
+fn jobs_keep_their_parts_of_a_group() {
+    let (_below, target) = target();
+    made(&target, 0, 1 << 20);
+    let part = |name: &str, weight: f64| Job {
+        name: name.to_owned(),
+        calls: "null".to_owned(),
+        pace: Pace {
+            flow: Some((1, weight)),
+            ..Pace::default()
+        },
+        ..job()
+    };
+    let first = Job {
+        most: Some(240),
+        repeated: true,
+        seconds: Some(1000.0),
+        ends_all: true,
+        ..part("first", 3.0)
+    };
+    let second = Job {
+        repeated: true,
+        seconds: Some(1000.0),
+        log: true,
+        ..part("second", 1.0)
+    };
+    let done = ran(&target, &[first, second]).expect("system calls");
+    let counts = [0, 1].map(|job: usize| done[job].requests["read"].count);
+    assert_eq!(counts[0], 240);
+    assert!(counts[1] >= 79, "{counts:?}");
 }

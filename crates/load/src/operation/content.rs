@@ -23,17 +23,24 @@ pub struct Content {
 impl Content {
     /// Creates the state for a workload's files.
     #[must_use]
+    pub fn new(workload: usize, seed: u64, io: &InputOutput) -> Content {
+        let key = seed ^ ((workload as u64) << 48);
+        Content::of_shares(key, io.compressible, io.duplicates, io.verify)
+    }
+
+    /// The same from the shares of zeros and of equal blocks.
+    #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "shares from 0 to 1 of small numbers, and of all hashes, which saturates"
     )]
-    pub fn new(workload: usize, seed: u64, io: &InputOutput) -> Content {
+    pub fn of_shares(key: u64, compressible: f64, duplicates: f64, is_verified: bool) -> Content {
         Content {
-            key: seed ^ ((workload as u64) << 48),
-            zeros: (io.compressible * WORDS as f64).round() as u64,
-            same_below: (io.duplicates * u64::MAX as f64) as u64,
-            is_verified: io.verify,
+            key,
+            zeros: (compressible * WORDS as f64).round() as u64,
+            same_below: (duplicates * u64::MAX as f64) as u64,
+            is_verified,
         }
     }
 

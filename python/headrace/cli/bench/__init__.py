@@ -3,7 +3,7 @@
 import typer
 
 from headrace import ranks
-from headrace.cli.bench import clean, io500, micro, mix, net, quick, run, training, tune
+from headrace.cli.bench import clean, fio, io500, micro, mix, net, quick, run, training, tune
 from headrace.cli.binding import DefaultCommandGroup
 
 DEFAULT = "quick"
@@ -27,10 +27,11 @@ app = typer.Typer(
     subcommand_metavar="DIR | COMMAND [ARGS]...",
 )
 
-ONE_HOST = (DEFAULT, "training", "tune", "net", "clean")
+ONE_HOST = (DEFAULT, "fio", "training", "tune", "net", "clean")
 """Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
+app.command("fio", context_settings=fio.PASSED_ON)(fio.fio)
 app.command("mix")(mix.mix)
 app.command("training")(training.training)
 app.command("io500")(io500.io500)

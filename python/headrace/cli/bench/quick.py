@@ -2,6 +2,7 @@
 
 import dataclasses
 import difflib
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,14 +19,18 @@ from headrace.cli.options import AsJson, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
 from headrace.commands.measurements import Quick
 from headrace.file_formats import FileFormat
-from headrace.files import check_apart, check_directory, check_writable
+from headrace.files import (
+    STANDARD_OUTPUT,
+    atomic_file,
+    check_apart,
+    check_directory,
+    check_writable,
+)
+from headrace.plain_text import plain_line
 
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan
     from headrace.measure.jobs.target import Target
-
-JOB_FILES = (".fio", ".job")
-"""Suffixes that distinguish fio's job files from scenarios in `bench run`."""
 
 
 def _quick(
@@ -45,8 +50,18 @@ def _quick(
     common = (as_json, csv, output, plot, label, stored, show_progress)
     if first is not None:
         for name in request.given:
-            raise ValueError(f"{name}: {first} sets it: expected a directory and no job file")
-        return run_job_file(first, where, request.seconds, *common)
+            if name != "--file-size":
+                raise ValueError(f"{name}: {first} sets it: expected a directory and no job file")
+        return run_job_file(
+            first,
+            where,
+            request.seconds,
+            *common,
+            file_size=request.file_size(),
+            predict=request.predict,
+        )
+    if request.predict is not None:
+        raise ValueError("--predict: expected a fio job file with it")
     options = request.options()
 
     def planned(target: "Target") -> "Plan":
@@ -67,22 +82,48 @@ def run_job_file(
     label: Sequence[str],
     stored: bool,
     show_progress: bool,
+    file_size: int | None = None,
+    predict: Path | None = None,
 ) -> int:
     """Run the jobs of a fio job file and return the exit status."""
     from headrace.measure import jobs
 
-    def planned(target: "Target") -> "Plan":
-        return jobs.read_fio_file(job_file, device_size=target.size, stops=seconds)
+    def planned(device_size: int | None) -> "Plan":
+        return jobs.read_fio_file(
+            job_file, device_size=device_size, stops=seconds, file_size=file_size
+        )
 
-    # Check the job file before any file is created.
-    jobs.read_fio_file(job_file, device_size=_device_size(where), stops=seconds)
     common = (as_json, csv, output, plot, label, stored, show_progress)
-    return _run(planned, where, job_file, *common)
+    return run_planned(planned, where, job_file, *common, predict=predict)
 
 
-def is_job_file(path: Path) -> bool:
-    """Return whether a file's name is that of a fio job file."""
-    return path.suffix in JOB_FILES
+def run_planned(
+    planned: "Callable[[int | None], Plan]",
+    where: Path,
+    job_file: Path | None,
+    as_json: bool,
+    csv: Path | None,
+    output: Path | None,
+    plot: Path | None,
+    label: Sequence[str],
+    stored: bool,
+    show_progress: bool,
+    fio_json: Path | None = None,
+    predict: Path | None = None,
+) -> int:
+    """Run the jobs that a function makes for a device of a size, or for a directory.
+
+    `fio_json` is a file for the result in fio's form, - for standard output; `predict` describes
+    the system on which the jobs are simulated as well.
+    """
+    # Check the jobs before any file is created.
+    planned(_device_size(where))
+
+    def of_target(target: "Target") -> "Plan":
+        return planned(target.size)
+
+    common = (as_json, csv, output, plot, label, stored, show_progress)
+    return _run(of_target, where, job_file, *common, fio_json=fio_json, predict=predict)
 
 
 def _arguments(paths: Sequence[str]) -> tuple[Path | None, Path]:
@@ -163,8 +204,12 @@ def _run(
     label: Sequence[str],
     stored: bool,
     show_progress: bool,
+    fio_json: Path | None = None,
+    predict: Path | None = None,
 ) -> int:
     from headrace.measure import jobs
+    from headrace.measure.jobs.fio_output import fio_json as fio_form
+    from headrace.measure.jobs.request_logs import write_logs
     from headrace.measure.jobs.target import opened
 
     labels = check_labels(label, stored)
@@ -177,13 +222,27 @@ def _run(
         result = jobs.run_jobs(plan, target, progress=report)
     if target.left is not None:
         result.report.warnings.append(target.left)
+    if predict is not None and result.report.stop.reason == "done":
+        from headrace.validate.jobs import predict_jobs
+
+        result.report.predicted = predict_jobs(plan, predict)
     identifier = None
     if stored and result.document["jobs"]:
         identifier = save_to_store(lambda: result.keep(labels=labels))
+    for path in write_logs(plan.logs, result.logs):
+        print(plain_line(f"log: {path}"), file=sys.stderr)
     tables = {"histograms": result.histograms} if plot and result.histograms.height else {}
-    documents.print_result(
-        result.document, as_json, identifier, csv, plot if tables else None, tables
-    )
+    if fio_json is not None:
+        in_words = json.dumps(fio_form(result.report, result.histograms, plan), indent=2) + "\n"
+        if fio_json == STANDARD_OUTPUT:
+            print(in_words, end="")
+        else:
+            with atomic_file(fio_json) as partial:
+                partial.write_text(in_words, encoding="utf-8")
+    if fio_json != STANDARD_OUTPUT:
+        documents.print_result(
+            result.document, as_json, identifier, csv, plot if tables else None, tables
+        )
     if output is not None:
         # Last: the printed figures are not lost with a disk that is full.
         result.save(output)

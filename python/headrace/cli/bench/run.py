@@ -12,7 +12,7 @@ from headrace.cli.bench import documents
 from headrace.cli.bench.documents import Csv, check_csv
 from headrace.cli.bench.live_view import live_view
 from headrace.cli.bench.options import Calls, CallsOption, RepetitionsOfScenario, Space
-from headrace.cli.bench.quick import is_job_file, run_job_file
+from headrace.cli.bench.quick import run_job_file
 from headrace.cli.kernel_trace import check_tracing
 from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored, check_labels, save_to_store
@@ -22,6 +22,7 @@ from headrace.commands.values import span
 from headrace.fields import to_document
 from headrace.file_formats import FileFormat
 from headrace.files import check_apart, check_directory, check_writable
+from headrace.jobs.fio import is_job_file
 from headrace.ranks import current, first_rank_only
 
 

@@ -1,7 +1,7 @@
-"""Jobs: reads and writes of one block size at a queue depth (the quick start, fio job files)."""
+"""Jobs: requests at a queue depth (the quick start, fio's job files and command lines)."""
 
-from headrace.measure.jobs.fio_file import read_fio_file
-from headrace.measure.jobs.plan import FileLayout, Job, Plan
+from headrace.jobs.fio import read_fio_file
+from headrace.jobs.plan import FileLayout, Job, Plan
 from headrace.measure.jobs.quick_start import Options, quick_start
 from headrace.measure.jobs.run import JobsLive, JobsResult, run_jobs
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headrace.measure.jobs.plan import IO_URING, FileLayout, Job, Plan
+from headrace.jobs.plan import IO_URING, Access, FileLayout, Job, Pace, Plan
 from headrace.quantities import short_size, size
 
 FILE = 1 << 30
@@ -71,7 +71,7 @@ def quick_start(path: Path, options: Options, device_size: int | None = None) ->
                 bytes=bytes_of_file,
                 block=options.random_block if random else options.sequential_block,
                 read_share=share,
-                random=random,
+                access=Access(random=random),
                 queue_depth=depth,
                 processes=options.processes,
                 calls=options.calls,
@@ -79,7 +79,7 @@ def quick_start(path: Path, options: Options, device_size: int | None = None) ->
                 stable=share == 0.0 and not options.direct,
                 seconds=options.seconds,
                 repeated=True,
-                rate=None if options.rate is None else options.rate / options.processes,
+                pace=_pace(options),
                 seed=options.seed,
             )
         ]
@@ -118,6 +118,13 @@ def _size(path: Path, options: Options, block: int) -> tuple[int, bool]:
             f" {size(least * options.processes)}: expected more room, or fewer processes"
         )
     return least, True
+
+
+def _pace(options: Options) -> Pace:
+    if options.rate is None:
+        return Pace()
+    each = options.rate / options.processes
+    return Pace(requests=(each, each))
 
 
 def _whole(block: int) -> int:

@@ -1,6 +1,6 @@
 """Records of the document of jobs. Times are in seconds, amounts in bytes, rates per second."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -65,6 +65,17 @@ class Requests(RequestFigures, omit_defaults=True, kw_only=True):
         return msgspec.convert(self, RequestFigures, from_attributes=True)
 
 
+class LoggedRequest(NamedTuple):
+    """A request in a log. Times in nanoseconds, from the start of the jobs."""
+
+    ended: int
+    latency: int
+    kind: int
+    """0: read, 1: write, 2: another."""
+    bytes: int
+    offset: int
+
+
 class EngineJob(msgspec.Struct, frozen=True):
     """Report of the load engine about a job (crates/load/src/jobs/report.rs)."""
 
@@ -75,9 +86,12 @@ class EngineJob(msgspec.Struct, frozen=True):
     not_made: int
     """Requests that were due and not made before the end."""
     reads: ClassifiedReads | None = None
+    depth: int | None = None
+    steady_after: float | None = None
+    logs: list[list[LoggedRequest]] = []
 
 
-class JobFigures(msgspec.Struct, frozen=True):
+class JobFigures(msgspec.Struct, frozen=True, omit_defaults=True):
     """Settings and results of a job that made a request."""
 
     name: str
@@ -105,6 +119,37 @@ class JobFigures(msgspec.Struct, frozen=True):
     cache_hit_rate: float | None
     """Share of the bytes read that the page cache had; None if unknown, or without reads."""
     operations: dict[str, RequestFigures]
+    work: str = "transfer"
+    """`create`, `stat` and so on, where requests do not read and write."""
+    blocks: list[list[int]] | None = None
+    """Sizes of reads and of writes, where there are several."""
+    depth_within_latency: int | None = None
+    """The queue depth that a search for a latency ended with, the least of all processes."""
+    steady_after: float | None = None
+    """Seconds after which the job's rate was steady."""
+
+
+class JobPrediction(msgspec.Struct, frozen=True):
+    """Simulated figures of a job's operation. Times in seconds."""
+
+    name: str
+    operation: str
+    count: int
+    per_second: float | None
+    throughput: float | None
+    mean: float | None
+    p50: float | None
+    p99: float | None
+
+
+class JobPredictions(msgspec.Struct, frozen=True):
+    """The same jobs, simulated."""
+
+    system: str
+    """The file that describes the system."""
+    jobs: list[JobPrediction]
+    left_out: list[str]
+    """What is not simulated."""
 
 
 class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -133,3 +178,5 @@ class JobsReport(msgspec.Struct, kw_only=True, omit_defaults=True):
     job_file: str | None = None
     """Text of the fio job file."""
     latency_from_intended: dict[str, JobLatency] = {}
+    predicted: JobPredictions | None = None
+    """With `--predict`."""

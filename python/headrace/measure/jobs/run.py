@@ -21,11 +21,17 @@ from headrace.files import save_json
 from headrace.histograms import SCHEMA
 from headrace.host import this_host
 from headrace.interruption import STOP_EXCEPTIONS
+from headrace.jobs.plan import POSIX, Job, Plan
 from headrace.measure import space
 from headrace.measure.conditions import Measured, conditions
 from headrace.measure.counters import Counters
-from headrace.measure.jobs.plan import POSIX, Job, Plan
-from headrace.measure.jobs.report import Counted, EngineJob, JobFigures, JobsReport
+from headrace.measure.jobs.report import (
+    Counted,
+    EngineJob,
+    JobFigures,
+    JobsReport,
+    LoggedRequest,
+)
 from headrace.measure.jobs.target import Target, in_memory
 from headrace.measure.measurement_site import measurement_site
 from headrace.measure.report import Files, PlanText, ResultWarning, Stop
@@ -33,7 +39,7 @@ from headrace.quantities import percent, short_size, size
 from headrace.store import open as open_store
 
 KIND = "jobs"
-OPERATIONS = ("read", "write", "sync")
+OPERATIONS = ("read", "write", "sync", "create", "stat", "unlink", "mkdir", "rmdir", "truncate")
 HITS = 0.01
 """Share of page-cache hits from which on a warning is given. Below it, the effect on a figure is
 less than its usual spread."""
@@ -67,6 +73,8 @@ class JobsResult:
     """All figures."""
     histograms: pl.DataFrame
     """All latencies, as `headrace.histograms` has them."""
+    logs: Mapping[str, Sequence[Sequence[LoggedRequest]]] = dataclasses.field(default_factory=dict)
+    """Requests of each process of the jobs that log theirs, by job."""
 
     @property
     def document(self) -> dict[str, Any]:
@@ -143,14 +151,17 @@ def run_jobs(plan: Plan, target: Target, *, progress: Progress | None = None) ->
             stop = Stop("interrupted")
             break
     counters.sample(at_once=True)
-    if stop.reason == "done" and not any(one.report.requests for one in done):
+    computes = all(job.work == "compute" for stage in stages for job in stage)
+    if stop.reason == "done" and not computes and not any(one.report.requests for one in done):
         warm_up = max(job.warm_up for stage in stages for job in stage)
         raise _core.ScenarioError(
             f"ramp_time = {warm_up:g} s: every job ended before statistics began; expected a"
             " shorter warm-up, or more to do"
         )
     whole = _jobs_report(plan, target, environment, stages, done, sizes, counters, stop)
-    return JobsResult(whole, pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row"))
+    histograms = pl.DataFrame([*_histograms(done)], schema=SCHEMA, orient="row")
+    logs = {one.job.name: one.report.logs for one in done if one.report.logs}
+    return JobsResult(whole, histograms, logs)
 
 
 def _check_space(plan: Plan, target: Target) -> None:
@@ -177,7 +188,7 @@ def _check_space(plan: Plan, target: Target) -> None:
 def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int, int]:
     """Make the files and return the size of each by its number."""
     direct = {
-        number for stage in plan.stages for job in stage if job.direct for number in job.files()
+        number for stage in plan.stages for job in stage if job.direct for number in job.all_files()
     }
     steps = len(plan.stages)
     sizes: dict[int, int] = {}
@@ -195,7 +206,7 @@ def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int,
             layout.bytes,
             least=layout.least,
             seconds=layout.seconds,
-            written=layout.written,
+            filled=layout.filled,
             direct=layout.number in direct,
             progress=report,
         )
@@ -204,7 +215,15 @@ def _lay_out(plan: Plan, target: Target, progress: Progress | None) -> dict[int,
 
 def _fitted(job: Job, sizes: Mapping[int, int]) -> Job:
     """A job that uses its files as far as they were made."""
-    present = [sizes[number] for number in job.files() if number in sizes]
+    if job.work != "transfer":
+        return job
+    numbers = [number for number in job.all_files() if number in sizes]
+    # Other processes begin later in the same files, which hold as many more bytes.
+    beyond = job.offset + (job.offset_step * (job.processes - 1) if job.shared else 0)
+    present = [
+        sizes[number] - beyond - (0 if job.shared else job.offset_step * (place // job.files))
+        for place, number in enumerate(numbers)
+    ]
     return dataclasses.replace(job, bytes=min([job.bytes, *present]))
 
 
@@ -318,18 +337,22 @@ def _job(done: "Done", stop: Stop) -> JobFigures:
         name=job.name,
         stage=done.stage,
         pattern="random" if job.random else "sequential",
+        work=job.work,
         read_share=job.read_share,
         block=job.block,
+        blocks=[[size for size, _ in sizes] for sizes in job.sizes] if any(job.sizes) else None,
         bytes=job.bytes,
         queue_depth=job.queue_depth,
         processes=job.processes,
         calls=job.calls,
         direct=job.direct,
-        stable=job.stable,
+        stable=job.stable or job.stable_attributes,
         requested_per_second=job.requested,
         seconds=report.seconds,
         in_flight=report.in_flight,
         not_made=report.not_made,
+        depth_within_latency=report.depth,
+        steady_after=report.steady_after,
         cache_hit_rate=(
             reads.hit_bytes / reads.asked_bytes if reads is not None and reads.asked_bytes else None
         ),
@@ -358,7 +381,7 @@ def _warnings(
             "in-memory",
             f"{target.path} is a file system in memory: the figures are those of memory",
         )
-    elif not all(job.direct for job in jobs):
+    elif not all(job.direct or job.work != "transfer" or job.calls == "null" for job in jobs):
         yield ResultWarning(
             "not-direct",
             "the page cache was not bypassed (no O_DIRECT): reads may come from memory; writes"
@@ -373,7 +396,7 @@ def _warnings(
         shares = ", ".join(f"{percent(share)} % in {name}" for name, share in hits.items())
         yield ResultWarning("page-cache", f"part of the reads were page-cache hits: {shares}")
     for one in figures:
-        if not one.operations:
+        if not one.operations and one.work != "compute":
             yield ResultWarning(
                 f"nothing-measured {one.name}",
                 f"{one.name}: all its requests ended within the warm-up; expected a shorter"

@@ -62,9 +62,11 @@ section! {
         delay: Seconds = default("0 s", "a process asks again at once") aka ["pause_between_requests"],
         /// Distribution of the pauses around `delay`.
         delay_distribution: ThinkDistribution = default("constant", "nothing is assumed"),
-        /// The turn of each of its phases, of the kinds "ior" and "mdtest". The phases of all
-        /// workloads come in the order of their turns, as in IO500: a turn begins when the last one
-        /// is over. Phases of one turn run side by side; those of one workload, one after the other.
+        /// The turn of each of its phases, of the kinds "ior" and "mdtest"; of the kind "trace", one
+        /// for the whole trace. The phases of all workloads come in the order of their turns, as in
+        /// IO500: a turn begins when the last one is over. Phases of one turn run side by side;
+        /// those of one workload, one after the other. Times of a workload count from its first
+        /// turn.
         turns: Option<Vec<u32>> as Option<NonEmpty<AtLeastOne>> = optional("its phases wait for no other workload") aka ["turn"],
         /// Options for opening and accessing files on a local file system.
         io: InputOutput = section(),
@@ -170,6 +172,7 @@ fn turns_fit_its_phases(workload: &Workload, at: &Place<'_>) -> Result<(), Error
         }
         WorkloadKind::Ior(ior) => ior.phases.len(),
         WorkloadKind::Mdtest(mdtest) => mdtest.phases.len(),
+        WorkloadKind::TraceReplay(_) => 1,
         kind => {
             let message = format!(
                 "kind = {:?} has no phases of all its processes: leave it out",

@@ -1,0 +1,1 @@
+"""Jobs: requests of processes in files, and the job files of fio that describe them."""
