@@ -3,10 +3,12 @@
 python benches/load/job_file.py DIR [ROUNDS] [FILE]
 
 Prints IOPS and latencies of reads and writes of each job by both (medians over the rounds), and
-the median of the ratios of a round. Who comes first changes with each round.
+the median of the ratios of a round. Who comes first changes with each round. The last line has the
+processor time of the whole commands, start and files included.
 """
 
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -90,6 +92,17 @@ def by_headrace(file: Path, below: Path) -> dict[str, dict[str, float]]:
     return found
 
 
+def spent() -> float:
+    """Return the processor seconds of all commands so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def per_request(work: dict[str, dict[str, float]], seconds: float) -> float:
+    """Return microseconds of processor time for each request of a second of all jobs."""
+    return seconds * 1e6 / sum(one["IOPS"] for one in work.values())
+
+
 def main() -> None:
     """Measure both in turn, and print the medians."""
     below = Path(sys.argv[1])
@@ -99,14 +112,16 @@ def main() -> None:
         text = Path(sys.argv[3]).read_text(encoding="utf-8") if len(sys.argv) > 3 else JOBS
         file.write_text(text, encoding="utf-8")
         each: list[tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]] = []
+        times: list[tuple[float, float]] = []
         for number in range(rounds):
-            if number % 2:
-                ours = by_headrace(file, below)
-                theirs = by_fio(file, below)
-            else:
-                theirs = by_fio(file, below)
-                ours = by_headrace(file, below)
-            each.append((ours, theirs))
+            taken = {}
+            done = {}
+            for program in (by_headrace, by_fio) if number % 2 else (by_fio, by_headrace):
+                before = spent()
+                done[program] = program(file, below)
+                taken[program] = per_request(done[program], spent() - before)
+            each.append((done[by_headrace], done[by_fio]))
+            times.append((taken[by_headrace], taken[by_fio]))
     print("| job | figure | Headrace | fio | ratio |\n| --- | --- | --- | --- | --- |")
     for name in each[0][1]:
         for figure in FIGURES:
@@ -117,6 +132,10 @@ def main() -> None:
             print(
                 f"| {name} | {figure}{unit} | {middle[0]:,.4g} | {middle[1]:,.4g} | {ratio:.2f} |"
             )
+    mine, others = (statistics.median(side) for side in zip(*times, strict=True))
+    ratio = statistics.median(one / other for one, other in times)
+    print(f"| all | processor time of the command / sum of IOPS (us s) | {mine:,.4g} |", end="")
+    print(f" {others:,.4g} | {ratio:.2f} |")
 
 
 if __name__ == "__main__":

@@ -271,11 +271,53 @@ def test_ctrl_c_shows_what_is_done_and_leaves_nothing(below: Path) -> None:
         assert json.loads(out)["stop"] == {"reason": "interrupted"}
 
 
+def test_fios_command_line_gives_fios_json_and_logs(
+    headrace: Any, below: Path, tmp_path: Path
+) -> None:
+    words = "--name=a --rw=randrw --bssplit=4k/50:8k/50 --size=1m --name=b --stonewall --rw=read"
+    log = f"--write_lat_log={tmp_path}/log --log_avg_msec=0"
+    output = tmp_path / "fio.json"
+    done = headrace(
+        *("bench", "fio", below, *words.split(), "--size=2m", *log.split()),
+        *("--output-format=json", f"--output={output}", "--no-store"),
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(output.read_text())["jobs"]
+    moved = [first[way]["io_bytes"] for way in ("read", "write")]
+    assert (first["jobname"], sum(moved), second["read"]["io_bytes"]) == ("a", 1 << 20, 2 << 20)
+    times = second["read"]["clat_ns"]
+    assert times["min"] <= times["percentile"]["50.000000"] <= times["max"]
+    rows = (tmp_path / "log_clat.1.log").read_text().splitlines()
+    assert len(rows) == second["read"]["total_ios"] == 512
+    assert {row.split(", ")[3] for row in rows} == {"4096"}
+    assert empty(below)
+
+
+def test_a_prediction_stands_beside_a_measurement(
+    headrace: Any, below: Path, tmp_path: Path
+) -> None:
+    system = tmp_path / "machine.toml"
+    system.write_text(
+        'system = "ext4"\n[machine.device]\nkind = "simple"\nread_rate = "100 MB/s"\n'
+        'write_rate = "50 MB/s"\n'
+    )
+    words = "--name=a --rw=randread --bs=1m --size=4m --direct=1 --name=b --stonewall --rw=write"
+    words += " --bs=1m --size=4m --direct=1"
+    done = headrace(
+        *("bench", "fio", below, *words.split(), "--predict", system, "--json", "--no-store")
+    )
+    assert done.returncode == 0, done.stderr
+    predicted = json.loads(done.stdout)["predicted"]["jobs"]
+    # By hand: 1 MiB at 100 and at 50 MB/s, one at a time.
+    rates = {each["name"]: each["per_second"] for each in predicted}
+    assert rates == pytest.approx({"a": 100e6 / (1 << 20), "b": 50e6 / (1 << 20)}, rel=0.01)
+
+
 def test_a_fio_job_file_is_carried_out(headrace: Any, below: Path, tmp_path: Path) -> None:
     file = tmp_path / "some.fio"
     file.write_text(
-        "[global]\nsize=4m\nioengine=psync\nfilename=data\n"
-        "[fill]\nrw=write\nbs=64k\nend_fsync=1\n"
+        "[global]\nsize=4m\nioengine=psync\nfilename=data\nverify=crc32c\n"
+        "[fill]\nrw=write\nbs=64k\nend_fsync=1\ndo_verify=0\n"
         "[read back]\nstonewall\nrw=randread\nbs=4k\nnumjobs=2\nthread\ngroup_reporting\n"
     )
     for command in (("bench", file, below), ("bench", "run", file, below)):

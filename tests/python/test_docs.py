@@ -186,9 +186,10 @@ def test_rust_files_have_the_pages_that_rustdoc_wrote(
     assert pages == expected
 
 
-def test_the_page_of_trace_formats_has_the_documentation_of_the_readers() -> None:
+@pytest.mark.parametrize("tool", ["trace_format_tables", "fio_option_tables"])
+def test_pages_have_the_tables_that_readers_give(tool: str) -> None:
     checked = subprocess.run(
-        [sys.executable, ROOT / "tools/trace_format_tables.py", "--check"],
+        [sys.executable, ROOT / f"tools/{tool}.py", "--check"],
         capture_output=True,
         text=True,
     )

@@ -96,10 +96,7 @@ class Quick(msgspec.Struct, frozen=True, kw_only=True):
     predict: A[
         Path | None,
         Word(metavar="SYSTEM"),
-        Help(
-            "Simulate the jobs of the job file as well, on the system that this file describes,"
-            " such as one of headrace calibrate."
-        ),
+        Help("Simulate the jobs as well, on the system that this file describes."),
     ] = None
 
     @property

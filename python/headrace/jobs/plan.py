@@ -1,6 +1,6 @@
 """Jobs, and the files that they read and write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -22,6 +22,9 @@ OF_OFFSETS = ("transfer", "truncate", "allocate", "punch")
 Sizes: TypeAlias = Sequence[tuple[int, float]]
 """Bytes of requests and the share of each size."""
 
+Distribution: TypeAlias = Mapping[str, Any]
+"""Distribution of random offsets: `kind`, and the parameters of that kind."""
+
 # The load engine has the same structures with the same fields (crates/load/src/jobs/job.rs).
 
 
@@ -39,7 +42,7 @@ class Access:
     step: int = 0
     """Bytes between two sequential requests; negative: backwards."""
     each_once: bool = True
-    distribution: dict[str, Any] = field(default_factory=lambda: {"kind": "uniform"})
+    distribution: Distribution = field(default_factory=lambda: {"kind": "uniform"})
     align: int = 0
     """Multiple that random offsets are of; 0: the block."""
     zones: tuple[int, int, int] | None = None
@@ -59,7 +62,35 @@ class Pace:
     """Least and most seconds before the first request."""
     flow: tuple[int, float] | None = None
     """Number of a group of jobs, and the job's part of their requests."""
-    latency_target: dict[str, Any] | None = None
+    latency_target: "LatencyTarget | None" = None
+
+
+@dataclass(frozen=True)
+class LatencyTarget:
+    """Search for the largest queue depth within a latency."""
+
+    seconds: float
+    window: float
+    """Seconds for which a depth is tried."""
+    share: float
+    """Share of the requests that must keep it."""
+    goes_on: bool
+    """True if the search goes on to the end of the job."""
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """End of a job whose rate has become steady."""
+
+    by: str
+    """`iops`, `bw` or `lat`."""
+    slope: bool
+    """Limit of the slope of a line through the rates, or of the largest deviation from the mean."""
+    limit: float
+    relative: bool
+    """True if the limit is a share of the mean."""
+    seconds: float
+    ramp: float
 
 
 @dataclass(frozen=True)
@@ -79,6 +110,8 @@ class JobContent:
     compressible: float = 0.0
     duplicates: float = 0.0
     pattern: Sequence[int] = ()
+    by_place: bool = False
+    """True if data depend on file and offset, so that other jobs can compare them."""
     verify: bool = False
     read_back: bool = False
 
@@ -150,7 +183,7 @@ class Job:
     after: str | None = None
     """Name of a job of the same stage whose end it awaits."""
     ends_all: bool = False
-    steady_state: dict[str, Any] | None = None
+    steady_state: SteadyState | None = None
     compute: tuple[float, float] | None = None
     """Share of the processor, and seconds of computing at a time."""
     log: bool = False

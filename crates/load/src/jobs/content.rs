@@ -15,7 +15,7 @@ pub enum BlockContent {
     Stamped,
     /// By file and offset, as far as it compresses or repeats, or is compared.
     OfPlace(Content),
-    /// The same bytes again and again, from the first byte of the file on.
+    /// The same bytes repeatedly, from the first byte of the file on.
     Pattern(Vec<u8>),
 }
 
@@ -25,7 +25,7 @@ impl BlockContent {
         if !content.pattern.is_empty() {
             return BlockContent::Pattern(content.pattern.clone());
         }
-        let verify = content.verify || content.read_back;
+        let verify = content.verify || content.read_back || content.by_place;
         if verify || content.compressible > 0.0 || content.duplicates > 0.0 {
             let (compressible, duplicates) = (content.compressible, content.duplicates);
             return BlockContent::OfPlace(Content::of_shares(

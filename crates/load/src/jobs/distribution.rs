@@ -18,7 +18,7 @@ pub struct Drawn {
     blocks: u64,
     /// Where ranks begin.
     first: u64,
-    /// Of Zipf's law: sums of the weights of all ranks, and of the first two.
+    /// Sums of the weights of all ranks of Zipf's law, and of the first two.
     sums: (f64, f64),
 }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::Error;
 use crate::jobs::queue::Way;
 
-/// What a job's requests do.
+/// Kind of a job's requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
@@ -205,6 +205,8 @@ pub struct JobContent {
     pub duplicates: f64,
     /// Bytes that are repeated.
     pub pattern: Vec<u8>,
+    /// True if data depend on file and offset, so that other jobs can compare them.
+    pub by_place: bool,
     /// True if reads are compared with it.
     pub verify: bool,
     /// True if a process reads all that it has written at its end, and compares it.
@@ -243,14 +245,14 @@ pub enum SteadyBy {
 pub struct SteadyState {
     /// The quantity that is to be steady.
     pub by: SteadyBy,
-    /// True if the limit is of the slope of a line through the rates of each second, false if it is
+    /// True if the limit is of the slope of a line through the rates of each second. Otherwise it is
     /// of the largest deviation from their mean.
     pub slope: bool,
     /// Limit, as a share of the mean if `relative`.
     pub limit: f64,
     /// True if the limit is relative.
     pub relative: bool,
-    /// Seconds that are looked at.
+    /// Seconds that are checked.
     pub seconds: f64,
     /// Seconds before.
     pub ramp: f64,
@@ -262,7 +264,7 @@ pub struct SteadyState {
 pub struct Job {
     /// Name.
     pub name: String,
-    /// What its requests do.
+    /// Kind of its requests.
     pub work: Work,
     /// Name of a way to make them.
     pub calls: String,

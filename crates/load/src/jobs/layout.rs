@@ -20,7 +20,7 @@ const DIRTY: u64 = 32 << 20;
 /// Alignment of direct writes.
 const ALIGNED: u64 = 4096;
 
-/// What a file is before the jobs.
+/// State of a file before the jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filled {
     /// It has data.
@@ -58,7 +58,7 @@ pub struct Layout {
     pub least: u64,
     /// After how many seconds it is as large as it has become.
     pub seconds: Option<f64>,
-    /// What the file is before the jobs.
+    /// State of the file before the jobs.
     pub filled: Filled,
     /// True if writes bypass the page cache.
     pub direct: bool,

@@ -26,10 +26,82 @@ struct FileState {
     /// Random places that were drawn in this pass.
     drawn: u64,
     /// Units that were visited in this pass; empty where each is drawn once by itself.
-    visited: Vec<u64>,
+    visited: Visited,
     /// First byte of the zone, and bytes that were moved in it.
     zone: (u64, u64),
     done: bool,
+}
+
+/// A bit for each unit of a file, and one for each word of these that has no unit left.
+#[derive(Clone, Debug, Default)]
+struct Visited {
+    words: Vec<u64>,
+    full: Vec<u64>,
+}
+
+impl Visited {
+    /// Units are visited.
+    fn visit(&mut self, range: std::ops::Range<u64>, units: u64) {
+        if self.words.is_empty() {
+            let words = units.div_ceil(64);
+            self.words.resize(words as usize, 0);
+            self.full.resize(words.div_ceil(64) as usize, 0);
+        }
+        for unit in range {
+            let word = (unit / 64) as usize;
+            self.words[word] |= 1 << (unit % 64);
+            if self.words[word] == u64::MAX {
+                self.full[word / 64] |= 1 << (word % 64);
+            }
+        }
+    }
+
+    /// Number of units from a place on that are not visited, up to a number.
+    fn free(&self, place: u64, most: u64, units: u64) -> u64 {
+        let is_free = |unit: &u64| {
+            let word = self.words.get((unit / 64) as usize);
+            word.copied().unwrap_or(0) >> (unit % 64) & 1 == 0
+        };
+        let end = place.saturating_add(most).min(units);
+        (place..end).take_while(is_free).count() as u64
+    }
+
+    /// The first unit from a place on that is not visited; behind the last comes the first.
+    fn next_free(&self, place: u64, units: u64) -> Option<u64> {
+        if self.words.is_empty() {
+            return Some(place);
+        }
+        self.free_from(place, units)
+            .or_else(|| self.free_from(0, units))
+    }
+
+    fn free_from(&self, place: u64, units: u64) -> Option<u64> {
+        let in_word = |word: usize, from: u64| {
+            let free = !self.words[word] & (u64::MAX << from);
+            let unit = word as u64 * 64 + u64::from(free.trailing_zeros());
+            (free != 0 && unit < units).then_some(unit)
+        };
+        let first = (place / 64) as usize;
+        in_word(first, place % 64).or_else(|| {
+            let mut word = first + 1;
+            while word < self.words.len() {
+                let open = !self.full[word / 64] & (u64::MAX << (word % 64));
+                if open == 0 {
+                    word = (word / 64 + 1) * 64;
+                    continue;
+                }
+                word = word / 64 * 64 + open.trailing_zeros() as usize;
+                if word >= self.words.len() {
+                    return None;
+                }
+                if let Some(unit) = in_word(word, 0) {
+                    return Some(unit);
+                }
+                word += 1;
+            }
+            None
+        })
+    }
 }
 
 /// The places of a process's requests, pass after pass.
@@ -274,53 +346,31 @@ impl Offsets {
             let place = self.drawn.block(&mut random) * self.unit;
             return Some((place, self.fitting(size, self.bytes - place)));
         }
-        let key = mixed(self.seed ^ mixed(self.pass) ^ mixed(!(file as u64)));
-        loop {
-            if self.files[file].drawn >= self.units {
-                return None;
-            }
-            let place = permuted(self.files[file].drawn, self.units, key);
-            self.files[file].drawn += 1;
-            let free = match self.maps {
-                true => self.free(file, place, u64::from(size).div_ceil(self.unit)),
-                false => 1,
-            };
-            if free > 0 {
-                let offset = place * self.unit;
-                let room = (self.bytes - offset).min(match self.maps {
-                    true => free.saturating_mul(self.unit).max(u64::from(self.block)),
-                    false => u64::MAX,
-                });
-                return Some((offset, self.fitting(size, room)));
-            }
+        if self.maps {
+            // As fio: a place that was visited gives way to the next that was not.
+            let drawn = Random::named(self.seed, "place", &mut self.counter).below(self.units);
+            let place = self.files[file].visited.next_free(drawn, self.units)?;
+            let most = u64::from(size).div_ceil(self.unit);
+            let free = self.files[file].visited.free(place, most, self.units);
+            let offset = place * self.unit;
+            let room = free.saturating_mul(self.unit).max(u64::from(self.block));
+            return Some((offset, self.fitting(size, room.min(self.bytes - offset))));
         }
-    }
-
-    /// Units from a place on that were not visited, up to a number.
-    fn free(&mut self, file: usize, place: u64, most: u64) -> u64 {
-        let visited = &self.files[file].visited;
-        let is_free = |unit: &u64| {
-            let word = visited.get((unit / 64) as usize).copied().unwrap_or(0);
-            word >> (unit % 64) & 1 == 0
-        };
-        (place..place.saturating_add(most).min(self.units))
-            .take_while(is_free)
-            .count() as u64
+        let drawn = self.files[file].drawn;
+        if drawn >= self.units {
+            return None;
+        }
+        self.files[file].drawn += 1;
+        let key = mixed(self.seed ^ mixed(self.pass) ^ mixed(!(file as u64)));
+        let offset = permuted(drawn, self.units, key) * self.unit;
+        Some((offset, self.fitting(size, self.bytes - offset)))
     }
 
     fn visit(&mut self, file: usize, offset: u64, size: u32) {
-        let words = self.units.div_ceil(64) as usize;
-        let visited = &mut self.files[file].visited;
-        if visited.is_empty() {
-            visited.resize(words, 0);
-        }
         let first = offset / self.unit;
-        let end = (offset + u64::from(size))
-            .div_ceil(self.unit)
-            .min(self.units);
-        for unit in first..end {
-            visited[(unit / 64) as usize] |= 1 << (unit % 64);
-        }
+        let end = (offset + u64::from(size)).div_ceil(self.unit);
+        let (end, units) = (end.min(self.units), self.units);
+        self.files[file].visited.visit(first..end, units);
     }
 }
 
@@ -453,8 +503,8 @@ mod tests {
         assert_eq!(five, [0, 2, 1, 0, 2].map(Some));
     }
 
-    /// By hand: zones of two blocks in ten, one of which is moved, and one block between: 0, 3, 6,
-    /// then again from the beginning, as a zone from 9 on does not fit.
+    /// By hand: zones of two blocks in ten, one of which is moved, and one block between them. They
+    /// begin at 0, 3 and 6, then at 0 again: a zone from 9 on does not fit.
     #[test]
     fn zones_follow_each_other() {
         let mut job = job(10, false);

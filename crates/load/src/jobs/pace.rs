@@ -49,7 +49,7 @@ impl DueTimes {
         self.due.iter().any(Option::is_some)
     }
 
-    /// A request of so many bytes was made.
+    /// A request of `size` bytes was made.
     pub fn made(&mut self, reads: bool, size: u32, random: &mut Random<'_>) {
         let way = usize::from(!reads);
         if let Some(due) = &mut self.due[way] {
@@ -120,7 +120,7 @@ impl Flows {
     }
 }
 
-/// Search for the largest queue depth within a latency, by halving: doubled while it is kept.
+/// Search for the largest queue depth within a latency, by halving; it doubles while the latency holds.
 #[derive(Clone, Debug)]
 pub struct DepthSearch {
     target: LatencyTarget,

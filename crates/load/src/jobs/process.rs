@@ -116,6 +116,9 @@ pub struct ProcessPlan<'a> {
     pub progress: Arc<Progress>,
 }
 
+/// A call on the name of a file, by its number.
+type NameCall = fn(&JobTarget, u32) -> Result<(), Errno>;
+
 /// A request in flight.
 #[derive(Clone, Copy)]
 struct InFlightRequest {
@@ -207,7 +210,7 @@ impl ProcessPlan<'_> {
     /// Does its work on each name once a pass.
     fn names(&self, outcome: &mut ProcessOutcome) -> Result<(), Error> {
         let job = self.job;
-        let (call, word): (fn(&JobTarget, u32) -> Result<(), Errno>, _) = match job.work {
+        let (call, word): (NameCall, _) = match job.work {
             Work::Create => (JobTarget::create, "create"),
             Work::Unlink => (JobTarget::unlink, "unlink"),
             Work::Mkdir => (JobTarget::mkdir, "mkdir"),
@@ -272,7 +275,7 @@ struct Process<'a> {
     done: Vec<Completion>,
     offsets: Offsets,
     content: BlockContent,
-    /// Whether the next request reads, if that is drawn.
+    /// True if the next request reads, if that is drawn.
     reads: Option<bool>,
     due: DueTimes,
     search: Option<DepthSearch>,
@@ -290,7 +293,7 @@ struct Process<'a> {
     stop_at: Option<Nanoseconds>,
     written: u64,
     unsynced: [u32; 2],
-    /// What was written in this pass, to be read back.
+    /// Places that were written in this pass, to be read back.
     history: Vec<Place>,
     reads_back: bool,
     looked: u64,
@@ -354,7 +357,7 @@ impl<'a> Process<'a> {
             },
             draws: 0,
         };
-        // An error of the first file is told before anything is measured.
+        // An error of the first file is reported before anything is measured.
         process.open(0)?;
         Ok(process)
     }
@@ -547,7 +550,7 @@ impl<'a> Process<'a> {
         Ok(true)
     }
 
-    /// Whether the next request reads, and when it is due. None if that is not yet: some time has
+    /// Draws whether the next request reads, and gives its time. None if that is not yet: some time has
     /// passed.
     fn draw(
         &mut self,
@@ -625,7 +628,7 @@ impl<'a> Process<'a> {
         outcome.record.reads = outcome.record.reads.and(found);
     }
 
-    /// Opens a file, if it is not open. Of many, the first is closed.
+    /// Opens a file, if it is not open. If there are many, the first is closed.
     fn open(&mut self, file: usize) -> Result<(), Error> {
         if self.files[file].is_some() {
             return Ok(());
@@ -640,6 +643,7 @@ impl<'a> Process<'a> {
         let opened = self.plan.target.open(
             number,
             OpenAs {
+                nothing: job.calls == "null",
                 writes: job.writes(),
                 reads: job.reads() || job.content.read_back || job.calls == "mapped",
                 direct: job.direct,

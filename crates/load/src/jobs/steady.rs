@@ -112,8 +112,8 @@ mod tests {
         rates.since()
     }
 
-    /// By hand: of 500, 90, 100, 110, 100 the first is before; 90, 100, 110 deviate by 10 % of 100,
-    /// and their slope is 10 a second; 100, 110, 100 have none.
+    /// By hand: of 500, 90, 100, 110, 100 the first is before. 90, 100, 110 deviate by 10 % of 100,
+    /// and their slope is 10 a second. 100, 110, 100 have none.
     #[test]
     fn steady_is_what_keeps_its_limit() {
         assert_eq!(steady_after(false, &[500, 90, 100, 110, 100]), Some(4.0));

@@ -22,6 +22,8 @@ const MODE: Mode = Mode::from_raw_mode(0o644);
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OpenAs {
+    /// No file: requests are not made.
+    pub nothing: bool,
     pub writes: bool,
     pub reads: bool,
     pub direct: bool,
@@ -124,6 +126,9 @@ impl JobTarget {
             }
         };
         set(OFlags::DIRECT, how.direct);
+        if how.nothing {
+            return rustix::fs::openat(CWD, "/dev/null", OFlags::CLOEXEC, Mode::empty());
+        }
         match self {
             JobTarget::Directory(directory) => {
                 // As fio does; a file that is only written is opened for writing alone.

@@ -14,7 +14,9 @@ from headrace.commands.parameters import Help, Word
 from headrace.commands.sizes import size
 from headrace.commands.values import span
 from headrace.files import STANDARD_OUTPUT
-from headrace.measure.jobs import Plan
+from headrace.jobs.fio.command_line import read_command
+from headrace.jobs.fio.read import planned
+from headrace.jobs.plan import Plan
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -47,12 +49,9 @@ def fio(
 
     Options are fio's, with one dash or two; job files may be among them. DIR is a directory or a
     block device, which is only read; without it that of --directory or --filename is used. All
-    files are made in a directory of the benchmark's own, which is removed at the end.
-    --output-format=json prints the result in fio's form, to the file of --output if given.
+    files are made in a directory of the benchmark's own, which is removed at the end. With
+    --output-format=json the result is in fio's form, in the file of --output if there is one.
     """
-    from headrace.jobs.fio.command_line import read_command
-    from headrace.jobs.fio.read import planned
-
     command = read_command(context.args, os.environ)
     of_files = None if file_size is None else size(file_size)
 

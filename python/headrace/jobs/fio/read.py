@@ -20,10 +20,12 @@ from headrace.jobs.plan import (
     FileLayout,
     Job,
     JobContent,
+    LatencyTarget,
     Log,
     Pace,
     Plan,
     Scheduling,
+    SteadyState,
 )
 
 MOST_PROCESSES = 4096
@@ -205,7 +207,7 @@ class _Maker:
         if work == "compute" and runtime is None:
             raise ValueError(f"{section.place}: [{section.name}]: expected runtime= with cpuio")
         content = self._content(values, share, file, work)
-        syncs = self._syncs(values, share)
+        sync_every, sync_data_every, sync_at_end = self._syncs(values, share)
         name = self._name(values.text("name") or section.name)
         self._log(name, values)
         values.other(processes, self.device_size is not None)
@@ -242,7 +244,9 @@ class _Maker:
             most=values.get("number_ios", None) or None,
             warm_up=values.get("ramp_time", 0.0),
             pace=self._pace(values, share, calls),
-            **syncs,
+            sync_every=sync_every,
+            sync_data_every=sync_data_every,
+            sync_at_end=sync_at_end,
             content=content,
             scheduling=self._scheduling(values),
             after=values.text("wait_for"),
@@ -298,7 +302,10 @@ class _Maker:
         least, most = values.get("filesize", (0, 0))
         if least != most:
             values.note("filesize", f"{most} bytes for each file, the largest of the range")
-        whole = device if device is not None else most or self.file_size or 0
+        whole = device if device is not None else most
+        if not whole and not isinstance(given, int):
+            # The file stands for a device.
+            whole = self.file_size or 0
         if isinstance(given, float):
             if not whole:
                 raise ValueError(
@@ -360,12 +367,12 @@ class _Maker:
             if calls not in (IO_URING, "null"):
                 values.note("latency_target", "no effect at a depth of 1")
             else:
-                search = {
-                    "seconds": target,
-                    "window": values.get("latency_window", 0.0) or 1.0,
-                    "share": values.get("latency_percentile", 1.0),
-                    "goes_on": values.switch("latency_run"),
-                }
+                search = LatencyTarget(
+                    seconds=target,
+                    window=values.get("latency_window", 0.0) or 1.0,
+                    share=values.get("latency_percentile", 1.0),
+                    goes_on=values.switch("latency_run"),
+                )
         used = (share > 0, share < 1)
         return Pace(
             requests=_used(requests, used),
@@ -399,11 +406,13 @@ class _Maker:
             compressible=values.get("buffer_compress_percentage", 0.0),
             duplicates=values.get("dedupe_percentage", 0.0),
             pattern=pattern,
+            by_place=bool(verify),
             verify=bool(verify) and reads_only,
             read_back=bool(verify) and writes and values.get("do_verify", True),
         )
 
-    def _syncs(self, values: "_Values", share: float) -> dict[str, Any]:
+    def _syncs(self, values: "_Values", share: float) -> tuple[int | None, int | None, bool]:
+        """Writes between two fsyncs and two fdatasyncs, and whether one comes at the end."""
         every = values.get("fsync", 0) or None
         data_every = values.get("fdatasync", 0) or None
         at_end = values.switch("end_fsync") or values.switch("fsync_on_close")
@@ -413,7 +422,7 @@ class _Maker:
                 if values.get(option, 0):
                     values.note(option, "a job that only reads issues no fsync")
             every, data_every, at_end = None, None, False
-        return {"sync_every": every, "sync_data_every": data_every, "sync_at_end": at_end}
+        return every, data_every, at_end
 
     def _scheduling(self, values: "_Values") -> Scheduling:
         cpus = values.get("cpus_allowed", [])
@@ -591,7 +600,7 @@ class _Values:
             raise self.wrong("zonerange" if self.has("zonerange") else "zonesize", str(extent))
         return size, extent, self.get("zoneskip", 0)
 
-    def steady_state(self) -> dict[str, Any] | None:
+    def steady_state(self) -> SteadyState | None:
         steady: readers.Steady | None = self.get("steadystate", None)
         if steady is None:
             return None
@@ -600,14 +609,14 @@ class _Values:
             raise ValueError(
                 f"{self.place('steadystate')}: steadystate: expected steadystate_duration= with it"
             )
-        return {
-            "by": steady.by,
-            "slope": steady.slope,
-            "limit": steady.limit,
-            "relative": steady.relative,
-            "seconds": seconds,
-            "ramp": self.get("steadystate_ramp_time", 0.0),
-        }
+        return SteadyState(
+            by=steady.by,
+            slope=steady.slope,
+            limit=steady.limit,
+            relative=steady.relative,
+            seconds=seconds,
+            ramp=self.get("steadystate_ramp_time", 0.0),
+        )
 
     def compute(self) -> tuple[float, float]:
         share = self.get("cpuload", 0.0)

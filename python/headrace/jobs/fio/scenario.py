@@ -1,7 +1,7 @@
 """The scenario of a job file: a trace of each job, replayed in the turn of its stage.
 
-A process of a job with a queue depth is as many processes of the trace, each with every so many of
-its requests. Their order is the same as in a measurement.
+A process of a job with a queue depth is as many processes of the trace, each with every
+n-th of its requests. Their order is the same as in a measurement.
 """
 
 import dataclasses

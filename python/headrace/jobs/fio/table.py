@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -43,7 +42,7 @@ class Table(msgspec.Struct, frozen=True):
 def table() -> Table:
     """Return the table."""
     text = files("headrace.jobs.fio").joinpath("options.toml").read_text()
-    document: dict[str, Any] = tomllib.loads(text)
+    document = tomllib.loads(text)
     done = msgspec.convert(document["done"], dict[str, Option])
     document["names"] = {
         each: name for name, option in done.items() for each in (name, *option.aliases)

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from headrace.jobs.plan import Distribution
+
 MOST = 1 << 60
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "ns": 1e-9}
@@ -298,7 +300,7 @@ def cpus_of_nodes(nodes: Sequence[int]) -> list[int]:
     return numbers
 
 
-def distribution(value: str) -> dict[str, Any] | None:
+def distribution(value: str) -> Distribution | None:
     word, _, rest = value.partition(":")
     if word == "random":
         return {"kind": "uniform"} if not rest else None
@@ -317,7 +319,7 @@ def distribution(value: str) -> dict[str, Any] | None:
     return None
 
 
-def _zones(value: str, *, absolute: bool) -> dict[str, Any] | None:
+def _zones(value: str, *, absolute: bool) -> Distribution | None:
     """Shares of the requests in zones. Bytes of zones become shares of the file later."""
     zones: list[tuple[float, float, float]] = []
     parts = [part.partition("/") for part in value.split(":")]

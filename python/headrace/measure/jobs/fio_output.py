@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -13,13 +13,15 @@ from headrace.measure.jobs.report import JobFigures, JobsReport, RequestFigures
 
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's own."""
+Document: TypeAlias = dict[str, Any]
+"""A part of fio's JSON."""
 NS = 1e9
 GRID = 1000
 """Quantiles of which the standard deviation is taken."""
 WAYS = ("read", "write", "trim")
 
 
-def fio_json(result: JobsReport, latencies: pl.DataFrame, plan: Plan) -> dict[str, Any]:
+def fio_json(result: JobsReport, latencies: pl.DataFrame, plan: Plan) -> Document:
     """Return a result in the form that fio 3 prints.
 
     Latencies count from the submission: clat and lat are the same, slat is 0. Figures that Headrace
@@ -42,8 +44,8 @@ def fio_json(result: JobsReport, latencies: pl.DataFrame, plan: Plan) -> dict[st
 
 def _job(
     job: JobFigures, group: int, latencies: pl.DataFrame, label: Callable[[str], str]
-) -> dict[str, Any]:
-    document: dict[str, Any] = {
+) -> Document:
+    document: Document = {
         "jobname": job.name,
         "groupid": group,
         "error": 0,
@@ -67,9 +69,7 @@ def _job(
     return document
 
 
-def _direction(
-    figures: RequestFigures | None, latencies: pl.DataFrame, label: str
-) -> dict[str, Any]:
+def _direction(figures: RequestFigures | None, latencies: pl.DataFrame, label: str) -> Document:
     """Return the figures of reads or of writes."""
     count = 0 if figures is None else figures.count
     moved = 0 if figures is None else figures.bytes
@@ -96,11 +96,11 @@ def _direction(
     }
 
 
-def _times(figures: RequestFigures, latencies: pl.DataFrame, label: str) -> dict[str, Any]:
+def _times(figures: RequestFigures, latencies: pl.DataFrame, label: str) -> Document:
     """Return times in nanoseconds; the standard deviation is that of a thousand quantiles."""
     common = figures.latency
     mean = common.mean or 0.0
-    times: dict[str, Any] = {
+    times: Document = {
         "min": 0,
         "max": _ns(common.max),
         "mean": mean * NS,
