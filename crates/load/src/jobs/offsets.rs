@@ -114,6 +114,8 @@ pub struct Offsets {
     units: u64,
     block: u32,
     sizes: [Vec<(u32, f64)>; 2],
+    /// Units of the smallest read and write, of which their random offsets are multiples.
+    steps: [u64; 2],
     access: Access,
     drawn: Drawn,
     /// True if visited units are noted: sizes differ, or sequential requests come between.
@@ -159,6 +161,10 @@ impl Offsets {
             units,
             block,
             sizes: job.sizes.clone(),
+            steps: [0, 1].map(|way: usize| {
+                let least = job.sizes[way].iter().map(|it| u64::from(it.0)).min();
+                least.map_or(1, |least| (least / unit).max(1))
+            }),
             access: job.access.clone(),
             drawn: Drawn::new(&job.access.distribution, units, seed),
             maps: each_once && !is_plain && job.access.random,
@@ -289,14 +295,14 @@ impl Offsets {
             && is_new
             && (self.access.random_share >= 1.0 || self.uniform() < self.access.random_share);
         let place = if random {
-            self.random(file, size)
+            self.random(file, way, size)
         } else if self.access.random && !is_new && self.access.same_offset {
             let start = self.files[file].started[way].unwrap_or(0);
             Some((start, size))
         } else {
             let place = self.sequential(file, way, size);
             match self.access.random && place.is_none() {
-                true => self.random(file, size),
+                true => self.random(file, way, size),
                 false => place,
             }
         };
@@ -340,15 +346,17 @@ impl Offsets {
         (room as u32) / self.block * self.block
     }
 
-    fn random(&mut self, file: usize, size: u32) -> Option<(u64, u32)> {
+    fn random(&mut self, file: usize, way: usize, size: u32) -> Option<(u64, u32)> {
         if !self.each_once {
             let mut random = Random::named(self.seed, "place", &mut self.counter);
-            let place = self.drawn.block(&mut random) * self.unit;
+            let place = self.drawn.block(&mut random);
+            let place = (place - place % self.steps[way]) * self.unit;
             return Some((place, self.fitting(size, self.bytes - place)));
         }
         if self.maps {
             // As fio: a place that was visited gives way to the next that was not.
             let drawn = Random::named(self.seed, "place", &mut self.counter).below(self.units);
+            let drawn = drawn - drawn % self.steps[way];
             let place = self.files[file].visited.next_free(drawn, self.units)?;
             let most = u64::from(size).div_ceil(self.unit);
             let free = self.files[file].visited.free(place, most, self.units);

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from headrace import _core
 from headrace.files import atomic_file
-from headrace.jobs.fio.table import table
 from headrace.jobs.plan import OF_OFFSETS, FileLayout, Job, Plan
 
 MOST_REQUESTS = 50_000
@@ -80,11 +79,13 @@ def _cache() -> Path:
 
 
 def _toml(plan: Plan, stages: Sequence[tuple[int, Job]], left_out: Sequence[str]) -> str:
+    description = plan.description
+    if left_out:
+        description += f"; not simulated: {', '.join(left_out)}"
     several = len({number for number, _ in stages}) > 1
     lines = [
-        *(f"# Not simulated: {text}" for text in left_out),
         f"name = {json.dumps(plan.name)}",
-        f"description = {json.dumps(plan.description)}",
+        f"description = {json.dumps(description)}",
     ]
     for number, (stage, job) in enumerate(stages):
         lines += [
@@ -201,7 +202,9 @@ def _left_out(plan: Plan, jobs: Sequence[Job]) -> Iterator[str]:
             yield f"{job.name}: conditions for its start and end"
         if job.pace.flow:
             yield f"{job.name}: its part of a flow"
-    if any("log" in option for note in plan.notes for option in table().done if option in note):
+    if len({job.file for job in jobs}) < len(jobs):
+        yield "files that jobs share; each job has its own"
+    if plan.logs:
         yield "logs"
 
 
