@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from headrace.measure.jobs.fio_file import read_fio_file
+from headrace.jobs.fio import read_fio_file
 
 
 def _for_device(path: Path) -> None:

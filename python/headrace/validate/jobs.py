@@ -1,12 +1,12 @@
 """Predictions for the jobs of a measurement."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from headrace import simulate
-from headrace.jobs.fio.scenario import scenario_of
+from headrace.jobs.fio.scenario import Simulated, scenario_of
 from headrace.jobs.plan import OF_OFFSETS, Job, Plan
 from headrace.measure.jobs.report import JobPrediction, JobPredictions
 
@@ -14,26 +14,39 @@ SYNCS = ("stat",)
 """Operations of a trace that only tell the size of a file, of jobs that read or write."""
 
 
-def predict_jobs(plan: Plan, system: Path, sets: Sequence[str] = ()) -> JobPredictions:
-    """Simulate the jobs of a plan on a system, described by a file, and return their figures.
+@dataclass(frozen=True)
+class Prediction:
+    """The jobs of a plan on a system that a file describes."""
 
-    Raises ScenarioError if the system is not described completely; ValueError if none of the jobs
-    can be simulated; OSError if the scenario cannot be written.
-    """
-    simulated = scenario_of(plan)
-    scenario = simulate.load_with_sets(simulated.file, [f"system={system.absolute()}", *sets])
-    requests = simulate.run(scenario, requests=True, progress=False).requests
-    if requests is None:
-        raise ValueError(f"{system}: the simulation gives no single requests")
-    figures = [
-        _figures(requests.filter(pl.col("workload") == number), job)
-        for number, job in enumerate(simulated.jobs)
-    ]
-    return JobPredictions(
-        system=str(system),
-        jobs=[each for one in figures for each in one],
-        left_out=list(simulated.left_out),
-    )
+    system: Path
+    simulated: Simulated
+    scenario: simulate.Scenario
+
+    @classmethod
+    def prepared(cls, plan: Plan, system: Path) -> "Prediction":
+        """Check that the jobs can be simulated on a system.
+
+        Raises ScenarioError if the system is not described completely; ValueError if none of the
+        jobs can be simulated; OSError if a file cannot be read or written.
+        """
+        simulated = scenario_of(plan)
+        sets = [f"system={system.absolute()}"]
+        return cls(system, simulated, simulate.load_with_sets(simulated.file, sets))
+
+    def figures(self) -> JobPredictions:
+        """Simulate the jobs, and return their figures."""
+        requests = simulate.run(self.scenario, requests=True, progress=False).requests
+        if requests is None:
+            raise ValueError(f"{self.system}: the simulation gives no single requests")
+        figures = [
+            _figures(requests.filter(pl.col("workload") == number), job)
+            for number, job in enumerate(self.simulated.jobs)
+        ]
+        return JobPredictions(
+            system=str(self.system),
+            jobs=[each for one in figures for each in one],
+            left_out=list(self.simulated.left_out),
+        )
 
 
 def _figures(requests: pl.DataFrame, job: Job) -> list[JobPrediction]:

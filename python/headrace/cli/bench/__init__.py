@@ -31,7 +31,7 @@ ONE_HOST = (DEFAULT, "fio", "training", "tune", "net", "clean")
 """Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)
-app.command("fio", context_settings=fio.PASSED_ON)(fio.fio)
+app.command("fio", context_settings=fio.PASSED_ON, options_metavar="[DIR] FIO_OPTIONS...")(fio.fio)
 app.command("mix")(mix.mix)
 app.command("training")(training.training)
 app.command("io500")(io500.io500)

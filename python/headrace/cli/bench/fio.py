@@ -43,9 +43,7 @@ def fio(
     stored: Stored = True,
     show_progress: ShowProgress = True,
 ) -> int:
-    """Run a command line of fio.
-
-    Usage: headrace bench fio [DIR] --name=x --rw=randread --bs=4k ...
+    """Run a command line of fio, such as --name=x --rw=randread --bs=4k --size=1g.
 
     Options are fio's, with one dash or two; job files may be among them. DIR is a directory or a
     block device, which is only read; without it that of --directory or --filename is used. All

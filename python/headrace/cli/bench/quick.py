@@ -31,6 +31,7 @@ from headrace.plain_text import plain_line
 if TYPE_CHECKING:
     from headrace.measure.jobs import Options, Plan
     from headrace.measure.jobs.target import Target
+    from headrace.validate.jobs import Prediction
 
 
 def _quick(
@@ -117,13 +118,20 @@ def run_planned(
     the system on which the jobs are simulated as well.
     """
     # Check the jobs before any file is created.
-    planned(_device_size(where))
+    checked = planned(_device_size(where))
+    if fio_json not in (None, STANDARD_OUTPUT):
+        check_writable(fio_json, FileFormat.JSON)
+    prediction = None
+    if predict is not None:
+        from headrace.validate.jobs import Prediction
+
+        prediction = Prediction.prepared(checked, predict)
 
     def of_target(target: "Target") -> "Plan":
         return planned(target.size)
 
     common = (as_json, csv, output, plot, label, stored, show_progress)
-    return _run(of_target, where, job_file, *common, fio_json=fio_json, predict=predict)
+    return _run(of_target, where, job_file, *common, fio_json=fio_json, prediction=prediction)
 
 
 def _arguments(paths: Sequence[str]) -> tuple[Path | None, Path]:
@@ -205,7 +213,7 @@ def _run(
     stored: bool,
     show_progress: bool,
     fio_json: Path | None = None,
-    predict: Path | None = None,
+    prediction: "Prediction | None" = None,
 ) -> int:
     from headrace.measure import jobs
     from headrace.measure.jobs.fio_output import fio_json as fio_form
@@ -222,10 +230,8 @@ def _run(
         result = jobs.run_jobs(plan, target, progress=report)
     if target.left is not None:
         result.report.warnings.append(target.left)
-    if predict is not None and result.report.stop.reason == "done":
-        from headrace.validate.jobs import predict_jobs
-
-        result.report.predicted = predict_jobs(plan, predict)
+    if prediction is not None and result.report.stop.reason == "done":
+        result.report.predicted = prediction.figures()
     identifier = None
     if stored and result.document["jobs"]:
         identifier = save_to_store(lambda: result.keep(labels=labels))

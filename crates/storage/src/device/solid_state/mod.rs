@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Consecutive pages lie on consecutive channels, then dies (as in SSDsim's and
-//! MQSim's static allocation). A die does one thing at a time, reads before
+//! MQSim's static allocation), and rows of all dies begin at different ones. A die does one thing at a time, reads before
 //! programs, and does not interrupt either. Writes go to the die of their
 //! address; the write cache packs writes smaller than a page. Cleaning
 //! ([`translation`]) happens within a die and is paid for by the programs that
@@ -52,6 +52,7 @@ use headrace_net::{Discipline, Line, Node, Page, Slot, Span, Station, Time};
 use headrace_spec::SolidState;
 use headrace_trace::Operation;
 
+use crate::splitmix::finalise;
 use crate::tokens::Transfer;
 use translation::Translation;
 
@@ -249,8 +250,11 @@ impl Drive {
             .map(move |page| (page, end.min((page + 1) * each) - first.max(page * each)))
     }
 
+    /// Rows of all dies begin at dies that a hash gives. Streams at aligned places would otherwise
+    /// meet at the same dies, which a controller avoids as it writes to any that is idle.
     fn die_of(&self, page: u64) -> usize {
-        (page % self.dies.len() as u64) as usize
+        let dies = self.dies.len() as u64;
+        ((page % dies + finalise(page / dies) % dies) % dies) as usize
     }
 
     /// A command that is done when all its pages are.
@@ -294,7 +298,8 @@ impl Drive {
         let copy = self.read + self.program;
         for unit in range.0..range.1 {
             let (page, dies) = (unit / each, self.dies.len() as u64);
-            let die = &mut self.dies[(page % dies) as usize];
+            let number = self.die_of(page);
+            let die = &mut self.dies[number];
             let within = page / dies * each + unit % each;
             let translation = Arc::make_mut(&mut die.translation);
             let cleaned = translation.write(within, &mut station.random());
