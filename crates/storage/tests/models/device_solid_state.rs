@@ -58,7 +58,8 @@ fn reads_at_random_are_limited_by_the_scarcest() {
         let log = drive(&with(&format!("queue_depth = 1024\n{more}")), &script, 1024);
         script.len() as f64 / (end(&log) as f64 * 1e-12)
     };
-    close(of("interface_rate = \"20 GB/s\""), 32.0 / 50e-6, 0.05);
+    // The busiest of 32 dies has some 5 % more than its part of 60,000 reads.
+    close(of("interface_rate = \"20 GB/s\""), 32.0 / 50e-6, 0.07);
     let slow = DRIVE.replace("400 MB/s", "100 MB/s");
     let slow = device(&format!(
         "{slow}\nqueue_depth = 1024\ninterface_rate = \"20 GB/s\""
@@ -83,6 +84,19 @@ fn writes_in_order_are_limited_by_programming() {
     let script = sequential(write, 500, 16_384);
     let log = drive(&with("interface_rate = \"2 GB/s\""), &script, 1);
     close(rate(&script, &log), 16_384.0 / 1.041e-3, 0.01);
+}
+
+/// Sixteen streams that begin at multiples of a row of all dies, 512 KiB, write 64 KiB each in turn:
+/// they use all dies, not the four that their places are a multiple of.
+#[test]
+fn streams_at_aligned_places_use_all_dies() {
+    let script: Vec<Ask> = (0..16_000)
+        .map(|n| write((n % 16) * (64 << 20) + n / 16 * 65_536, 65_536))
+        .collect();
+    let cached = with("interface_rate = \"2 GB/s\"\nwrite_cache = \"64 MiB\"");
+    let dies = 32.0 * 16_384.0 / 1.041e-3;
+    let reached = rate(&script, &drive(&cached, &script, 16)) / dies;
+    assert!(reached > 0.8 && reached < 1.03, "{reached}");
 }
 
 /// A full drive that is overwritten in order repeatedly keeps its rate. It does so, too, with a

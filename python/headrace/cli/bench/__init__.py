@@ -1,5 +1,7 @@
 """`headrace bench`: benchmarks of real file systems."""
 
+from typing import Any
+
 import typer
 
 from headrace import ranks
@@ -14,6 +16,12 @@ class BenchGroup(DefaultCommandGroup):
     written `./DIR`."""
 
     default = DEFAULT
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Write fio's options with two dashes, as -thread would be read as letters."""
+        if args and args[0] == "fio":
+            args = ["fio", *map(fio.with_two_dashes, args[1:])]
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(

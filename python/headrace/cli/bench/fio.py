@@ -1,6 +1,7 @@
 """`headrace bench fio`: fio's own command line."""
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated as A
 
@@ -19,6 +20,11 @@ from headrace.jobs.fio.read import planned
 from headrace.jobs.plan import Plan
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def with_two_dashes(word: str) -> str:
+    """Return an option of several letters with two dashes."""
+    return f"-{word}" if re.match(r"-[A-Za-z_][\w-]", word) else word
 
 
 def fio(
