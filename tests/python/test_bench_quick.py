@@ -274,7 +274,9 @@ def test_ctrl_c_shows_what_is_done_and_leaves_nothing(below: Path) -> None:
 def test_fios_command_line_gives_fios_json_and_logs(
     headrace: Any, below: Path, tmp_path: Path
 ) -> None:
-    words = "-thread -name=a --rw=randrw --bssplit=4k/50:8k/50 --size=1m --name=b --stonewall --rw=read"
+    words = (
+        "-thread -name=a --rw=randrw --bssplit=4k/50:8k/50 --size=1m --name=b --stonewall --rw=read"
+    )
     log = f"--write_lat_log={tmp_path}/log --log_avg_msec=0"
     output = tmp_path / "fio.json"
     done = headrace(

@@ -137,6 +137,7 @@ def test_sizes_are_those_that_fio_makes_of_them(text: str, size: int) -> None:
         ("rw=randread:-8", "rw=randread:-8"),
         ("bs=4k,8k,1,1", "bs=4k,8k,1,1"),
         ("bs=4x", "bs=4x"),
+        ("kb_base=1000", "kb_base=1000: expected kb_base=1024"),
         ("size=50%", "size=50%: a share of a file"),
         ("size=0", "expected size="),
         ("size=4z", "zoned devices"),
@@ -177,7 +178,8 @@ def test_what_is_not_understood_is_refused_with_its_line(line: str, message: str
     ("lines", "expected"),
     [
         ("size=1m\nbs=4k,16k\nrw=rw", {"block": 4096, "sizes": ([(4096, 1)], [(16384, 1)])}),
-        ("size=1m\nbs=1Ki", {"block": 1000}),
+        ("size=1m\nbs=1Ki", {"block": 1024}),
+        ("size=1m\nbs=1KiB", {"block": 1000}),
         ("size=1m\nbsrange=1k-3k", {"sizes": ([(1024, 1), (2048, 1), (3072, 1)],) * 2}),
         ("size=1m\nbssplit=4k/60:8k/", {"sizes": ([(4096, 60), (8192, 40)],) * 2}),
         ("size=(1+3)m", {"bytes": 4 << 20}),

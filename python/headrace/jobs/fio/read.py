@@ -521,7 +521,7 @@ class _Values:
         value = getattr(readers, kind)(option.value or "")
         if value is None:
             raise self.wrong(name, option.value)
-        if (option.value or "").lower().rstrip("b").endswith("i"):
+        if kind.startswith(("size", "number")) and (option.value or "").lower().endswith("ib"):
             self.note(name, f"{option.value} is of powers of 1000, as in fio")
         return value
 

@@ -9,7 +9,18 @@ from headrace.jobs.plan import Distribution
 
 MOST = 1 << 60
 UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "ns": 1e-9}
+TIMES = {
+    "usec": 1e-6,
+    "msec": 1e-3,
+    "sec": 1.0,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+    "ns": 1e-9,
+}
 BOTH = 2
 """Values for reads and for writes."""
 NODES = Path("/sys/devices/system/node")
@@ -74,11 +85,11 @@ class Steady(NamedTuple):
 
 
 def size(text: str) -> int | None:
-    """Bytes. Units are powers of 1024; those with an i, such as Mi, are of 1000, as in fio."""
+    """Bytes. Units are powers of 1024; those of ib, such as MiB, are of 1000, as in fio 3.33."""
     match = re.fullmatch(r"(0x[0-9a-f]{1,15}|[0-9]{1,18})([kmgtp]?)(i?)(b?)", text.lower())
     if match is None or (match[3] and not match[2]):
         return None
-    base = 1000 if match[3] else 1024
+    base = 1000 if match[3] and match[4] else 1024
     amount = int(match[1], 0 if match[1].startswith("0x") else 10)
     bytes_ = amount * base ** UNITS[match[2]]
     return bytes_ if bytes_ < MOST else None
@@ -131,11 +142,10 @@ def size_or_share(value: str) -> int | float | None:
 
 
 def size_range(value: str) -> tuple[int, int] | None:
-    least, _, most = value.partition("-")
-    sizes = [size(part) for part in (least, most or least)]
-    if None in sizes or not 0 < (sizes[0] or 0) <= (sizes[1] or 0):
-        return None
-    return sizes[0] or 0, sizes[1] or 0
+    least, _, most = value.replace(":", "-").partition("-")
+    sizes = [size(part) or 0 for part in (least, most or least)]
+    # fio exchanges them, too, if the first is the larger.
+    return (min(sizes), max(sizes)) if all(sizes) else None
 
 
 def _of_both(value: str, read: Callable[[str], Any]) -> list[Any] | None:
@@ -232,6 +242,10 @@ def pattern(value: str) -> Pattern | None:
             return None
         in_a_row, step = (amount, 0) if random else (1, sign * amount)
     return Pattern(share, random, in_a_row, step, word.endswith("trim"))
+
+
+def kb_base(value: str) -> int | None:
+    return 1024 if value == "1024" else None
 
 
 def sequencer(value: str) -> bool | None:
@@ -380,6 +394,7 @@ EXAMPLES = {
     "sequencer": "sequential or identical",
     "engine": f"one of {', '.join(ENGINES)}",
     "zone_mode": "none or strided (zoned devices are not supported)",
+    "kb_base": "1024 (write sizes in powers of 1024)",
     "rate_process": "linear or poisson",
     "cpu_policy": "shared or split",
     "fallocate": "one of none, native, posix, keep, truncate",
