@@ -138,6 +138,12 @@ _OTHERS = (
     ),
     Kind("trace-edit", fields=("target", "records")),
     Kind("trace-workload", fields=("toml", "assumptions")),
+    Kind(
+        "trace-mix",
+        "headrace.profile.workload_fit:FittedMix",
+        "headrace.views.fitted_mix:view",
+        fields=("shares", "goodness", "not_reproduced"),
+    ),
     Kind("solution", page=f"{_PAGE}.solution:show", fields=("front", "chosen", "worksheet_text")),
     Kind("design-check", fields=("worksheet", "answers")),
     Kind("design-figures", fields=("figures", "assumptions")),

@@ -66,6 +66,7 @@ PRINTED = {
     "trace findings": ("TRACE", "trace-findings"),
     "trace import": ("TRACE COPY.csv", "trace-edit"),
     "trace info": ("TRACE --full", "trace-info"),
+    "trace mix": ("TRACE", "trace-mix"),
     "trace scale": ("TRACE COPY.csv --time 2", "trace-edit"),
     "trace synth": ("COPY.csv", "trace-edit"),
     "trace workload": ("LOG", "trace-workload"),

@@ -131,3 +131,4 @@ def synth(
 
 app.command("findings")(trace_workload.findings)
 app.command("workload")(trace_workload.workload)
+app.command("mix")(trace_workload.mix)

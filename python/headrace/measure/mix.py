@@ -21,6 +21,8 @@ FILES = "workload.0.files="
 """A number of files that is set replaces the scaling."""
 FOREVER = "workload.0.amount=forever"
 """Settings by which only the time limit ends the mix."""
+NO_THINK = "workload.0.think=0 s"
+"""Operations that come at a rate have no think time."""
 A_TIME = 'a time such as "0.2 ms" or "10 s"'
 """Time syntax in scenarios, where the command's options take seconds."""
 PROCESSES = 16
@@ -57,7 +59,7 @@ class MixedLoad:
     def at(self, rate: float, ranks_taking_part: int | None = None) -> Loaded:
         """Return the scenario for a rate of operations a second. A preset has one client on each
         rank that takes part; None for all."""
-        load = {f"workload.0.rate={rate!r}": f"{rate:g} operations/s"}
+        load = {NO_THINK: "", f"workload.0.rate={rate!r}": f"{rate:g} operations/s"}
         clients = []
         if ranks_taking_part is not None and self._is_preset:
             clients.append(f"clients.count={ranks_taking_part}")

@@ -12,6 +12,7 @@ from headrace.profile.characteristics import (
     Heat,
     LengthClass,
     Pattern,
+    SharedFiles,
     SizeClass,
     Steps,
 )
@@ -23,6 +24,10 @@ STEPS = ("first", "consecutive", "backward", "strided", "forward", "jump")
 MOST_SIZES = 10_000
 """Exact sizes counted at most, so that memory is bounded."""
 SHOWN_SIZES = 64
+SEVERAL = -1
+"""User of a file that several processes use."""
+TABLES = ("_bytes", "_requests", "_records", "_times_ns", "_length", "_user", "_steps")
+"""Tables with a row for each file."""
 POWERS = np.array([1 << bit for bit in range(64)], dtype=np.uint64)
 
 SEQUENTIAL, REPEATED, MONOTONIC = 0.9, 0.5, 0.95
@@ -44,6 +49,8 @@ class Access:
         self._records = np.zeros(0, dtype=np.int64)
         self._times_ns = np.zeros(0)
         self._length = np.zeros(0, dtype=np.uint64)
+        # The process that uses it, plus 1; 0 if none does, and SEVERAL.
+        self._user = np.zeros(0, dtype=np.int64)
         self._steps = np.zeros((0, len(STEPS)), dtype=np.int64)
         # By process and file: start, end and step of the last request; absent after an open.
         self._last: dict[int, tuple[int, int, int | None]] = {}
@@ -65,7 +72,7 @@ class Access:
     def _grow(self, files: int) -> None:
         more = max(files, 2 * len(self._records)) - len(self._records)
         if files > len(self._records):
-            for name in ("_bytes", "_requests", "_records", "_times_ns", "_length", "_steps"):
+            for name in TABLES:
                 table = getattr(self, name)
                 padding = [(0, more)] + [(0, 0)] * (table.ndim - 1)
                 setattr(self, name, np.pad(table, padding))
@@ -77,6 +84,7 @@ class Access:
         np.add.at(self._sizes, (bits, written), 1)
         np.add.at(self._bytes, (file, written), size.astype(np.float64))
         np.add.at(self._requests, (file, written), 1)
+        self._add_users(file, batch["process"][moves])
         offset = batch["offset"][moves]
         np.maximum.at(self._length, file, offset + np.minimum(size, LARGEST - offset))
         for direction in (0, 1):
@@ -84,6 +92,14 @@ class Access:
             for value, count in zip(distinct.tolist(), counts.tolist(), strict=True):
                 if len(self._exact) < MOST_SIZES or (direction, value) in self._exact:
                     self._exact[direction, value] += count
+
+    def _add_users(self, file: NDArray[np.uint32], process: NDArray[np.uint32]) -> None:
+        pairs = np.unique(np.stack((file, process.astype(np.int64) + 1)), axis=1)
+        files, users = pairs
+        known = self._user[files]
+        self._user[files] = np.where((known == 0) | (known == users), users, SEVERAL)
+        distinct, counts = np.unique(files, return_counts=True)
+        self._user[distinct[counts > 1]] = SEVERAL
 
     def _add_steps(self, batch: Batch, moves: NDArray[np.bool_], opens: NDArray[np.bool_]) -> None:
         rows = np.flatnonzero(moves | opens)
@@ -177,15 +193,31 @@ class Access:
             counts[pattern(_steps(self._steps[number]))] += int(used[number])
         return dict(counts.most_common())
 
+    def shared(self) -> SharedFiles:
+        """Return the use of files that several processes read or write."""
+        is_shared = self._user == SEVERAL
+        reads, writes = self._requests[is_shared].sum(axis=0).tolist()
+        steps = self._steps[is_shared]
+        return SharedFiles(
+            files=int(np.count_nonzero(is_shared)),
+            reads=reads,
+            writes=writes,
+            following=int(steps[:, 1:].sum()),
+            consecutive=int(steps[:, STEPS.index("consecutive")].sum()),
+        )
+
     def lengths(self) -> list[LengthClass]:
-        """Return the numbers of files by length."""
-        lengths = self._length[self._requests.sum(axis=1) > 0]
+        """Return the numbers of files by length, and how their requests follow each other."""
+        used = self._requests.sum(axis=1) > 0
+        lengths, steps = self._length[used], self._steps[used]
         bits = np.searchsorted(POWERS, lengths, side="right")
         return [
             LengthClass(
                 to_bytes=(1 << bit) - 1,
                 files=int(np.count_nonzero(bits == bit)),
                 mean_bytes=float(lengths[bits == bit].mean(dtype=np.float64)),
+                following=int(steps[bits == bit, 1:].sum()),
+                consecutive=int(steps[bits == bit, STEPS.index("consecutive")].sum()),
             )
             for bit in np.unique(bits).tolist()
         ]

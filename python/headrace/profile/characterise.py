@@ -189,6 +189,7 @@ class Characteriser:
             access=self._access.steps(),
             access_patterns=self._access.patterns(),
             file_lengths=self._access.lengths(),
+            shared=self._access.shared(),
             heat=self._access.heat(),
             busiest_files=files,
             bursts=self._timing.bursts(self._burst_gap_s),

@@ -70,6 +70,22 @@ class LengthClass(msgspec.Struct, frozen=True, kw_only=True):
     """The largest length in the class."""
     files: int
     mean_bytes: float
+    following: int = 0
+    """Requests that follow another of the same process in the same file."""
+    consecutive: int = 0
+    """Those that begin where that one ended."""
+
+
+class SharedFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that several processes read or write."""
+
+    files: int
+    reads: int
+    writes: int
+    following: int
+    """Requests that follow another of the same process in the same file."""
+    consecutive: int
+    """Those that begin where that one ended."""
 
 
 class Heat(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,6 +195,8 @@ class Characteristics(msgspec.Struct, frozen=True, kw_only=True):
     """Requests in files of each pattern."""
     file_lengths: list[LengthClass]
     """Files that are read or written. A length is the last byte read or written, plus one."""
+    shared: SharedFiles | None = None
+    """None in documents of earlier versions."""
     heat: Heat
     busiest_files: list[File]
     """Those with most time in calls and those with most bytes, by time, bytes and operations."""

@@ -120,6 +120,7 @@ def operation_mix(trace: Characteristics) -> Workload | None:
     if not weights:
         return None
     amount = sum(weights.values())
+    weights, unshared = _shared(trace, weights)
     alive = trace.concurrency.alive or trace.moving_processes or 1
     lengths = {
         max(round(length.mean_bytes), 1): length.files
@@ -136,21 +137,79 @@ def operation_mix(trace: Characteristics) -> Workload | None:
     for operation in ("read", "write"):
         if sizes := _sizes(trace, operation):
             fields[f"{operation}_sizes"] = {binary_size(n): count for n, count in sizes.items()}
-    if _order(trace) == "sequential":
-        fields["random_from"] = "1 PiB"
+    if (random_from := _random_from(trace)) is not None:
+        fields["random_from"] = random_from
     hot = trace.heat.top_tenth_requests
     if hot is not None and trace.heat.files >= 10 and hot > 0.1:
         fields |= {"hot_files": 0.1, "hot_share": round(min(hot, 1.0), 4)}
     fields |= _think(trace, amount)
+    if "think" in fields and _varies(trace):
+        fields["think_distribution"] = "exponential"
     lacks = (
         "the order of operations: each is drawn for itself",
+        *unshared,
+        *_places(trace),
         *(f"{it.operation}: {it.count:,}" for it in trace.operations if it.operation in NOT_IN_MIX),
     )
     return Workload(_toml(fields), _processes(round(alive)), amount, lacks)
 
 
+ALL_IN_ORDER = "1 PiB"
+"""Length from which on requests are at random places, where no file is as long."""
 NOT_IN_MIX = ("seek", "allocate")
 """Operations of traces that a mix does not have."""
+
+
+def _shared(trace: Characteristics, weights: dict[str, int]) -> tuple[dict[str, int], list[str]]:
+    """Return the weights with operations on a file that several processes use at random places,
+    where there is one among others; and the use of files that a mix does not have."""
+    shared = trace.shared
+    if shared is None or trace.moving_processes < 2 or trace.heat.files == shared.files:
+        return weights, []
+    if shared.files != 1 or 2 * shared.consecutive > shared.following:
+        of_one = trace.heat.files - shared.files
+        each = f"{of_one:,} are of one process, {shared.files:,} of several"
+        return weights, [
+            f"files of each process: all processes use all files; of the trace, {each}"
+        ]
+    parts = {"read": shared.reads, "write": shared.writes}
+    own = {name: count - parts.get(name, 0) for name, count in weights.items()}
+    split = own | {f"shared-{name}": count for name, count in parts.items()}
+    return {name: count for name, count in split.items() if count}, []
+
+
+def _random_from(trace: Characteristics) -> str | None:
+    """Return the length of files from which on requests are at random places, such that most
+    requests are as in the trace; None if all are."""
+    classes = sorted(trace.file_lengths, key=lambda entry: entry.to_bytes)
+    if not any(entry.following for entry in classes):
+        return ALL_IN_ORDER if _order(trace) == "sequential" else None
+    misses = sum(entry.consecutive for entry in classes)
+    best: int | None = None
+    least = misses
+    for entry in classes:
+        misses += entry.following - 2 * entry.consecutive
+        if misses < least:
+            best, least = entry.to_bytes + 1, misses
+    if best is None:
+        return None
+    return ALL_IN_ORDER if best > classes[-1].to_bytes else binary_size(best)
+
+
+def _places(trace: Characteristics) -> list[str]:
+    """Statements of places in files that a mix does not have."""
+    following = sum(entry.following for entry in trace.file_lengths)
+    strided = trace.access.strided + trace.access.backward
+    if strided > SECOND_DIRECTION * following:
+        return [f"strided and backward requests: {strided:,}; in the mix they are random"]
+    return []
+
+
+def _varies(trace: Characteristics) -> bool:
+    """Return whether the median of the think times is nearer to ln 2 of their mean, as of an
+    exponential distribution, than to the mean."""
+    times = trace.think_times
+    return bool(times.mean_s and times.p50_s is not None and times.p50_s < 0.85 * times.mean_s)
 
 
 def tree_copy(trace: Characteristics) -> Workload | None:

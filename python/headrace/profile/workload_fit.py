@@ -11,12 +11,15 @@ import polars as pl
 
 from headrace import simulate
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS, ScenarioError
+from headrace.document_io import toml_value
 from headrace.fields import convert
+from headrace.plain_text import plain_line
 from headrace.profile.characterise import Characteriser, characterise
 from headrace.profile.characteristics import Characteristics, SizeClass, Steps
 from headrace.profile.workload_candidates import CANDIDATES, Workload
 from headrace.progress_events import OnStep
 from headrace.trace import BATCH, Batch
+from headrace.trace.darshan.workload import SYSTEM as SERVERS
 
 SYSTEM = """name = "goodness of fit"
 kind = "local"
@@ -29,6 +32,7 @@ write_rate = "1 GB/s"
 window = "1 h"
 """
 """Any system makes the same requests; this one is simulated fast."""
+MIX = "operation-mix"
 MOST_REQUESTS = 500_000
 """Requests that are simulated to judge a workload, at most."""
 
@@ -75,6 +79,92 @@ class FittedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     """Scores of the other kinds that were tried."""
 
 
+class OperationShare(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation of a trace, a mix, or both. A mix counts operations as they are simulated."""
+
+    operation: str
+    recorded: float
+    """Share of the trace's records."""
+    fitted: float
+    """Share of the mix's requests."""
+
+
+class FittedMix(msgspec.Struct, frozen=True, kw_only=True):
+    """A mix of operations that resembles a trace."""
+
+    toml: str
+    """A scenario with a system."""
+    processes: int
+    shares: list[OperationShare]
+    goodness: Goodness
+    not_reproduced: list[str]
+    """Properties of the trace that the mix does not have."""
+
+
+def fit_mix(
+    trace: str | Path,
+    system: str = "lustre",
+    *,
+    format: str | None = None,
+    on_progress: OnStep | None = None,
+) -> FittedMix:
+    """Return the mix of operations that resembles a trace most, as a scenario of a system.
+
+    Parameters:
+        trace: A trace in any supported format, or a Darshan log.
+        system: Preset of the system; its servers and network are those of Hindman 2011, section 4.
+
+    Raises:
+        ValueError: if the trace has no operation that a mix can have.
+        OSError: if the trace cannot be read.
+    """
+    recorded = _recorded(trace, characterise(trace, format))
+    workload = CANDIDATES[MIX](recorded)
+    if workload is None:
+        raise ValueError(f"{trace}: no operation that a mix can have: expected reads or writes")
+    if on_progress is not None:
+        on_progress(0, 1, MIX)
+    played = _play(workload)
+    quality = _goodness(workload, played, recorded)
+    left_out = [*workload.not_reproduced, *_differences(recorded, quality)]
+    return FittedMix(
+        toml=_scenario(Path(trace), system, workload, left_out),
+        processes=workload.processes,
+        shares=_shares(_of_operations(recorded), _of_operations(played)),
+        goodness=quality,
+        not_reproduced=left_out,
+    )
+
+
+def _shares(recorded: Mapping[str, float], fitted: Mapping[str, float]) -> list[OperationShare]:
+    totals = [sum(side.values()) or 1 for side in (recorded, fitted)]
+    names = sorted({*recorded, *fitted}, key=lambda name: (-recorded.get(name, 0), name))
+    return [
+        OperationShare(
+            operation=name,
+            recorded=recorded.get(name, 0) / totals[0],
+            fitted=fitted.get(name, 0) / totals[1],
+        )
+        for name in names
+    ]
+
+
+def _scenario(trace: Path, system: str, workload: Workload, left_out: Sequence[str]) -> str:
+    """Return a scenario with a comment for each property that the workload lacks."""
+    head = [
+        f"# Fitted by headrace trace mix to {plain_line(trace.name)}.",
+        f"# Assumed: the system is {system} as in Hindman 2011, section 4.",
+        *(f"# Left out: {plain_line(text)}." for text in left_out),
+        f"name = {toml_value(trace.stem)}",
+        f'system = "{system}"',
+        "",
+        f"[clients]\ncount = 1\nprocesses = {workload.processes}",
+        "",
+        SERVERS,
+    ]
+    return "\n".join(head) + "\n" + workload.toml
+
+
 def fit(
     trace: str | Path,
     characteristics: Mapping[str, Any] | None = None,
@@ -95,9 +185,7 @@ def fit(
         OSError: if the trace cannot be read.
     """
     document = characterise(trace, format) if characteristics is None else characteristics
-    recorded = convert(document, Characteristics)
-    if recorded.bytes_read + recorded.bytes_written > MOST_BYTES:
-        raise ValueError(f"{trace}: it moves more than 1 PiB: expected the trace of a program")
+    recorded = _recorded(trace, document)
     fits = [
         (kind, workload)
         for kind, candidate in CANDIDATES.items()
@@ -129,13 +217,28 @@ def fit(
     )
 
 
+def _recorded(trace: str | Path, document: Mapping[str, Any]) -> Characteristics:
+    recorded = convert(document, Characteristics)
+    if recorded.bytes_read + recorded.bytes_written > MOST_BYTES:
+        raise ValueError(f"{trace}: it moves more than 1 PiB: expected the trace of a program")
+    return recorded
+
+
 def goodness(workload: Workload, recorded: Characteristics) -> Goodness:
     """Simulate a workload and compare its requests with a trace."""
+    return _goodness(workload, _play(workload), recorded)
+
+
+def _play(workload: Workload) -> Characteristics:
+    """Simulate a workload, and return the characteristics of its requests."""
     stop = f"stop.requests = {MOST_REQUESTS}\n"
     scenario = simulate.load(SYSTEM + stop + workload.scenario())
     requests = _Requests()
     simulate.run(scenario, requests=requests, server_series=False)
-    played = requests.finish()
+    return requests.finish()
+
+
+def _goodness(workload: Workload, played: Characteristics, recorded: Characteristics) -> Goodness:
     # A workload that was cut off would have gone on in the same way.
     longer = workload.requests / played.records if played.records >= MOST_REQUESTS else 1.0
     sizes = [
