@@ -32,7 +32,8 @@ PAGES = {
         *("trace-findings", "lifetimes", "spares", "doctor", "testbed"),
     ),
     "benchmark-results.md": (
-        *("measured", "load-sweep", "jobs", "study", "tuning", "network", "baseline"),
+        *("measured", "load-sweep", "jobs", "study", "tuning", "network", "network-matrix"),
+        "baseline",
     ),
 }
 """Kinds by the page that has their keys. Those whose documents have no type have no table."""

@@ -76,6 +76,11 @@ _STORED = (
     Kind("tuning", "headrace.measure.tuning.tune:TuningReport", "headrace.views.tuning:view"),
     Kind("network", "headrace.measure.network:NetworkReport", "headrace.views.network:view"),
     Kind(
+        "network-matrix",
+        "headrace.measure.network_matrix:NetworkMatrix",
+        "headrace.views.network_matrix:view",
+    ),
+    Kind(
         "jobs",
         "headrace.measure.jobs.report:JobsReport",
         "headrace.views.jobs:view",

@@ -83,6 +83,7 @@ SAVED = {
     "bench disk": "study",
     "bench meta": "study",
     "bench net ask": "network",
+    "bench net ranks": "network-matrix",
     "bench sweep": "study",
     "bench tune": "tuning",
     "calibrate": "calibration",

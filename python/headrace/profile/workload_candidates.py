@@ -161,8 +161,8 @@ NOT_IN_MIX = ("seek", "allocate")
 
 
 def _shared(trace: Characteristics, weights: dict[str, int]) -> tuple[dict[str, int], list[str]]:
-    """Return the weights with operations on a file that several processes use at random places,
-    where there is one among others; and the use of files that a mix does not have."""
+    """Return the weights, and the use of files that a mix does not have. One file among others that
+    several processes use at random places gets the shared operations of a mix."""
     shared = trace.shared
     if shared is None or trace.moving_processes < 2 or trace.heat.files == shared.files:
         return weights, []
@@ -179,8 +179,8 @@ def _shared(trace: Characteristics, weights: dict[str, int]) -> tuple[dict[str, 
 
 
 def _random_from(trace: Characteristics) -> str | None:
-    """Return the length of files from which on requests are at random places, such that most
-    requests are as in the trace; None if all are."""
+    """Return the length of files from which on requests are at random places; None if all are.
+    Most requests are then as in the trace."""
     classes = sorted(trace.file_lengths, key=lambda entry: entry.to_bytes)
     if not any(entry.following for entry in classes):
         return ALL_IN_ORDER if _order(trace) == "sequential" else None

@@ -143,6 +143,13 @@ class MpiComm(SerialComm):
             raise error
         return done  # type: ignore[no-any-return]
 
+    def duplicate(self) -> "MPI.Intracomm":
+        return self._communicator.Dup()
+
+    def take_interrupt(self) -> bool:
+        was, self._interrupted = self._interrupted, False
+        return was
+
     def _work_of(
         self, members: Sequence[int], work: Callable[[], T]
     ) -> tuple[T | None, BaseException | None]:

@@ -2,7 +2,10 @@
 
 import platform
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 T = TypeVar("T")
 
@@ -60,6 +63,14 @@ class SerialComm:
         """Run work on the ranks of the first `count` hosts. The others are idle, and return or
         raise as the first rank does."""
         return work()
+
+    def duplicate(self) -> "MPI.Intracomm":
+        """Return a communicator of MPI of all ranks, for messages of the caller's own."""
+        raise ValueError("there is one rank, without MPI")
+
+    def take_interrupt(self) -> bool:
+        """Return whether this rank was interrupted since the last call."""
+        return False
 
     def begin(self, expected: Sequence[int]) -> None:
         """Prepare a measurement; `expected` is the number of ranks with processes of each

@@ -35,7 +35,7 @@ app = typer.Typer(
     subcommand_metavar="DIR | COMMAND [ARGS]...",
 )
 
-ONE_HOST = (DEFAULT, "fio", "training", "tune", "net", "clean")
+ONE_HOST = (DEFAULT, "fio", "training", "tune", "clean")
 """Commands that run on one host only and refuse several ranks."""
 app.command(DEFAULT)(quick.quick)
 app.command("run")(run.run)

@@ -42,6 +42,8 @@ class Destination:
     stored: bool
     labels: Mapping[str, str] | None
     csv: Path | None = None
+    resumes: bool = True
+    """True if the command can resume from the document."""
 
     def save_so_far(self, document: Document) -> None:
         """Save the partial result."""
@@ -55,7 +57,7 @@ class Destination:
         """Save, print and draw the document; name the command that resumes it. Return the exit
         status."""
         identifier = None
-        if self.stored and (document.get("steps") or document.get("messages")):
+        if self.stored and any(document.get(part) for part in ("steps", "messages", "pairs")):
             identifier = _save_to_store(document, self.labels)
             if identifier is not None:
                 self._save.discard()
@@ -65,7 +67,8 @@ class Destination:
         if output is not None:
             # Last: what is printed is not lost with a disk that is full.
             Saved(document).save(output)
-        print_resume_command(document["stop"], output, identifier)
+        if self.resumes:
+            print_resume_command(document["stop"], output, identifier)
         return status(document["stop"])
 
 

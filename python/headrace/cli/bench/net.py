@@ -1,10 +1,11 @@
-"""`headrace bench net answer` and `ask`."""
+"""`headrace bench net answer`, `ask` and `ranks`."""
 
 import sys
 from typing import Annotated as A
 
 import typer
 
+from headrace import ranks as all_ranks
 from headrace.addresses import is_loopback
 from headrace.cli.bench import documents
 from headrace.cli.bench.documents import Csv, check_csv
@@ -20,8 +21,17 @@ from headrace.files import check_directory
 from headrace.plain_text import plain_line
 
 app = typer.Typer(
-    help="Measure latency and throughput of messages between two hosts.", no_args_is_help=True
+    help="Measure latency and throughput of messages between hosts.", no_args_is_help=True
 )
+
+
+@app.callback()
+def net(context: typer.Context) -> None:
+    command = context.invoked_subcommand
+    if all_ranks.count() > 1 and command != "ranks":
+        raise ValueError(
+            f"bench net {command} runs on one host only: start it without mpirun or srun"
+        )
 
 
 @app.command("answer")
@@ -85,3 +95,30 @@ def ask(
             so_far=to.save_so_far,
         )
     return to.finish(document)
+
+
+@app.command("ranks")
+def ranks(
+    sizes: A[str, Word(metavar="SIZES"), Help("Message sizes, such as 1-16m.")] = "8,1m",
+    seconds: A[float, span(0.0), Word("--time"), Help("Time measured for each size.")] = 0.1,
+    as_json: AsJson = False,
+    output: ResultFile = None,
+    csv: Csv = None,
+    plot: PlotDirectory = None,
+    label: Labels = (),
+    stored: Stored = True,
+) -> int:
+    """Measure messages between all pairs of ranks of mpirun or srun."""
+    from headrace.measure import network_matrix
+
+    first = all_ranks.current().first
+    labels = check_labels(label, stored)
+    check_csv(csv, as_json)
+    output, plot = output_of(output, None), all_ranks.first_rank_only(plot)
+    check_directory(plot)
+    to = documents.Destination(as_json, output, plot, stored, labels, csv, resumes=False)
+    with steps("bench net ranks") as on_progress:
+        document = network_matrix.measure(
+            read_sizes(sizes), seconds=seconds, on_progress=on_progress
+        )
+    return to.finish(document) if first else 0
