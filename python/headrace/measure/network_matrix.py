@@ -17,7 +17,7 @@ from headrace.environment import Environment, of_host
 from headrace.fields import to_document
 from headrace.measure.network import MessageLatency, Percentiles
 from headrace.measure.report import PlanText, Stop
-from headrace.quantities import binary_size
+from headrace.quantities import binary_size, numbered
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -298,9 +298,10 @@ def _document(
     for exchange in exchanges:
         throughput[f"all to all {binary_size(exchange.size)}"] = exchange.throughput
     distinct = len(set(hosts))
+    description = f"messages of {len(hosts)} ranks on {numbered(distinct, 'host')}"
     environment: Mapping[str, Any] = {**of_host(), "client_hosts": distinct}
     report = NetworkMatrix(
-        scenario=PlanText("bench net ranks", f"messages of {len(hosts)} ranks on {distinct} hosts"),
+        scenario=PlanText("bench net ranks", description),
         version=_core.VERSION,
         place={"host": hosts[0]},
         environment=environment,  # type: ignore[arg-type]
@@ -313,4 +314,5 @@ def _document(
         latency=latency,
         stop=Stop(reason),
     )
-    return to_document(report)
+    document: dict[str, Any] = to_document(report)
+    return document

@@ -11,7 +11,7 @@ import polars as pl
 
 from headrace import simulate
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS, ScenarioError
-from headrace.document_io import toml_value
+from headrace.document_io import STANDARD_INPUT, toml_value
 from headrace.fields import convert
 from headrace.plain_text import plain_line
 from headrace.profile.characterise import Characteriser, characterise
@@ -151,11 +151,12 @@ def _shares(recorded: Mapping[str, float], fitted: Mapping[str, float]) -> list[
 
 def _scenario(trace: Path, system: str, workload: Workload, left_out: Sequence[str]) -> str:
     """Return a scenario with a comment for each property that the workload lacks."""
+    name = "standard input" if trace == STANDARD_INPUT else trace.name
     head = [
-        f"# Fitted by headrace trace mix to {plain_line(trace.name)}.",
+        f"# Fitted by headrace trace mix to {plain_line(name)}.",
         f"# Assumed: the system is {system} as in Hindman 2011, section 4.",
         *(f"# Left out: {plain_line(text)}." for text in left_out),
-        f"name = {toml_value(trace.stem)}",
+        f"name = {toml_value(name.partition('.')[0] or name)}",
         f'system = "{system}"',
         "",
         f"[clients]\ncount = 1\nprocesses = {workload.processes}",

@@ -1,7 +1,7 @@
 """A mix of operations beside the trace that it was fitted to."""
 
 from headrace.profile.workload_fit import FittedMix, Goodness
-from headrace.quantities import figure
+from headrace.quantities import figure, numbered
 from headrace.render import units
 from headrace.render.blocks import Column, Headline, Note, Table, View
 
@@ -24,7 +24,7 @@ def view(result: FittedMix, name: str = "") -> View:
     quality = {field: getattr(result.goodness, field) for field in Goodness.__struct_fields__}
     known = [(WORDS[field], value) for field, value in quality.items() if value is not None]
     return [
-        Note(f": operation-mix of {result.processes:,} processes", name or "mix"),
+        Note(f": operation-mix of {numbered(result.processes, 'process')}", name or "mix"),
         Headline({"score": figure(result.goodness.score)}),
         Table(
             "Shares of operations",
