@@ -60,7 +60,7 @@ impl Names {
     /// The path of the directory that a file lies in, or of the one that a number stands for.
     pub fn directory(&self, file: u32) -> CString {
         match self.sets.named(file) {
-            Named::Directory(number) => text(self.in_a_set(number)),
+            Named::Directory(number) | Named::Made(number) => text(self.in_a_set(number)),
             _ => text(format!("hr-w{}/hr-d{}", self.workload, file / self.in_each)),
         }
     }
@@ -83,6 +83,31 @@ impl Names {
             None => format!("hr-w{}/hr-d0", self.workload),
         };
         Some(text(format!("{directory}/hr-l{number}")))
+    }
+
+    /// Meaning of a number.
+    pub fn named(&self, file: u32) -> Named {
+        self.sets.named(file)
+    }
+
+    /// The directories that processes make names in together.
+    pub fn shared_directories(&self) -> impl Iterator<Item = CString> {
+        let all = 0..if self.sets.made > 0 {
+            self.sets.directories
+        } else {
+            0
+        };
+        all.map(|directory| text(self.in_a_set(directory)))
+    }
+
+    /// Returns true if processes make names in the same directories.
+    pub fn are_shared(&self) -> bool {
+        self.sets.made > 0
+    }
+
+    /// Returns true if a process uses names that others have made.
+    pub fn may_be_others(&self) -> bool {
+        self.sets.any
     }
 
     fn in_a_set(&self, directory: u32) -> String {

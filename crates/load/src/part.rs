@@ -14,7 +14,7 @@ use crate::clock::in_nanoseconds;
 use crate::data_journal::DataJournal;
 use crate::directory::Directory;
 use crate::files::Names;
-use crate::operation::{self, Buffer, Content, LEADS_TO, PrivateNames};
+use crate::operation::{self, Buffer, Content, LEADS_TO, Pool, PrivateNames};
 use crate::page_cache::KnownPages;
 use crate::prepared_files;
 use crate::process::Progress;
@@ -137,6 +137,9 @@ impl<'a> Part<'a> {
                 return Err(Error::Interrupted);
             }
         }
+        for path in self.names.shared_directories() {
+            empty_directory(directory, &path)?;
+        }
         Ok(())
     }
 
@@ -233,13 +236,11 @@ impl<'a> Part<'a> {
                 return Err(Error::Interrupted);
             }
         }
-        if self.draws_names() {
+        if self.draws_names() && !self.names.are_shared() {
             for &rank in &self.here {
                 let own = self.names.own(rank);
                 make_directory(directory, &own)?;
-                directory
-                    .empty_below(&own)
-                    .map_err(|errno| not_prepared(&own, errno))?;
+                empty_directory(directory, &own)?;
             }
         }
         let io = &self.workload.io;
@@ -341,6 +342,7 @@ impl<'a> Part<'a> {
             Backend::Null => None,
             _ => self.content(scenario),
         };
+        let pool = Pool::default();
         self.here
             .iter()
             .map(|&rank| {
@@ -349,7 +351,14 @@ impl<'a> Part<'a> {
                     None => Source::Own(again()?),
                 };
                 let own = self.draws_names().then(|| {
-                    PrivateNames::new(self.names.own(rank).to_string_lossy().into_owned())
+                    let pool = match self.names.may_be_others() {
+                        true => Pool::clone(&pool),
+                        false => Pool::default(),
+                    };
+                    match self.names.are_shared() {
+                        true => PrivateNames::shared(&self.names, rank, self.processes, pool),
+                        false => PrivateNames::new(&self.names, rank),
+                    }
                 });
                 Ok(Plan {
                     workload: self.number,
@@ -398,6 +407,11 @@ fn check_supported(workload: &Workload) -> Result<(), Error> {
         return Err(unsuitable("io.interface", "mapped"));
     }
     Ok(())
+}
+
+fn empty_directory(directory: &Directory, path: &CStr) -> Result<(), Error> {
+    let emptied = directory.empty_below(path);
+    emptied.map_err(|errno| not_prepared(path, errno))
 }
 
 fn make_directory(directory: &Directory, path: &CStr) -> Result<(), Error> {

@@ -266,6 +266,7 @@ impl Process {
         self.record.reads = self.record.reads.and(reads);
         self.progress.add(number, calls, moved);
         let verified = operation.verify(&mut self.context, ask, target, moved);
+        self.context.give_names();
         verified.map_err(|found| Error::Wrong {
             operation: operation.name(),
             path: format!("w{}, file {}", self.workload, ask.file),

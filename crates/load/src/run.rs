@@ -326,6 +326,8 @@ mod every_operation;
 #[cfg(test)]
 mod file_sets;
 #[cfg(test)]
+mod shared_names;
+#[cfg(test)]
 mod sharing;
 #[cfg(test)]
 mod stalls;

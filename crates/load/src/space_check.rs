@@ -115,7 +115,8 @@ impl Need {
 fn of_mix(mix: &OperationMix, clients: u64, stop: &Stop) -> Need {
     let names = [
         mix.file_count(),
-        mix.names.directory_count(mix.rate),
+        mix.names
+            .common_directories(mix.rate, u32::try_from(clients).unwrap_or(u32::MAX)),
         mix.names.symbolic_link_count(mix.rate),
     ];
     Need {

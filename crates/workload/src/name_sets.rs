@@ -2,11 +2,19 @@
 
 /// Directories in sets, and symbolic links in the directories.
 ///
-/// They have numbers behind those of files: first the directories, then the links.
+/// They have numbers behind those of files: first the directories, then the links. Before them may
+/// be names that are made in the directories, which take these in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NameSets {
     /// The number of the first.
     pub first: u32,
+    /// Number of names that are made in the directories; the last one is before the first directory.
+    pub made: u32,
+    /// Number of names that are made in directories of single processes, as far before the first
+    /// directory.
+    pub own: u32,
+    /// Names made by one process may be used by others.
+    pub any: bool,
     /// Number of directories.
     pub directories: u32,
     /// Number of symbolic links.
@@ -20,6 +28,8 @@ pub struct NameSets {
 pub enum Named {
     /// A file, or a name beside it.
     File,
+    /// A name that is made in the n-th directory.
+    Made(u32),
     /// The n-th directory.
     Directory(u32),
     /// The n-th symbolic link.
@@ -33,6 +43,24 @@ impl NameSets {
         self.first + number
     }
 
+    /// The number of the n-th name that is made in a directory.
+    #[must_use]
+    pub fn made_in(&self, directory: u32, number: u32) -> u32 {
+        self.first - self.made + number * self.directories + directory
+    }
+
+    /// Returns true if a number stands for a name in a directory of a single process.
+    #[must_use]
+    pub fn is_own(&self, number: u32) -> bool {
+        (self.first - self.own..self.first).contains(&number)
+    }
+
+    /// Number of names that are made in each directory.
+    #[must_use]
+    pub fn made_in_each(&self) -> u32 {
+        self.made / self.directories.max(1)
+    }
+
     /// The number of a symbolic link.
     #[must_use]
     pub fn symbolic_link(&self, number: u32) -> u32 {
@@ -43,7 +71,10 @@ impl NameSets {
     #[must_use]
     pub fn named(&self, number: u32) -> Named {
         let Some(behind) = number.checked_sub(self.first) else {
-            return Named::File;
+            let made = number.checked_sub(self.first - self.made);
+            return made.map_or(Named::File, |made| {
+                Named::Made(made % self.directories.max(1))
+            });
         };
         match behind.checked_sub(self.directories) {
             None => Named::Directory(behind),
@@ -76,6 +107,7 @@ mod tests {
             directories: 3,
             symbolic_links: 7,
             sets: 2,
+            ..NameSets::default()
         };
         assert_eq!(sets.named(19), Named::File);
         assert_eq!(sets.named(sets.directory(0)), Named::Directory(0));
@@ -85,6 +117,18 @@ mod tests {
         assert_eq!(sets.named(30), Named::File);
         assert_eq!([0, 1, 2].map(|it| sets.set_of(it)), [0, 1, 0]);
         assert_eq!([0, 4].map(|it| sets.directory_of(it)), [Some(0), Some(1)]);
+        let shared = NameSets { made: 6, ..sets };
+        // Names 14 to 19: two rounds over the three directories.
+        let named = [13, 14, 16, 17, 19].map(|it| shared.named(it));
+        let made = [0, 2, 0, 2].map(Named::Made);
+        assert_eq!(named[0], Named::File);
+        assert_eq!(named[1..], made);
+        assert_eq!((shared.made_in(2, 1), shared.made_in_each()), (19, 2));
+        let own = NameSets { own: 6, ..sets };
+        assert_eq!(
+            [13, 14, 19, 20].map(|it| own.is_own(it)),
+            [false, true, true, false]
+        );
         assert_eq!(NameSets::default().directory_of(1), None);
         assert_eq!(NameSets::default().named(0), Named::File);
     }

@@ -5,7 +5,8 @@
 //!
 //! Files are numbered by size, so that those which hold a transfer are the last ones. Names that
 //! are made, renamed and removed are others, as many as there are files. Behind them are the
-//! directories and symbolic links that exist before the run.
+//! directories and symbolic links that exist before the run. Names made in common directories
+//! (`names.made_in`) take these in turn by number.
 //!
 //! Not modelled: which names exist (a name may be removed twice).
 
@@ -18,7 +19,8 @@ use std::collections::{HashMap, VecDeque};
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{
-    Amount, DIRECT_UNIT, MixedOperation, OperationMix, Seconds, Sharing, ThinkDistribution,
+    Amount, DIRECT_UNIT, MadeIn, MixedOperation, OperationMix, Seconds, Sharing, Taken,
+    ThinkDistribution,
 };
 use headrace_trace::{Flags, Operation};
 
@@ -82,7 +84,7 @@ impl OperationMixApplication {
     ) -> OperationMixApplication {
         let clients = (processes / per_client.max(1)).max(1);
         let (directories, symbolic_links) = (
-            spec.names.directory_count(spec.rate),
+            spec.names.common_directories(spec.rate, clients),
             spec.names.symbolic_link_count(spec.rate),
         );
         let sets = Sets::new(spec);
@@ -96,6 +98,16 @@ impl OperationMixApplication {
             overwritten: vec![Recent::default(); sets.count()],
             ..Client::default()
         };
+        let shares = spec.names.made_in != MadeIn::Process;
+        let made = match shares {
+            true => spec.files.next_multiple_of(directories),
+            false => spec.files,
+        };
+        // A client's directories are every n-th, if it has its own.
+        let of_one = match spec.names.made_in {
+            MadeIn::Client => directories / clients,
+            _ => directories,
+        };
         OperationMixApplication {
             spec: spec.clone(),
             processes,
@@ -107,12 +119,15 @@ impl OperationMixApplication {
             turns: Turns::new(spec, clients, processes / clients),
             rounds: Rounds::default(),
             names: NameSets {
-                first: spec.files * 2,
+                first: spec.files + made,
+                made: if shares { made } else { 0 },
+                own: if shares { 0 } else { made },
+                any: spec.names.taken == Taken::Any,
                 directories,
                 symbolic_links,
                 sets: spec.names.sets,
             },
-            directories: Groups::of_names(directories, &spec.locality),
+            directories: Groups::of_names(of_one, &spec.locality),
             symbolic_links: Groups::of_names(symbolic_links, &spec.locality),
         }
     }
@@ -420,6 +435,15 @@ impl OperationMixApplication {
         (file, offset, size / DIRECT_UNIT * DIRECT_UNIT)
     }
 
+    /// Chooses a directory, of the client's if it has its own.
+    fn directory(&self, client: usize, random: &mut Random<'_>) -> u32 {
+        let number = self.directories.file(0, Purpose::Other, random);
+        match self.spec.names.made_in {
+            MadeIn::Client => number * self.clients.len() as u32 + client as u32,
+            _ => number,
+        }
+    }
+
     /// Draws an operation: operation, file, offset, bytes.
     fn draw(
         &mut self,
@@ -470,12 +494,19 @@ impl OperationMixApplication {
                 (operation, file, self.sets.size_of(file), 0)
             }
             it if self.names.directories > 0 && it.goes_to_a_directory() => {
-                let number = self.directories.file(0, Purpose::Other, random);
+                let number = self.directory(client, random);
                 (operation, self.names.directory(number), 0, 0)
             }
             MixedOperation::Readlink if self.names.symbolic_links > 0 => {
                 let number = self.symbolic_links.file(0, Purpose::Other, random);
                 (operation, self.names.symbolic_link(number), 0, 0)
+            }
+            it if self.names.made > 0
+                && (it.makes_or_removes() || it == MixedOperation::Stat && turn.file.is_none()) =>
+            {
+                let directory = self.directory(client, random);
+                let number = random.below(u64::from(self.names.made_in_each())) as u32;
+                (operation, self.names.made_in(directory, number), 0, 0)
             }
             it if it.makes_or_removes() => {
                 let name = random.below(u64::from(self.spec.files)) as u32;
@@ -520,7 +551,7 @@ impl Application for OperationMixApplication {
     }
 
     fn files(&self) -> u32 {
-        self.spec.files * 2 + self.names.directories + self.names.symbolic_links
+        self.names.first + self.names.directories + self.names.symbolic_links
     }
 
     fn name_sets(&self) -> NameSets {

@@ -19,7 +19,7 @@ impl FileOperation for Link {
     fn prepare(&self, context: &mut OpContext, ask: &Ask) -> Result<Target> {
         let path = match context.one_name(Kind::File, ask.file) {
             Some(path) => path,
-            None => context.make_file()?,
+            None => context.make_file(ask.file)?,
         };
         Ok(Target {
             path,

@@ -54,7 +54,7 @@ pub use buffer::Buffer;
 pub use content::Content;
 pub use headrace_spec::OperationGroup as Group;
 pub use op_context::{OpContext, PendingState};
-pub use private_names::PrivateNames;
+pub use private_names::{Pool, PrivateNames};
 pub use symlink::LEADS_TO;
 pub use target::Target;
 

@@ -66,6 +66,8 @@ pub struct PendingState {
     pub links: HashSet<u32>,
     /// Files that have their other name.
     renamed: HashSet<u32>,
+    /// Names that the operation makes or goes to: they stay.
+    names: Vec<(Kind, u32, u64)>,
     /// The attribute that is looked up, and the files that have it.
     pub attribute: Attribute,
     with_attribute: HashSet<u32>,
@@ -222,44 +224,53 @@ impl OpContext {
 
     /// A name that is to be made: of a numbered file, or one of the process's own.
     pub fn new_name(&mut self, kind: Kind, file: u32) -> CString {
-        match &mut self.own {
-            Some(own) => own.fresh(kind),
-            None => self.numbered(kind, file),
-        }
+        let Some(own) = &mut self.own else {
+            return self.numbered(kind, file);
+        };
+        let (path, number) = own.fresh(kind, file);
+        self.kept.names.push((kind, file, number));
+        path
     }
 
     /// A name to be removed; none if the process has none of its own.
     pub fn old_name(&mut self, kind: Kind, file: u32) -> Option<CString> {
-        match &mut self.own {
-            Some(own) => own.take(kind),
+        match &self.own {
+            Some(own) => own.take(kind, file).map(|(path, _)| path),
             None => Some(self.numbered(kind, file)),
         }
     }
 
     /// A name that exists, and stays; none if the process has none of its own.
-    #[must_use]
-    pub fn one_name(&self, kind: Kind, file: u32) -> Option<CString> {
-        match &self.own {
-            Some(own) => own.one(kind),
-            None => Some(self.numbered(kind, file)),
-        }
+    pub fn one_name(&mut self, kind: Kind, file: u32) -> Option<CString> {
+        let Some(own) = &self.own else {
+            return Some(self.numbered(kind, file));
+        };
+        let (path, number) = own.take(kind, file)?;
+        self.kept.names.push((kind, file, number));
+        Some(path)
     }
 
     /// A name of the process's own that is made only to go.
-    pub fn passing_name(&mut self, kind: Kind) -> CString {
-        self.own.as_mut().map_or_else(CString::default, |own| {
-            let path = own.fresh(kind);
-            own.take(kind);
-            path
-        })
+    pub fn passing_name(&mut self, kind: Kind, file: u32) -> CString {
+        let own = self.own.as_mut();
+        own.map_or_else(CString::default, |own| own.passing(kind, file))
+    }
+
+    /// The names that an operation made or went to are there for others.
+    pub fn give_names(&mut self) {
+        for (kind, file, number) in self.kept.names.drain(..) {
+            if let Some(own) = &self.own {
+                own.keep(kind, file, number);
+            }
+        }
     }
 
     /// Makes a file of the process's own.
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn make_file(&mut self) -> Result<CString> {
-        let path = self.new_name(Kind::File, 0);
+    pub fn make_file(&mut self, file: u32) -> Result<CString> {
+        let path = self.new_name(Kind::File, file);
         self.make_file_at(&path)?;
         Ok(path)
     }

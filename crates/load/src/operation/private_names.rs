@@ -1,6 +1,12 @@
-//! Names that a process makes and removes by itself.
+//! Names that processes make and remove.
 
+use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use headrace_workload::Named;
+
+use crate::files::Names;
 
 /// Kind of name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,50 +43,104 @@ impl Kind {
     }
 }
 
-/// Names that a process makes and removes by itself, so that each operation finds the names that it
-/// expects, and no others.
+/// Names that exist, by the directory that they are in and by kind: each used longest ago first.
+pub type Pool = Arc<Mutex<HashMap<u32, [VecDeque<u64>; 4]>>>;
+
+/// Names that processes make and remove, so that each operation finds the names that it expects,
+/// and no others.
+///
+/// In a directory of the process's own, the last one made is used first. In directories that
+/// processes share (`names.made_in`), it is the one used longest ago. A name is in use by one process
+/// at a time.
 #[derive(Debug)]
 pub struct PrivateNames {
-    directory: String,
-    /// Existing names, by kind.
-    made: [Vec<u32>; 4],
-    next: u32,
+    /// The directory; none if processes share theirs.
+    own: Option<String>,
+    names: Names,
+    made: Pool,
+    /// The next number, and its distance from the next but one.
+    next: u64,
+    step: u64,
 }
 
 impl PrivateNames {
     /// Names in a directory that no other process uses.
     #[must_use]
-    pub fn new(directory: String) -> PrivateNames {
+    pub fn new(names: &Names, rank: u32) -> PrivateNames {
         PrivateNames {
-            directory,
-            made: Default::default(),
+            own: Some(names.own(rank).to_string_lossy().into_owned()),
+            names: names.clone(),
+            made: Pool::default(),
             next: 0,
+            step: 1,
         }
     }
 
-    fn path(&self, kind: Kind, number: u32) -> CString {
-        let letter = kind.letter();
-        CString::new(format!("{}/hr-{letter}{number}", self.directory)).unwrap_or_default()
+    /// Names of process `rank` of `processes` in directories that they share, taken from `pool` and
+    /// put there.
+    #[must_use]
+    pub fn shared(names: &Names, rank: u32, processes: u32, pool: Pool) -> PrivateNames {
+        PrivateNames {
+            own: None,
+            names: names.clone(),
+            made: pool,
+            next: rank.into(),
+            step: processes.into(),
+        }
     }
 
-    /// A name that is not there; from now on it is taken for one that is.
-    pub fn fresh(&mut self, kind: Kind) -> CString {
+    fn path(&self, kind: Kind, file: u32, number: u64) -> CString {
+        let letter = kind.letter();
+        let path = match &self.own {
+            Some(directory) => format!("{directory}/hr-{letter}{number}"),
+            None => {
+                let directory = self.names.directory(file);
+                format!("{}/hr-{letter}{number}", directory.to_string_lossy())
+            }
+        };
+        CString::new(path).unwrap_or_default()
+    }
+
+    /// Has the names of a kind in the directory that a number stands for.
+    fn of<R>(&self, kind: Kind, file: u32, change: impl FnOnce(&mut VecDeque<u64>) -> R) -> R {
+        let directory = match (&self.own, self.names.named(file)) {
+            (None, Named::Made(directory) | Named::Directory(directory)) => directory,
+            _ => 0,
+        };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut made.entry(directory).or_default()[kind as usize])
+    }
+
+    fn number(&mut self) -> u64 {
         let number = self.next;
-        self.next += 1;
-        self.made[kind as usize].push(number);
-        self.path(kind, number)
+        self.next += self.step;
+        number
+    }
+
+    /// A name that is not there, and that no operation goes to.
+    pub fn passing(&mut self, kind: Kind, file: u32) -> CString {
+        let number = self.number();
+        self.path(kind, file, number)
+    }
+
+    /// A name that is not there, and its number for [`PrivateNames::keep`].
+    pub fn fresh(&mut self, kind: Kind, file: u32) -> (CString, u64) {
+        let number = self.number();
+        (self.path(kind, file, number), number)
+    }
+
+    /// A name is there from now on.
+    pub fn keep(&self, kind: Kind, file: u32, number: u64) {
+        self.of(kind, file, |made| made.push_back(number));
     }
 
     /// A name that is there, and from now on is not; none if there is none.
-    pub fn take(&mut self, kind: Kind) -> Option<CString> {
-        let number = self.made[kind as usize].pop()?;
-        Some(self.path(kind, number))
-    }
-
-    /// A name that is there; none if there is none.
-    #[must_use]
-    pub fn one(&self, kind: Kind) -> Option<CString> {
-        let number = self.made[kind as usize].last()?;
-        Some(self.path(kind, *number))
+    pub fn take(&self, kind: Kind, file: u32) -> Option<(CString, u64)> {
+        let last = self.own.is_some();
+        let number = self.of(kind, file, |made| match last {
+            true => made.pop_back(),
+            false => made.pop_front(),
+        })?;
+        Some((self.path(kind, file, number), number))
     }
 }

@@ -30,7 +30,7 @@ impl FileOperation for Rename {
         let path = match context.old_name(Kind::File, ask.file) {
             Some(path) => path,
             None => {
-                let path = context.passing_name(Kind::File);
+                let path = context.passing_name(Kind::File, ask.file);
                 context.make_file_at(&path)?;
                 path
             }

@@ -20,7 +20,7 @@ impl FileOperation for Rmdir {
         if let Some(path) = context.old_name(Kind::Directory, ask.file) {
             return Ok(Target::named(path));
         }
-        let path = context.passing_name(Kind::Directory);
+        let path = context.passing_name(Kind::Directory, ask.file);
         context.calls.make_directory(&path)?;
         Ok(Target::named(path))
     }

@@ -26,7 +26,7 @@ impl FileOperation for Unlink {
         if let Some(path) = name.or_else(|| context.old_name(Kind::File, ask.file)) {
             return Ok(Target::named(path));
         }
-        let path = context.passing_name(Kind::File);
+        let path = context.passing_name(Kind::File, ask.file);
         context.make_file_at(&path)?;
         Ok(Target::named(path))
     }

@@ -56,6 +56,19 @@ choice! {
     }
 }
 
+choice! {
+    /// Operations on names that wait for others in their directory.
+    pub enum DirectoryLocks {
+        /// None.
+        None = "none",
+        /// Changes of a directory exclude each other and lists of it; names are looked up beside
+        /// them.
+        Changes = "changes",
+        /// Every operation on a name excludes all others in its directory.
+        Exclusive = "exclusive",
+    }
+}
+
 section! {
     /// The metadata servers.
     pub struct Metadata {
@@ -77,6 +90,9 @@ section! {
         time_per_operation: Seconds = default("0 s", "nothing is assumed: measure it"),
         /// Times of single operations.
         times: OperationTimes = section(),
+        /// Operations that wait for others in their directory: a thread holds a lock for the time of
+        /// the operation. On simple data servers it is left out.
+        directory_locks: DirectoryLocks = default("none", "directories are split by the hash of names, as by Lustre's parallel directory operations"),
         /// Kind of metadata store.
         #[serde(flatten)]
         kind: MetadataKind = kinds(),
@@ -111,11 +127,24 @@ section! {
 
 fn of_metadata(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
     subtrees::are_used(metadata, at)?;
+    locks_last(metadata, at)?;
     if metadata.write_once && all.parallel().is_some() {
         write_once::suits(all, at)?;
     }
     standby_is_for_something(metadata, all, at)?;
     hosts_can_serve_both(metadata, all, at)
+}
+
+fn locks_last(metadata: &Metadata, at: &Place<'_>) -> Result<(), Error> {
+    let locks = metadata.directory_locks != DirectoryLocks::None;
+    match locks && metadata.time_per_operation.0 == 0.0 && !metadata.times.any() {
+        true => {
+            let path = at.field("time_per_operation").path;
+            let message = format!("operations take no time: give {path}, or leave it out");
+            Err(at.error("directory_locks", message))
+        }
+        false => Ok(()),
+    }
 }
 
 fn standby_is_for_something(
@@ -174,6 +203,10 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
         "the card is the data server's: expected no metadata.card"
     } else if metadata.network.own().is_some() {
         "the network is the data servers': expected no metadata.network"
+    } else if metadata.directory_locks != DirectoryLocks::None
+        && parallel.servers.machine().is_none()
+    {
+        "the daemon has no locks: expected no metadata.directory_locks"
     } else if metadata.threads > 1 && parallel.servers.machine().is_none() {
         "the threads are those of servers.daemon: expected no metadata.threads"
     } else {

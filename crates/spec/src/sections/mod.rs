@@ -73,8 +73,9 @@ pub use machine::{
 pub use memory::{Memory, Replacement};
 pub use messages::{Messages, Rdma, Rendezvous, Whole};
 pub use metadata::{
-    Database, Distribution, InMemory, Lookups, Metadata, MetadataHosts, MetadataKind,
-    MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, Subtree, WhichNetwork,
+    Database, DirectoryLocks, Distribution, InMemory, Lookups, Metadata, MetadataHosts,
+    MetadataKind, MetadataNetwork, OperationTimes, OwnNetwork, SharedNetwork, Subtree,
+    WhichNetwork,
 };
 pub use network::{CREDIT_BLOCK, Credits, Duplex, FlowControl, Grain, Network, Switch};
 pub use parallel::Parallel;
@@ -95,8 +96,8 @@ pub use topology::*;
 pub use weights::Weights;
 pub use workload::{
     Access, Amount, Bursts, Collective, DIRECT_UNIT, Directory, FileSet, FileSets, Followers, Gaps,
-    InputOutput, Interface, IoClass, IoPriority, Ior, Loading, Locality, Mdtest, MixedOperation,
-    NamePhase, NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase, Pipeline,
-    RecordFlags, Repeat, Replay, Sharing, ThinkDistribution, Threads, TraceReplay, Training,
-    TreeCopy, TwoPhase, Workload, WorkloadKind,
+    InputOutput, Interface, IoClass, IoPriority, Ior, Loading, Locality, MadeIn, Mdtest,
+    MixedOperation, NamePhase, NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase,
+    Pipeline, RecordFlags, Repeat, Replay, Sharing, Taken, ThinkDistribution, Threads, TraceReplay,
+    Training, TreeCopy, TwoPhase, Workload, WorkloadKind,
 };

@@ -170,7 +170,8 @@ impl Workloads {
         for part in &self.parts {
             let application = &part.application;
             let in_each = application.files_in_a_directory();
-            directories.add(part.first_file, application.files(), in_each);
+            let sets = application.name_sets();
+            directories.add(part.first_file, application.files(), in_each, sets);
         }
         directories
     }

@@ -25,20 +25,26 @@
 //! On data servers (`metadata.on`), names and data share the card and the processor for messages.
 //! On simple ones they also share the daemon, on machines the threads of names are separate.
 //!
-//! Not modelled: locks, and so waits for the lock of a directory; the tree of names, and the cost
+//! With `metadata.directory_locks`, operations wait for the lock of a directory
+//! (`directory_locks.rs`).
+//!
+//! Not modelled: locks of files; the tree of names, and the cost
 //! of a path's length; messages between metadata servers: an operation on two of them costs as much
 //! as on one.
 
 mod database;
+mod directory_locks;
 
 use headrace_net::{Fcfs, Page, Port, Random, Span};
-use headrace_spec::{Metadata, MetadataHosts, Parallel};
+use headrace_spec::{DirectoryLocks, Metadata, MetadataHosts, Parallel};
 use headrace_trace::Operation;
+use headrace_workload::Directories;
 
 use crate::duplex::Duplex;
 use crate::failure::{Crash, Failing};
 use crate::network::Wire;
 use crate::tokens::{Direction, Job};
+use directory_locks::LockingThreads;
 
 /// Processor time of each operation.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +102,7 @@ impl Times {
 pub fn server(
     page: &mut Page<'_>,
     scenario: &Parallel,
+    directories: &Directories,
     outside: Duplex,
     failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
@@ -108,7 +115,14 @@ pub fn server(
         received
     } else {
         let time = move |job: &Job, _: &mut Random<'_>| times.of(job.operation);
-        let processor = page.station("processor", Fcfs::new(spec.threads, time));
+        let processor = match spec.directory_locks {
+            DirectoryLocks::None => page.station("processor", Fcfs::new(spec.threads, time)),
+            locks => {
+                let directories = directories.clone();
+                let threads = LockingThreads::new(spec.threads, times, locks, directories);
+                page.station("processor", threads)
+            }
+        };
         page.connect(received, processor);
         processor
     };

@@ -14,6 +14,7 @@
 
 use headrace_net::{Page, Port, Span, Store, To};
 use headrace_spec::{MetadataHosts, Parallel, Position, Scenario};
+use headrace_workload::Directories;
 
 use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
@@ -36,6 +37,8 @@ pub(super) struct HostSpec<'a> {
     pub scenario: &'a Scenario,
     pub parallel: &'a Parallel,
     pub hosts: Hosts,
+    /// Directories of the files.
+    pub directories: &'a Directories,
     pub schedulers: Schedulers<'a>,
     /// None if no server fails.
     pub failing: Option<Failing>,
@@ -356,7 +359,7 @@ pub(super) fn metadata_host(page: &mut Page<'_>, spec: HostSpec<'_>) -> Metadata
     let way = failure::availability_gate(page, failing, spec.numbers.clone(), attachment.duplex());
     let host = processors::host(page, parallel, Kind::Server, way, way.send);
     let (_, way) = server_scheduler(page, spec, Position::Metadata, host.duplex);
-    let forget = metadata::server(page, parallel, way, failing);
+    let forget = metadata::server(page, parallel, spec.directories, way, failing);
     MetadataHost {
         attachment,
         shared: host.shared,

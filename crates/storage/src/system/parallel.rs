@@ -10,7 +10,7 @@ use super::server_reports::ServerPage;
 use super::{Error, Options, System, workload_processes};
 use crate::client::{Changes, ClientContext};
 use crate::duplex::Duplex;
-use crate::failure::{Crash, Failing};
+use crate::failure::Crash;
 use crate::host_pages::{HostNumbers, JoinPages};
 use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes, StoredFile};
@@ -71,6 +71,7 @@ pub(super) fn build(
         scenario,
         parallel,
         hosts,
+        directories: &work.directories,
         schedulers,
         failing,
         watches: &watches,
@@ -95,7 +96,7 @@ pub(super) fn build(
     let (servers, server_pages) = servers(&mut page, spec, &files)?;
     let (names, metadata_cpu, forget_names) = match servers.names {
         Some(for_names) => {
-            let forget = names_on_servers(&mut page, parallel, for_names, failing);
+            let forget = names_on_servers(&mut page, spec, for_names);
             (None, None, forget)
         }
         None => {
@@ -308,10 +309,15 @@ fn oplocks(scenario: &Scenario) -> Option<Oplocks> {
 /// the store of entries. Gives where they lose their memory.
 fn names_on_servers(
     page: &mut Page<'_>,
-    parallel: &Parallel,
+    spec: HostSpec<'_>,
     servers: NamePorts,
-    failing: Option<Failing>,
 ) -> Option<Port<Crash>> {
+    let HostSpec {
+        parallel,
+        directories,
+        failing,
+        ..
+    } = spec;
     let (ask, answer, forget) = page.fold("metadata", parallel.metadata_servers(), |page| {
         let (ask, answer) = (page.input("ask"), page.output("answers"));
         let received = page.place("received");
@@ -320,7 +326,7 @@ fn names_on_servers(
             send: answer.into(),
             received,
         };
-        let forget = metadata::server(page, parallel, way, failing);
+        let forget = metadata::server(page, parallel, directories, way, failing);
         (ask, answer, forget)
     });
     page.connect(servers.ask, ask.by(|job: &Job| job.server));

@@ -1,5 +1,7 @@
 //! Metadata servers: what operations cost, where entries are, how changes are written.
 
+use std::path::Path;
+
 use headrace_storage::Outcome;
 
 use crate::running::{close, latency, refusal, run, station};
@@ -144,4 +146,98 @@ fn what_cannot_be_is_refused() {
         let message = refusal(SYSTEM, &sets);
         assert!(message.contains(says), "{message}");
     }
+}
+
+/// Four clients of one process, four threads, 1 ms for an operation.
+const DIRECTORIES: &str = r#"
+    [clients]
+    count = 4
+    [servers]
+    count = 1
+    device = { read_rate = "100 GB/s", write_rate = "100 GB/s" }
+    [network]
+    bandwidth = "100 TB/s"
+    latency = "0 s"
+    [layout]
+    unit = "64 KiB"
+    [metadata]
+    time_per_operation = "1 ms"
+    threads = 4
+    [[workload]]
+    kind = "operation-mix"
+    weights = { create = 1 }
+    amount = 500
+    names = { made_in = "clients" }
+"#;
+
+/// 2000 operations of 1 ms: four at a time take 0.5 s, one at a time 2 s. With two directories,
+/// each chosen as often, two are at work unless all four operations are on the same one.
+#[test]
+fn changes_of_a_directory_wait_for_its_lock() {
+    let seconds = |sets: &[&str]| run(DIRECTORIES, sets).report.simulated_seconds;
+    let (changes, exclusive) = (
+        "metadata.directory_locks=changes",
+        "metadata.directory_locks=exclusive",
+    );
+    let own = "workload.0.names={ made_in = \"client\" }";
+    let lists = [
+        "workload.0.names.made_in=process",
+        "workload.0.weights={ readdir = 1 }",
+    ];
+    let looks = [
+        "workload.0.names.made_in=process",
+        "workload.0.weights={ stat = 1 }",
+    ];
+    close(seconds(&[]), 0.5, 1e-3);
+    close(seconds(&[changes]), 2.0, 1e-3);
+    close(seconds(&[changes, own]), 0.5, 1e-3);
+    // Each process has a directory of its own.
+    let private = "workload.0.names.made_in=process";
+    close(seconds(&[changes, private]), 0.5, 1e-3);
+    let two = seconds(&[
+        changes,
+        "workload.0.names={ made_in = \"clients\", directories = 2 }",
+    ]);
+    assert!((1.0..1.5).contains(&two), "{two}");
+    for operations in [lists, looks] {
+        let with = |locks| seconds(&[&operations[..], &[locks]].concat());
+        close(with(changes), 0.5, 1e-3);
+        close(with(exclusive), 2.0, 1e-3);
+    }
+    let refused = refusal(DIRECTORIES, &[changes, "metadata.time_per_operation=0 s"]);
+    assert!(refused.contains("operations take no time"), "{refused}");
+}
+
+/// Locks are granted in the order of requests, and to lists together. The first create ends at 1 ms,
+/// two lists at 2, a create at 3, and the list behind it at 4. A stat needs no lock.
+#[test]
+fn a_list_waits_behind_a_change_that_came_before_it() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("directory-locks.csv");
+    let calls = [
+        (0, "create", 1.0),
+        (1, "readdir", 2.0),
+        (2, "readdir", 2.0),
+        (3, "create", 3.0),
+        (4, "readdir", 4.0),
+        (5, "stat", 1.5),
+    ];
+    let lines = calls.map(|(n, operation, _)| format!("0.000{n}00000,{n},{operation},f{n},0,0,\n"));
+    let header = "time,process,operation,file,offset,size,duration\n";
+    std::fs::write(&file, format!("{header}{}", lines.concat())).unwrap();
+    let replay = format!("workload.0={{ kind = \"trace\", file = {file:?}, replay = \"timed\" }}");
+    let sets = [
+        "metadata.threads=9",
+        "metadata.directory_locks=changes",
+        &replay,
+        "clients.count=6",
+    ];
+    let outcome = run(DIRECTORIES, &sets);
+    assert_eq!(outcome.requests.len(), calls.len());
+    for done in &outcome.requests {
+        let (_, _, end) = calls[done.request.process.rank as usize];
+        close(done.completed.as_seconds() * 1e3, end, 1e-3);
+    }
+    // One thread has them all one after the other, and needs no lock.
+    let alone = run(DIRECTORIES, &[&sets[1..], &["metadata.threads=1"]].concat());
+    close(alone.report.simulated_seconds, 6e-3, 1e-3);
 }

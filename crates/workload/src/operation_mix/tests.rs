@@ -38,6 +38,8 @@ fn spec() -> OperationMix {
             symbolic_links: 0,
             symbolic_links_per_rate: 0.0,
             sets: 10,
+            made_in: MadeIn::Process,
+            taken: Taken::Own,
         },
         locality: Locality {
             groups: 1,
@@ -303,7 +305,7 @@ fn directories_and_links_grow_with_the_load_and_are_gone_to() {
             directories_per_rate: 10.0,
             symbolic_links: 5_000,
             symbolic_links_per_rate: 100.0,
-            sets: 10,
+            ..spec().names
         },
         ..spec()
     };
@@ -330,4 +332,43 @@ fn directories_and_links_grow_with_the_load_and_are_gone_to() {
     assert!(seen[0].iter().all(|it| *it));
     let drawn = seen[1].iter().filter(|it| **it).count();
     share(drawn, 5_000, 1.0 - (-0.8f64).exp());
+}
+
+/// Two clients of two processes, and five directories, which become six: three for each client.
+#[test]
+fn names_are_made_in_the_directories_of_those_who_share_them() {
+    for (made_in, of_all) in [(MadeIn::Client, false), (MadeIn::Clients, true)] {
+        let spec = OperationMix {
+            weights: Weighted(vec![
+                (MixedOperation::Create, 2.0),
+                (MixedOperation::Unlink, 1.0),
+                (MixedOperation::Stat, 2.0),
+                (MixedOperation::Readdir, 1.0),
+                (MixedOperation::Read, 1.0),
+            ]),
+            names: Names {
+                directories: 5,
+                made_in,
+                ..spec().names
+            },
+            ..spec()
+        };
+        let sets = OperationMixApplication::new(&spec, 4, 2, 1).name_sets();
+        // 100 files; as many names for each directory; for all clients, 5 divides 100.
+        let (directories, made) = if of_all { (5, 100) } else { (6, 102) };
+        assert_eq!((sets.directories, sets.made), (directories, made));
+        assert_eq!(sets.first, 100 + made);
+        let mut seen = std::collections::BTreeSet::new();
+        for (rank, ask) in asked(&spec, 4, 2) {
+            let directory = match sets.named(ask.file) {
+                Named::Made(directory) if ask.call != Some(MixedOperation::Read) => directory,
+                Named::Directory(directory) => directory,
+                Named::File if ask.call == Some(MixedOperation::Read) => continue,
+                other => panic!("{other:?} {ask:?}"),
+            };
+            seen.insert(directory);
+            assert!(of_all || directory % 2 == rank % 2, "{rank} {directory}");
+        }
+        assert_eq!(seen.len() as u32, directories);
+    }
 }

@@ -24,3 +24,20 @@ section! {
         readdir: Option<Seconds> = optional("metadata.time_per_operation") aka ["list"],
     }
 }
+
+impl OperationTimes {
+    /// Returns true if any operation has a time of its own.
+    pub(super) fn any(&self) -> bool {
+        let times = [
+            self.open,
+            self.create,
+            self.stat,
+            self.unlink,
+            self.rename,
+            self.mkdir,
+            self.rmdir,
+            self.readdir,
+        ];
+        times.iter().flatten().any(|time| time.0 > 0.0)
+    }
+}

@@ -1,6 +1,6 @@
 //! Files of the operations in a mix.
 
-use super::{MixedOperation, OperationGroup, OperationMix};
+use super::{MadeIn, MixedOperation, OperationGroup, OperationMix};
 use crate::Error;
 use crate::declare::Place;
 use crate::values::{Bytes, Weighted, choice};
@@ -134,7 +134,9 @@ impl OperationMix {
     fn is_on_a_file(&self, operation: MixedOperation) -> bool {
         let directories = self.names.directory_count(self.rate) > 0;
         let links = self.names.symbolic_link_count(self.rate) > 0;
+        let made = self.names.made_in != MadeIn::Process && operation == MixedOperation::Stat;
         !(operation.makes_or_removes()
+            || made
             || directories && operation.goes_to_a_directory()
             || links && operation == MixedOperation::Readlink)
     }

@@ -27,7 +27,7 @@ pub use mdtest::{Directory, Mdtest, NamePhase};
 pub use mix_file_sets::{FileSet, FileSets};
 pub use mix_groups::OperationGroup;
 pub use mix_locality::Locality;
-pub use mix_names::NameSets;
+pub use mix_names::{MadeIn, NameSets, Taken};
 pub use mix_order::{Bursts, Followers};
 pub use mix_sharing::Sharing;
 pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};

@@ -10,12 +10,14 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
         hosts(),
         choice(&[Distribution::File, Distribution::Directory]),
         count(),
-        seconds(),
+        (seconds(), choice(DirectoryLocks::ALL)),
         prop::array::uniform8(prop::option::of(seconds())),
     );
     (servers, kind(), any::<bool>(), card())
         .prop_map(|(servers, kind, client_cache, card)| {
-            let (servers, distribution, threads, time_per_operation, times) = servers;
+            let (servers, distribution, threads, (time_per_operation, locks), times) = servers;
+            let timed = time_per_operation.0 > 0.0
+                || times.iter().flatten().any(|time: &Seconds| time.0 > 0.0);
             let [open, create, stat, unlink, rename, mkdir, rmdir, readdir] = times;
             Metadata {
                 servers,
@@ -33,6 +35,10 @@ pub fn metadata() -> BoxedStrategy<Metadata> {
                     mkdir,
                     rmdir,
                     readdir,
+                },
+                directory_locks: match timed {
+                    true => locks,
+                    false => DirectoryLocks::None,
                 },
                 kind,
                 client_cache,
@@ -91,7 +97,7 @@ pub fn put(scenario: &mut Scenario, wanted: bool) {
         }
         (metadata.card.bandwidth, metadata.card.burst) = (None, None);
         if parallel.servers.machine().is_none() {
-            metadata.threads = 1;
+            (metadata.threads, metadata.directory_locks) = (1, DirectoryLocks::None);
         }
     }
 }

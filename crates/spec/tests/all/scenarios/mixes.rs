@@ -96,7 +96,10 @@ pub fn operation_mix(stops: bool) -> BoxedStrategy<WorkloadKind> {
 /// Returns true if at least two groups have operations on files, and no more groups than files.
 fn has_two_groups(weights: &Weighted<MixedOperation>, files: u32) -> bool {
     let elsewhere = |it: &MixedOperation| {
-        it.makes_or_removes() || it.goes_to_a_directory() || *it == MixedOperation::Readlink
+        it.makes_or_removes()
+            || it.goes_to_a_directory()
+            || *it == MixedOperation::Readlink
+            || *it == MixedOperation::Stat && shared_names(weights, files).0 != MadeIn::Process
     };
     let on_files = weights.values().filter(|it| !elsewhere(it));
     let groups: std::collections::BTreeSet<_> = on_files.map(OperationMix::file_group).collect();
@@ -107,6 +110,7 @@ fn has_two_groups(weights: &Weighted<MixedOperation>, files: u32) -> bool {
 fn names(weights: &Weighted<MixedOperation>, rate: Option<f64>, files: u32) -> NameSets {
     use MixedOperation::{Chdir, FindFirst, FindNext, Readdir, Readlink};
     let has = |wanted: &[MixedOperation]| weights.values().any(|it| wanted.contains(&it));
+    let (made_in, taken) = shared_names(weights, files);
     let directories = has(&[Chdir, Readdir, FindFirst, FindNext]);
     let links = has(&[Readlink]);
     let each = |wanted: bool, each: f64| if wanted && rate.is_some() { each } else { 0.0 };
@@ -117,6 +121,8 @@ fn names(weights: &Weighted<MixedOperation>, rate: Option<f64>, files: u32) -> N
         symbolic_links: least(links),
         symbolic_links_per_rate: each(links, 100.0),
         sets: 10,
+        made_in,
+        taken,
     };
     NameSets {
         sets: match sets.directory_count(rate) {
@@ -124,6 +130,16 @@ fn names(weights: &Weighted<MixedOperation>, rate: Option<f64>, files: u32) -> N
             _ => files % 7 + 1,
         },
         ..sets
+    }
+}
+
+/// Directories that processes share, where operations make or remove names.
+fn shared_names(weights: &Weighted<MixedOperation>, files: u32) -> (MadeIn, Taken) {
+    let makes = weights.values().any(MixedOperation::makes_or_removes);
+    match files % 4 {
+        1 if makes => (MadeIn::Client, Taken::Own),
+        2 if makes => (MadeIn::Clients, Taken::Any),
+        _ => (MadeIn::Process, Taken::Own),
     }
 }
 
