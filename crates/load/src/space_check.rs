@@ -84,10 +84,11 @@ impl Need {
             WorkloadKind::TreeCopy(copy) => {
                 let files = u64::from(copy.in_tree());
                 let there = Need::existing(application);
-                there.and(written(
-                    there.bytes / processes.max(1) * processes,
-                    files + 2 * u64::from(copy.directories),
-                ))
+                let names = files + 2 * u64::from(copy.directories);
+                there.and(Need {
+                    bytes: there.bytes,
+                    names: names.saturating_mul(copy.trees(processes)),
+                })
             }
             WorkloadKind::Training(training) => {
                 let there = Need::existing(application);

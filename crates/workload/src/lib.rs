@@ -41,7 +41,7 @@ pub use training::{
     AcceleratorShares, Durations, LoaderShares, TrainingApplication, TrainingFigures,
     TrainingReport,
 };
-pub use tree_copy::TreeCopyApplication;
+pub use tree_copy::{CommonTreeCopy, TreeCopyApplication};
 
 use headrace_net::{Random, Span, Time};
 use headrace_spec::{MixedOperation, Scenario, Workload, WorkloadKind};
@@ -313,7 +313,7 @@ pub fn sequence(
         WorkloadKind::Pipeline(pipeline) => {
             Box::new(PipelineApplication::new(pipeline, processes, existing))
         }
-        WorkloadKind::TreeCopy(copy) => Box::new(TreeCopyApplication::new(copy, processes)),
+        WorkloadKind::TreeCopy(copy) => tree_copy::application(copy, processes),
         WorkloadKind::TraceReplay(replay) => Box::new(TraceReplayApplication::new(replay)?),
         WorkloadKind::Training(training) => {
             let seed = seed_of_places(scenario, number);

@@ -12,15 +12,26 @@
 //! Not modelled: lookups of directories; copying within the kernel (`copy_file_range`); the last
 //! read of a file, which returns nothing; trees of more than one level.
 
+mod common;
+
 use headrace_net::{Random, Span, Time};
-use headrace_spec::{MixedOperation, TreeCopy};
+use headrace_spec::{MixedOperation, TreeCopy, Trees};
 use headrace_trace::{Flags, Operation};
 
 use super::{Application, Ask, ExistingFile, Next};
+pub use common::CommonTreeCopy;
 
 /// Approximate number of names that one call lists: as many of the load engine's names as
 /// 32 KiB hold (glibc's opendir.c).
 pub(crate) const LISTED: u32 = 1024;
+
+/// The workload for `processes` processes, by the trees that they copy.
+pub fn application(spec: &TreeCopy, processes: u32) -> Box<dyn Application> {
+    match spec.trees {
+        Trees::Own => Box::new(TreeCopyApplication::new(spec, processes)),
+        Trees::Common => Box::new(CommonTreeCopy::new(spec, processes)),
+    }
+}
 
 /// Processes that copy a tree each. The files of a process: its tree's, then their copies.
 #[derive(Debug)]
@@ -71,11 +82,6 @@ impl TreeCopyApplication {
         rank * 2 * self.spec.in_tree()
     }
 
-    /// Calls that list a directory: one for each part, and the one that finds nothing more.
-    fn lists(&self) -> u32 {
-        self.spec.files.div_ceil(LISTED) + 1
-    }
-
     /// Returns the next operation on a directory, before its files.
     fn directory(&self, first: u32, progress: &mut Progress) -> Option<Ask> {
         let of = progress.directory.checked_sub(1);
@@ -87,15 +93,11 @@ impl TreeCopyApplication {
             let copy = first + self.spec.in_tree() + progress.file;
             return Some(ask(Operation::Mkdir, MixedOperation::Mkdir, copy));
         }
-        if progress.listed == self.lists() {
+        if progress.listed == lists(&self.spec) {
             return None;
         }
         progress.listed += 1;
-        let call = match progress.listed {
-            1 => MixedOperation::FindFirst,
-            _ => MixedOperation::FindNext,
-        };
-        Some(ask(Operation::Readdir, call, first + progress.file))
+        Some(list(progress.listed, first + progress.file))
     }
 
     /// Operation on a file.
@@ -142,6 +144,20 @@ impl TreeCopyApplication {
         progress.step = next;
         asked
     }
+}
+
+/// Calls that list a directory: one for each part, and the one that finds nothing more.
+fn lists(spec: &TreeCopy) -> u32 {
+    spec.files.div_ceil(LISTED) + 1
+}
+
+/// The n-th call that lists a directory, from 1.
+fn list(number: u32, file: u32) -> Ask {
+    let call = match number {
+        1 => MixedOperation::FindFirst,
+        _ => MixedOperation::FindNext,
+    };
+    ask(Operation::Readdir, call, file)
 }
 
 fn ask(operation: Operation, call: MixedOperation, file: u32) -> Ask {
@@ -214,7 +230,7 @@ impl Application for TreeCopyApplication {
         let parts: u64 = files
             .map(|file| self.spec.size_of(file).0.div_ceil(request))
             .sum();
-        let of_directories = u64::from(self.spec.directories) * u64::from(1 + self.lists());
+        let of_directories = u64::from(self.spec.directories) * u64::from(1 + lists(&self.spec));
         let of_files = 7 * u64::from(self.spec.in_tree());
         let each = of_directories + of_files + parts.checked_mul(2)?;
         each.checked_mul(u64::from(self.processes()))

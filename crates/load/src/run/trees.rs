@@ -63,3 +63,48 @@ fn a_copy_is_made_anew_and_not_over_another() {
     assert!(error.to_string().contains("mkdir"), "{error}");
     directory.remove().expect("it goes");
 }
+
+/// Three processes copy fifteen files in chunks of 64 KiB: eight files of 1 KiB are a chunk each, and
+/// seven of 300 KiB five.
+#[test]
+fn one_tree_is_copied_by_all_processes_together() {
+    let below = tempfile::tempdir().expect("a temporary directory");
+    let directory = Directory::make(below.path()).expect("it can be made");
+    let watch = &mut |_: &LiveProgress| ControlFlow::Continue(());
+    let text =
+        COPY.replace("processes = 2", "processes = 3") + "trees = \"common\"\nchunk = \"64 KiB\"\n";
+    let outcome = run(&scenario(&text), &directory, Options::default(), watch).expect("it runs");
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    for (name, count) in [
+        ("mkdir", 3),
+        ("find-first", 3),
+        ("stat", 15),
+        ("create", 15),
+    ] {
+        assert_eq!(done(&outcome, name).0, count, "{name}");
+    }
+    let files = |size: u64| {
+        let all = outcome_sizes(&text);
+        all.iter().filter(|it| **it == size).count() as u64
+    };
+    let (small, large) = (files(1 << 10), files(300 << 10));
+    assert_eq!(small + large, 15);
+    assert_eq!(done(&outcome, "read").0, small + 5 * large);
+    assert_eq!(done(&outcome, "read"), done(&outcome, "write"));
+    for number in 0..15 {
+        let tree = bytes(directory.path(), number / 5, number);
+        assert_eq!(tree, bytes(directory.path(), 3 + number / 5, number + 15));
+        assert!(tree.iter().any(|byte| *byte != 0));
+    }
+    directory.remove().expect("it goes");
+}
+
+fn outcome_sizes(text: &str) -> Vec<u64> {
+    let scenario = scenario(text);
+    let headrace_spec::WorkloadKind::TreeCopy(copy) = &scenario.workload[0].kind else {
+        panic!("a copy");
+    };
+    (0..copy.in_tree())
+        .map(|file| copy.size_of(file).0)
+        .collect()
+}

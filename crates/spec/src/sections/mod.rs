@@ -99,5 +99,5 @@ pub use workload::{
     InputOutput, Interface, IoClass, IoPriority, Ior, Loading, Locality, MadeIn, Mdtest,
     MixedOperation, NamePhase, NameSets, NoCollective, OperationGroup, OperationMix, Order, Phase,
     Pipeline, RecordFlags, Repeat, Replay, Sharing, Taken, ThinkDistribution, Threads, TraceReplay,
-    Training, TreeCopy, TwoPhase, Workload, WorkloadKind,
+    Training, TreeCopy, Trees, TwoPhase, Workload, WorkloadKind,
 };

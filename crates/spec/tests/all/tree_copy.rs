@@ -17,6 +17,11 @@ fn trees_without_bytes_or_with_too_many_files_are_refused() {
         ("files = 10\nfile_sizes = { \"0 B\" = 1 }", "more than 0"),
         ("directories = 50000\nfiles = 50000", "fewer than 2^32"),
         ("directories = 5", "missing field \"files\""),
+        ("files = 10\nchunk = \"1 MiB\"", "give trees = \"common\""),
+        (
+            "files = 10\ntrees = \"common\"\nchunk = \"0 B\"",
+            "more than 0",
+        ),
         ("files = 10\nio.existing = true", "does not say which files"),
     ] {
         let error = with(lines).expect_err(lines).to_string();

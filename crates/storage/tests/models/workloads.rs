@@ -347,3 +347,45 @@ fn io500_reads_what_another_client_wrote() {
         }
     }
 }
+
+/// Four directories of two files of two chunks: four processes have a directory, two files and four
+/// chunks each. Nothing but names takes time, 1 ms on one of four threads. One process does it all.
+#[test]
+fn a_tree_is_copied_in_a_quarter_of_the_time_by_four_processes() {
+    let text = r#"
+        [clients]
+        count = 4
+        [servers]
+        count = 1
+        device = { read_rate = "100 TB/s", write_rate = "100 TB/s" }
+        [network]
+        bandwidth = "100 TB/s"
+        latency = "0 s"
+        [layout]
+        unit = "64 KiB"
+        [metadata]
+        time_per_operation = "1 ms"
+        threads = 4
+        [[workload]]
+        kind = "tree-copy"
+        trees = "common"
+        directories = 4
+        files = 2
+        file_sizes = { "8 KiB" = 1 }
+        chunk = "4 KiB"
+        request = "4 KiB"
+    "#;
+    let (four, one) = (run(text, &[]), run(text, &["clients.count=1"]));
+    let count = |outcome: &Outcome, operation: &str| outcome.report.operations[operation].count;
+    for outcome in [&four, &one] {
+        for (operation, expected) in [("mkdir", 4), ("create", 8), ("stat", 8), ("open", 16)] {
+            assert_eq!(count(outcome, operation), expected, "{operation}");
+        }
+        assert_eq!(outcome.report.operations["write"].bytes, 8 << 13);
+    }
+    close(
+        4.0 * four.report.simulated_seconds,
+        one.report.simulated_seconds,
+        1e-3,
+    );
+}

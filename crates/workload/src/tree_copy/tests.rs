@@ -5,6 +5,8 @@ use super::*;
 
 fn spec(directories: u32, files: u32, sizes: &[u64], request: u64) -> TreeCopy {
     TreeCopy {
+        trees: Trees::Own,
+        chunk: Bytes(4 << 20),
         directories,
         files,
         file_sizes: Weighted(sizes.iter().map(|size| (Bytes(*size), 1.0)).collect()),

@@ -59,7 +59,9 @@ pub(super) fn files_fit(workload: &Workload, all: &Scenario, at: &Place<'_>) -> 
             vec![("file_sizes", mix.bytes() / processes.max(1), volume)]
         }
         WorkloadKind::TreeCopy(copy) => {
-            vec![("files", copy.bytes().saturating_mul(2), volume)]
+            let trees = copy.trees(processes);
+            let bytes = copy.bytes().saturating_mul(2 * trees) / processes.max(1);
+            vec![("files", bytes, volume)]
         }
         WorkloadKind::Training(training) => {
             vec![("files", training.dataset_bytes() / processes.max(1), volume)]

@@ -34,7 +34,7 @@ pub use operation_mix::{Amount, DIRECT_UNIT, MixedOperation, OperationMix};
 pub use pipeline::{Pipeline, Threads};
 pub use trace::{Gaps, RecordFlags, Replay, TraceReplay};
 pub use training::{Loading, Training};
-pub use tree_copy::TreeCopy;
+pub use tree_copy::{TreeCopy, Trees};
 
 use crate::Error;
 use crate::declare::{Place, kinds, section};

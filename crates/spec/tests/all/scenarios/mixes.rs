@@ -172,15 +172,23 @@ fn habits() -> BoxedStrategy<(Locality, Bursts, [Option<Bytes>; 3])> {
 
 /// Arbitrary runs of mdtest.
 pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
-    (1..10_u32, 1..50_u32, sizes(), 1..1_000_000_u64)
-        .prop_map(|(directories, files, file_sizes, request)| {
-            WorkloadKind::TreeCopy(TreeCopy {
-                directories,
-                files,
-                file_sizes,
-                request: Bytes(request),
-            })
-        })
+    let chunk = (choice(Trees::ALL), 1..10_000_000_u64);
+    (1..10_u32, 1..50_u32, sizes(), 1..1_000_000_u64, chunk)
+        .prop_map(
+            |(directories, files, file_sizes, request, (trees, chunk))| {
+                WorkloadKind::TreeCopy(TreeCopy {
+                    trees,
+                    chunk: match trees {
+                        Trees::Own => Bytes(4 << 20),
+                        Trees::Common => Bytes(chunk),
+                    },
+                    directories,
+                    files,
+                    file_sizes,
+                    request: Bytes(request),
+                })
+            },
+        )
         .boxed()
 }
 
