@@ -124,9 +124,11 @@ def measure(
         raise ValueError(f"message size {wrong[0]} B: expected 1 B to 1 GiB")
     communicator = here.duplicate()
     try:
-        return _Measurement(communicator, seconds, on_progress).run(sizes)
+        report = _Measurement(communicator, seconds, on_progress).run(sizes)
     finally:
         communicator.Free()
+    document: dict[str, Any] = {} if report is None else to_document(report)
+    return document
 
 
 class _Measurement:
@@ -140,8 +142,8 @@ class _Measurement:
         self._on_progress = on_progress
         self._rank, self._size = communicator.Get_rank(), communicator.Get_size()
 
-    def run(self, sizes: Sequence[int]) -> dict[str, Any]:
-        """Measure the pairs of each size, then all to all."""
+    def run(self, sizes: Sequence[int]) -> NetworkMatrix | None:
+        """Measure the pairs of each size, then all to all; return the result on the first rank."""
         steps: list[tuple[int, list[Pair] | None]] = []
         for size in sizes:
             steps += [(size, pairs) for pairs in rounds(self._size)]
@@ -162,8 +164,8 @@ class _Measurement:
                 pairs += self._of_round(size, of_round)
         hosts = self._communicator.gather(ranks.current().host)
         if hosts is None:
-            return {}
-        return _document(hosts, self._seconds, pairs, exchanges, reason)
+            return None
+        return _report(hosts, self._seconds, pairs, exchanges, reason)
 
     def _is_interrupted(self) -> bool:
         """Return whether any rank was interrupted."""
@@ -248,8 +250,6 @@ class _Measurement:
         self, others: Sequence[int], message: Any, buffers: Sequence[Any]
     ) -> tuple[float, list[float]]:
         """Return the time of an exchange, and of each arrival, in seconds."""
-        from mpi4py import MPI
-
         self._communicator.Barrier()
         began = time.perf_counter_ns()
         receives = [
@@ -259,9 +259,9 @@ class _Measurement:
         sends = [self._communicator.Isend(message, other) for other in others]
         arrivals = [0.0] * len(others)
         for _ in others:
-            place = MPI.Request.Waitany(receives)
+            place = type(receives[0]).Waitany(receives)
             arrivals[place] = (time.perf_counter_ns() - began) * 1e-9
-        MPI.Request.Waitall(sends)
+        type(sends[0]).Waitall(sends)
         return (time.perf_counter_ns() - began) * 1e-9, arrivals
 
 
@@ -274,13 +274,13 @@ def slowest(pairs: Iterable[PairTimes]) -> PairTimes | None:
     return min(pairs, key=lambda pair: (-pair.size, pair.throughput), default=None)
 
 
-def _document(
+def _report(
     hosts: list[str],
     seconds: float,
     pairs: list[PairTimes],
     exchanges: list[Exchange],
     reason: str,
-) -> dict[str, Any]:
+) -> NetworkMatrix:
     from mpi4py import MPI
 
     throughput: dict[str, float] = {}
@@ -300,7 +300,7 @@ def _document(
     distinct = len(set(hosts))
     description = f"messages of {len(hosts)} ranks on {numbered(distinct, 'host')}"
     environment: Mapping[str, Any] = {**of_host(), "client_hosts": distinct}
-    report = NetworkMatrix(
+    return NetworkMatrix(
         scenario=PlanText("bench net ranks", description),
         version=_core.VERSION,
         place={"host": hosts[0]},
@@ -314,5 +314,3 @@ def _document(
         latency=latency,
         stop=Stop(reason),
     )
-    document: dict[str, Any] = to_document(report)
-    return document
