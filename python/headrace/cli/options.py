@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from typing import Annotated as A
@@ -64,17 +65,17 @@ def _as_json(context: typer.Context, given: bool) -> bool:
 AsJson: TypeAlias = A[
     bool, typer.Option("--json", callback=_as_json, help="Print one JSON document.")
 ]
-ResultFile: TypeAlias = A[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        # Before --json, which depends on it.
-        is_eager=True,
-        callback=_result_file,
-        help="Save the result as JSON; - for standard output.",
-    ),
-]
+_RESULT = partial(
+    typer.Option,
+    "--output",
+    # Before --json, which depends on it.
+    is_eager=True,
+    callback=_result_file,
+    help="Save the result as JSON; - for standard output.",
+)
+ResultFile: TypeAlias = A[Path | None, _RESULT("-o")]
+LongResultFile: TypeAlias = A[Path | None, _RESULT()]
+"""For commands whose -o is that of another program."""
 SvgFile: TypeAlias = A[
     Path, Word("--output", short="-o"), Help("SVG file (.svg) to write; - for standard output.")
 ]

@@ -19,7 +19,8 @@ ScenarioFile: TypeAlias = A[
     Path,
     Word(metavar="FILE", is_argument=True),
     Help(
-        "Scenario file, saved result, or results:ID of a result in the store; - for standard input."
+        "Scenario file, saved result, results:ID of a result in the store, or a command line such"
+        " as 'ior -t 1m'; - for standard input."
     ),
 ]
 Sets: TypeAlias = A[

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headrace._core import Loaded
+from headrace.command_lines import command_of
 from headrace.document_io import as_sets, display_name, is_stream, read_saved, read_text
 from headrace.jobs.fio import is_job_file, read_fio_file, scenario_of
 from headrace.simulate.stored_results import is_stored, stored_scenario
@@ -109,8 +110,8 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
     """Load a scenario.
 
     Parameters:
-        path_or_text: A file, a saved result, a result in the store (`results:ID`), or text with
-            several lines.
+        path_or_text: A file, a saved result, a result in the store (`results:ID`), text with
+            several lines, or a command line of IOR, mdtest or dd.
         sets: Values that override those of the file, by path: `{"clients.count": 8}`.
 
     Returns:
@@ -129,6 +130,8 @@ def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Sc
     """Load as `load` does, with settings in the command line's form: `path=value`."""
     if isinstance(path_or_text, str) and "\n" in path_or_text:
         return Scenario(Loaded.from_text(path_or_text, "scenario.toml", list(sets)))
+    if (command := command_of(path_or_text)) is not None:
+        return Scenario(Loaded.from_text(command.simulated(), command.program, list(sets)))
     if is_stored(path_or_text):
         text, called = stored_scenario(path_or_text)
         return Scenario(Loaded.from_text(text, called, list(sets)))

@@ -1,7 +1,7 @@
 """`headrace bench io500`."""
 
-import json
 import os
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -14,9 +14,13 @@ from headrace.cli.bench.options import RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
 from headrace.cli.options import AsJson, KeepFiles, PlotDirectory, ResultFile, ShowProgress
 from headrace.cli.store_options import Labels, Stored
-from headrace.commands.fields import BelowDirectory, Sets
+from headrace.command_lines import table
+from headrace.command_lines.io500_file import Config, read_config
+from headrace.commands.fields import Sets
 from headrace.commands.parameters import Help, Word
-from headrace.commands.values import span
+from headrace.commands.values import DIRECTORY, span
+from headrace.document_io import toml_value
+from headrace.plain_text import plain_line
 from headrace.ranks import current
 
 PARTS = {"ior-easy": 0.6, "ior-hard": 0.2, "mdtest-easy": 0.05, "mdtest-hard": 0.1}
@@ -35,14 +39,20 @@ FIELDS = {
 
 
 def io500(
-    directory: BelowDirectory,
+    directory: A[
+        Path | None,
+        DIRECTORY,
+        Word(metavar="DIR", is_argument=True),
+        Help("Directory on the file system to measure; by default datadir of --config."),
+    ] = None,
+    config: A[Path | None, Help("Configuration file of IO500, such as io500.ini.")] = None,
     processes: A[int, Help("Processes of each rank.", least=1, most=4096)] = 1,
     stonewall: A[
-        float,
+        float | None,
         span(),
         Word("--stonewall"),
-        Help("Time after which a writing phase ends; IO500 asks for 300 s."),
-    ] = 300.0,
+        Help("Time after which a writing phase ends; by default 300 s, which IO500 asks for."),
+    ] = None,
     sets: Sets = (),
     space: Space = None,
     as_json: AsJson = False,
@@ -62,8 +72,15 @@ def io500(
     space ended it. --set gives other fields, such as workload.2.segments=1000. `headrace run
     scenarios/io500.toml` simulates the same.
     """
+    given = Config() if config is None else read_config(config)
+    if current().first:
+        for note in given.notes:
+            print(plain_line(f"note: {config}: {note}"), file=sys.stderr)
+    directory = directory or given.place()
+    if stonewall is None:
+        stonewall = given.stonewall or 300.0
     return measure_and_print(
-        scenario(directory, processes, stonewall, sets),
+        scenario(directory, processes, stonewall, sets, given),
         directory,
         sets=sets,
         repeats=repeats,
@@ -78,12 +95,19 @@ def io500(
     )
 
 
-def scenario(directory: Path, processes: int, stonewall: float, sets: Sequence[str] = ()) -> str:
-    """Return IO500 as a scenario whose files fit into the allowed space of a directory."""
+def scenario(
+    directory: Path,
+    processes: int,
+    stonewall: float,
+    sets: Sequence[str] = (),
+    config: Config | None = None,
+) -> str:
+    """Return IO500 as a scenario whose files fit into the allowed space of a directory. No amount
+    is larger than that of a configuration file."""
     from headrace.measure.space import allowed_below
 
-    here = current()
-    first = _text(here.size, processes, stonewall, {})
+    here, config = current(), config or Config()
+    first = _text(here.size, processes, stonewall, {}, config)
     known = tomllib.loads(Loaded.measured(first, "io500.toml", list(sets)).toml)
     number = known["clients"].get("processes", 1) * known["clients"].get("count", 1)
     # All ranks have the amounts of the first.
@@ -94,28 +118,44 @@ def scenario(directory: Path, processes: int, stonewall: float, sets: Sequence[s
         preset = workload["preset"]
         room = int(PARTS[preset] * allowed / number)
         if "transfer" not in workload:
-            amounts[preset] = max(1, min(most_files, room // NAME_BYTES))
+            limit = min(most_files, room // NAME_BYTES)
+            amounts[preset] = max(1, min(config.amounts.get(preset, limit), limit))
             continue
         # The largest, where each rank has its own.
         sizes = workload["transfer"]
         transfer = max(map(parse_bytes, [sizes] if isinstance(sizes, str) else sizes))
-        transfers = max(1, room // transfer)
+        unit = transfer if preset == "ior-easy" else 1
+        transfers = min(room // transfer, config.amounts.get(preset, room) // unit)
+        transfers = max(1, transfers)
         amounts[preset] = f"{transfers * transfer} B" if preset == "ior-easy" else transfers
-    return _text(here.size, processes, stonewall, amounts)
+    return _text(here.size, processes, stonewall, amounts, config)
 
 
-def _text(ranks: int, processes: int, stonewall: float, amounts: Mapping[str, int | str]) -> str:
+def _text(
+    ranks: int,
+    processes: int,
+    stonewall: float,
+    amounts: Mapping[str, int | str],
+    config: Config,
+) -> str:
     """Return the scenario with amounts of work of a process; those of presets where none is."""
     example = files("headrace").joinpath("demo", "io500.toml").read_text(encoding="utf-8")
     lines = [f'name = "IO500"\n[clients]\ncount = {ranks}\nprocesses = {processes}\n']
     for workload in tomllib.loads(example)["workload"]:
         preset = workload["preset"]
-        lines.append(
-            f'[[workload]]\npreset = "{preset}"\nstonewall = "{stonewall} s"\n'
-            f"turns = {workload['turns']}\n"
-        )
+        phases = config.phases(preset)
+        every = zip(table("io500").phases[preset].phases, workload["turns"], strict=True)
+        turns = [turn for phase, turn in every if phase in phases]
+        if not phases:
+            continue
+        fields = {"preset": preset, "phases": phases, "turns": turns}
+        fields |= config.fields.get(preset, {})
+        if {"write", "create"} & {*phases}:
+            fields["stonewall"] = f"{stonewall} s"
         if (amount := amounts.get(preset)) is not None:
-            lines.append(f"{FIELDS[preset]} = {json.dumps(amount)}\n")
+            fields[FIELDS[preset]] = amount
+        lines.append("[[workload]]\n")
+        lines += [f"{path} = {toml_value(value)}\n" for path, value in fields.items()]
     return "".join(lines)
 
 

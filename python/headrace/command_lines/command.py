@@ -1,0 +1,276 @@
+"""Command lines as scenarios."""
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headrace.command_lines.options import Given, Reader, size_text
+from headrace.document_io import toml_value
+
+DATA_SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+Fields = dict[str, Any]
+"""Fields of a workload by their paths."""
+
+
+@dataclass
+class Command:
+    """A command line as workloads."""
+
+    program: str
+    words: Sequence[str]
+    workloads: list[Fields] = field(default_factory=list)
+    run: Fields = field(default_factory=dict)
+    directory: str = "."
+    """Directory in which the program makes its files."""
+    tasks: int | None = None
+    """Number of processes, if the command line has one."""
+    nodes: int = 1
+    notes: Sequence[str] = ()
+
+    @property
+    def line(self) -> str:
+        """The command line as text."""
+        return shlex.join([self.program, *self.words])
+
+    def measured(self, ranks: int, processes: int, node_tasks: int) -> str:
+        """Return the scenario of a measurement.
+
+        Parameters:
+            ranks: Number of ranks.
+            processes: Processes of each.
+            node_tasks: Distance in ranks from a host to the next; with one host all of them.
+        """
+        tasks = ranks * processes
+        workloads = []
+        for fields in self.workloads:
+            here = {
+                path: value
+                for path, value in fields.items()
+                if path.partition(".")[0] not in ("layout", "collective")
+            }
+            if fields["kind"] == "ior" and "rank_shift" in here:
+                here["rank_shift"] = here["rank_shift"] * node_tasks % tasks
+            workloads.append(here)
+        return self._text(ranks, processes, workloads, self.line)
+
+    def simulated(self, ranks: int = 1, processes: int | None = None) -> str:
+        """Return the scenario of a simulation, to which a system is added."""
+        clients = max(ranks, self.nodes)
+        each = processes or -(-(self.tasks or clients) // clients)
+        return self._text(clients, each, self.workloads, "; ".join([self.line, *self.notes]))
+
+    def _text(self, count: int, processes: int, workloads: Sequence[Fields], about: str) -> str:
+        tables = [
+            ("", {"name": self.program, "description": about}),
+            ("[clients]", {"count": count, "processes": processes}),
+            *(("[[workload]]", fields) for fields in workloads),
+            *([("[run]", self.run)] if self.run else []),
+        ]
+        lines: list[str] = []
+        for head, fields in tables:
+            lines += [head, *(f"{path} = {toml_value(value)}" for path, value in fields.items())]
+        return "\n".join(lines).lstrip() + "\n"
+
+
+def read_command(program: str, words: Sequence[str]) -> Command:
+    """Return a program's command line as workloads. Raises ValueError."""
+    reader = Reader(program)
+    (reader.operands if program == "dd" else reader.read)(words)
+    command = Command(program, words)
+    for given in reader.tests or [reader.given]:
+        for fields in PROGRAMS[program](command, given, reader):
+            command.workloads.append(fields)
+        run = {
+            path.removeprefix("run."): value
+            for path, value in given.fields.items()
+            if path.startswith("run.")
+        }
+        if given is not (reader.tests or [given])[0] and run != command.run:
+            raise ValueError(f"{program} -f: expected tests with equal repetitions and seeds")
+        command.run |= run
+    if len(command.workloads) > 1:
+        turn = 0
+        for fields in command.workloads:
+            number = len(fields["phases"])
+            fields["turns"] = list(range(turn + 1, turn + number + 1))
+            turn += number
+    command.notes = reader.notes()
+    return command
+
+
+def command_of(text: str | os.PathLike[str]) -> Command | None:
+    """Return a command line such as `mpirun -n 4 ior -t 1m` in one text; None if it is none.
+
+    Raises ValueError if an option is refused.
+    """
+    line = os.fspath(text)
+    if not re.search(rf"(?:^|[\s/])(?:{'|'.join(PROGRAMS)})\s", line) or Path(line).exists():
+        return None
+    words = shlex.split(line)
+    at = next((at for at, word in enumerate(words) if Path(word).name in PROGRAMS), None)
+    if at is None:
+        return None
+    command = read_command(Path(words[at]).name, words[at + 1 :])
+    launcher = " ".join(words[:at])
+    if tasks := re.search(r"(?:^|\s)(?:-n|-np|--np|--ntasks)[\s=]*(\d+)", launcher):
+        command.tasks = int(tasks[1])
+    if nodes := re.search(r"(?:^|\s)(?:-N|--nodes)[\s=]*(\d+)", launcher):
+        command.nodes = int(nodes[1])
+    return command
+
+
+def _own(given: Given) -> Fields:
+    """Return the fields of a workload that options set."""
+    return {path: value for path, value in given.fields.items() if not path.startswith("run.")}
+
+
+def _ior(command: Command, given: Given, reader: Reader) -> list[Fields]:
+    values = given.values
+    block, transfer = values.get("blockSize", 1 << 20), values.get("transferSize", 1 << 18)
+    if transfer <= 0 or block % transfer:
+        raise ValueError(f"ior -t {transfer}: expected a size that divides that of -b, {block}")
+    actions = ("writeFile", "checkWrite", "readFile", "checkRead")
+    writes, checks, *reads = (name in values for name in actions)
+    if not (writes or checks or any(reads)):
+        writes, reads = True, [True]
+    phases = ["write"] * writes + ["sync"] * (writes and "fsync" in values)
+    phases += ["read"] * (checks + any(reads))
+    fields = {
+        "kind": "ior",
+        "block": size_text(block),
+        "transfer": size_text(transfer),
+        "access": "file-per-process" if "filePerProc" in values else "shared",
+        "opens": True,
+        "phases": phases,
+        **_own(given),
+    }
+    if checks or "checkRead" in values:
+        fields["io.verify"] = True
+    order = values.get("randomOffset", 0)
+    if order:
+        fields["order"] = "random" if order == 1 else "uniform"
+    if "reorderTasks" in values or "reorderTasksRandom" in values:
+        fields["rank_shift"] = values.get("taskPerNodeOffset", 1)
+    if "collective" in values and values.get("api") == "MPIIO" and "filePerProc" not in values:
+        fields["collective.kind"] = "two-phase"
+    if deadline := values.get("deadlineForStonewalling"):
+        if order:
+            raise ValueError(
+                "ior -D: with -z later phases would access other transfers: leave one of them out"
+            )
+        if writes:
+            fields["stonewall"] = f"{deadline} s"
+        else:
+            command.run["stop"] = {"time": f"{deadline} s"}
+    if "testFile" in values:
+        command.directory = os.path.dirname(values["testFile"].partition("@")[0]) or "."
+    command.tasks = values.get("numTasks", command.tasks)
+    return [fields]
+
+
+def _mdtest(command: Command, given: Given, reader: Reader) -> list[Fields]:
+    values = given.values
+    items = _items(values)
+    if items < 1:
+        raise ValueError("mdtest: expected -n N or -I N: the number of files of each process")
+    actions = ["create", "stat", "read", "remove"]
+    wanted_actions = [name for name in actions if name in values]
+    if not wanted_actions and "rename" not in values:
+        wanted_actions = actions
+    common = {"kind": "mdtest", "files": items, **_own(given)}
+    workloads = []
+    if "filesOnly" not in values or "dirsOnly" in values:
+        phases = ["mkdir"] * ("create" in wanted_actions) + ["rmdir"] * ("remove" in wanted_actions)
+        note = "directories are made and removed; they are not looked up or renamed"
+        if "dirsOnly" not in values:
+            reader.differs.append(note)
+        if phases == ["rmdir"]:
+            phases = ["mkdir", "rmdir"]
+        plain = {name: common[name] for name in ("kind", "files", "directory") if name in common}
+        workloads += [{**plain, "phases": phases}] * bool(phases)
+    if "dirsOnly" not in values or "filesOnly" in values:
+        workloads.append({**common, "phases": _file_phases(common, values, wanted_actions, reader)})
+    if not any(fields["phases"] for fields in workloads):
+        raise ValueError("mdtest: nothing is left to do: expected -C, -T, -E or -r")
+    command.directory = values.get("directory", "./out").partition("@")[0]
+    return [fields for fields in workloads if fields["phases"]]
+
+
+def _file_phases(
+    fields: Fields, values: Fields, actions: Sequence[str], reader: Reader
+) -> list[str]:
+    """Return the phases of files. What they need is made first, or they are left out."""
+    written, read = values.get("writeBytes", 0), values.get("readBytes", 0)
+    phases = ["unlink" if name == "remove" else name for name in actions]
+    if "read" in phases and not written and "create" not in phases and read:
+        fields["bytes"] = size_text(read)
+    elif "read" in phases and not written:
+        phases.remove("read")
+        reader.differs.append("files are empty: the phase that opens and closes them is left out")
+    elif "read" in phases and read != written:
+        reader.differs.append(f"the phase read reads all {written} bytes of -w")
+    if phases and not {"create", "read"} & {*phases}:
+        reader.differs.append("the files are created first, in a phase of its own")
+        phases = ["create", *phases]
+    return phases
+
+
+def _items(values: Fields) -> int:
+    """Return the files of a process (mdtest.c: mdtest_run)."""
+    depth, branches = values.get("depth", 0), values.get("branchingFactor", 1)
+    items, per_directory = values.get("items", 0), values.get("itemsPerDirectory", 0)
+    if min(depth, branches) < 0 or depth * max(branches, 1) > 1 << 20:
+        raise ValueError(f"mdtest -z {depth} -b {branches}: expected a smaller tree")
+    levels = [branches**level for level in range(depth + 1)] if branches > 0 else [1]
+    directories = levels[-1] if "leafOnly" in values else sum(levels)
+    if per_directory:
+        return items or per_directory * directories
+    return items // directories * directories
+
+
+def _dd(command: Command, given: Given, reader: Reader) -> list[Fields]:
+    values = given.values
+    source, target = values.get("if", ""), values.get("of", "")
+    reads, writes = source not in ("", *DATA_SOURCES), target not in ("", "/dev/null")
+    for name, path, takes in (("if", source, reads), ("of", target, writes)):
+        if takes and path.startswith("/dev/"):
+            raise ValueError(f"dd {name}={path}: devices are not accessed: expected a file")
+    if not reads and not writes:
+        raise ValueError("dd: expected a file as if= or of=")
+    read, written = (values.get("bs", values.get(name, 512)) for name in ("ibs", "obs"))
+    if "count" in values:
+        total = values["count"] * (1 if "iflag=count_bytes" in values else read)
+    elif reads and Path(source).is_file():
+        total = Path(source).stat().st_size
+    else:
+        raise ValueError("dd: expected count=N: the number of blocks")
+    request = written if writes and not reads else read
+    whole = total // request * request
+    if whole < 1:
+        raise ValueError(f"dd bs={request}: expected at least one block: {total} bytes are copied")
+    if whole < total:
+        reader.differs.append(f"the last {total - whole} bytes are left out: they fill no block")
+    command.directory = os.path.dirname(target if writes else source) or "."
+    flags = ("iflag=direct" in values) * reads + ("oflag=direct" in values) * writes
+    fields = _own(given)
+    if flags:
+        fields["io.direct"] = True
+    syncs = writes and ("conv=fsync" in values or "conv=fdatasync" in values)
+    if reads and writes:
+        fields |= {"kind": "pipeline", "input": size_text(whole), "request": size_text(request)}
+        return [{**fields, "sync": syncs}]
+    phases = ["write"] + ["sync"] * syncs if writes else ["read"]
+    sizes = {"block": size_text(whole), "transfer": size_text(request)}
+    return [{"kind": "ior", **sizes, "opens": True, "phases": phases, **fields}]
+
+
+PROGRAMS: dict[str, Callable[[Command, Given, Reader], list[Fields]]] = {
+    "ior": _ior,
+    "mdtest": _mdtest,
+    "dd": _dd,
+}
+"""The workloads of each program."""
