@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from headrace.command_lines.options import Given, Reader, size_text
 from headrace.document_io import toml_value
 
 DATA_SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+KEPT = ("kind", "files", "directory")
+"""Fields of the workload of directories that are those of files."""
 Fields = dict[str, Any]
 """Fields of a workload by their paths."""
 
@@ -42,7 +44,7 @@ class Command:
         Parameters:
             ranks: Number of ranks.
             processes: Processes of each.
-            node_tasks: Distance in ranks from a host to the next; with one host all of them.
+            node_tasks: Distance in processes from a host to the next; with one host all of them.
         """
         tasks = ranks * processes
         workloads = []
@@ -64,7 +66,7 @@ class Command:
         return self._text(clients, each, self.workloads, "; ".join([self.line, *self.notes]))
 
     def _text(self, count: int, processes: int, workloads: Sequence[Fields], about: str) -> str:
-        tables = [
+        tables: list[tuple[str, Fields]] = [
             ("", {"name": self.program, "description": about}),
             ("[clients]", {"count": count, "processes": processes}),
             *(("[[workload]]", fields) for fields in workloads),
@@ -108,13 +110,15 @@ def command_of(text: str | os.PathLike[str]) -> Command | None:
     Raises ValueError if an option is refused.
     """
     line = os.fspath(text)
-    if not re.search(rf"(?:^|[\s/])(?:{'|'.join(PROGRAMS)})\s", line) or Path(line).exists():
+    named = re.search(rf"(?:^|[\s/])(?:{'|'.join(PROGRAMS)})\s", line, re.IGNORECASE)
+    if named is None or line.endswith((".toml", ".json")):
         return None
     words = shlex.split(line)
-    at = next((at for at, word in enumerate(words) if Path(word).name in PROGRAMS), None)
+    names = [Path(word).name.lower() for word in words]
+    at = next((at for at, name in enumerate(names) if name in PROGRAMS), None)
     if at is None:
         return None
-    command = read_command(Path(words[at]).name, words[at + 1 :])
+    command = read_command(names[at], words[at + 1 :])
     launcher = " ".join(words[:at])
     if tasks := re.search(r"(?:^|\s)(?:-n|-np|--np|--ntasks)[\s=]*(\d+)", launcher):
         command.tasks = int(tasks[1])
@@ -158,7 +162,7 @@ def _ior(command: Command, given: Given, reader: Reader) -> list[Fields]:
     if "collective" in values and values.get("api") == "MPIIO" and "filePerProc" not in values:
         fields["collective.kind"] = "two-phase"
     if deadline := values.get("deadlineForStonewalling"):
-        if order:
+        if writes and order:
             raise ValueError(
                 "ior -D: with -z later phases would access other transfers: leave one of them out"
             )
@@ -190,8 +194,8 @@ def _mdtest(command: Command, given: Given, reader: Reader) -> list[Fields]:
             reader.differs.append(note)
         if phases == ["rmdir"]:
             phases = ["mkdir", "rmdir"]
-        plain = {name: common[name] for name in ("kind", "files", "directory") if name in common}
-        workloads += [{**plain, "phases": phases}] * bool(phases)
+        plain: Fields = {key: common[key] for key in KEPT if key in common}
+        workloads.append({**plain, "phases": phases})
     if "dirsOnly" not in values or "filesOnly" in values:
         workloads.append({**common, "phases": _file_phases(common, values, wanted_actions, reader)})
     if not any(fields["phases"] for fields in workloads):
@@ -203,14 +207,14 @@ def _mdtest(command: Command, given: Given, reader: Reader) -> list[Fields]:
 def _file_phases(
     fields: Fields, values: Fields, actions: Sequence[str], reader: Reader
 ) -> list[str]:
-    """Return the phases of files. What they need is made first, or they are left out."""
+    """Return the phases of files. Those without files or bytes get them, or are left out."""
     written, read = values.get("writeBytes", 0), values.get("readBytes", 0)
     phases = ["unlink" if name == "remove" else name for name in actions]
     if "read" in phases and not written and "create" not in phases and read:
         fields["bytes"] = size_text(read)
-    elif "read" in phases and not written:
+    elif "read" in phases and not (written and read):
         phases.remove("read")
-        reader.differs.append("files are empty: the phase that opens and closes them is left out")
+        reader.differs.append("nothing is read: the phase that opens and closes files is left out")
     elif "read" in phases and read != written:
         reader.differs.append(f"the phase read reads all {written} bytes of -w")
     if phases and not {"create", "read"} & {*phases}:
@@ -219,7 +223,7 @@ def _file_phases(
     return phases
 
 
-def _items(values: Fields) -> int:
+def _items(values: Mapping[str, int]) -> int:
     """Return the files of a process (mdtest.c: mdtest_run)."""
     depth, branches = values.get("depth", 0), values.get("branchingFactor", 1)
     items, per_directory = values.get("items", 0), values.get("itemsPerDirectory", 0)

@@ -226,7 +226,7 @@ class Reader:
         if option.refused:
             raise ValueError(f"{where}: {option.refused}")
         value: Any = text
-        if option.argument in NUMBERS:
+        if option.argument in NUMBERS and not option.no_effect:
             read = dd_number if self.program == "dd" else number
             value = read(where, text or "")
         elif option.argument == "BOOL":
@@ -234,11 +234,10 @@ class Reader:
         elif not option.argument:
             value = given.values.get(name, 0) + 1 if text is None else number(where, text)
         self._note(word, option)
-        match option.argument:
-            case "API":
-                value = self._interface(where, str(text))
-            case "NAME=VALUE,...":
-                return self.directives(str(text), "-O")
+        if option.argument == "API":
+            value = self._interface(where, str(text))
+        if name == "directives":
+            self.directives(str(text), "-O")
         if name == "scriptFile":
             self._script(Path(str(text)))
         given.values[name] = value

@@ -110,8 +110,8 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
     """Load a scenario.
 
     Parameters:
-        path_or_text: A file, a saved result, a result in the store (`results:ID`), text with
-            several lines, or a command line of IOR, mdtest or dd.
+        path_or_text: A file, a saved result, a result in the store (`results:ID`), or text with
+            several lines. Or a command line of IOR, mdtest or dd.
         sets: Values that override those of the file, by path: `{"clients.count": 8}`.
 
     Returns:

@@ -16,7 +16,7 @@ from headrace.cli.screen import print_document
 from headrace.cli.store_options import Labels, Stored
 from headrace.command_lines import Command, read_command
 from headrace.commands.fields import Sets
-from headrace.commands.parameters import Help, Word
+from headrace.commands.parameters import Help
 from headrace.files import STANDARD_OUTPUT, atomic_file
 from headrace.plain_text import plain_line
 from headrace.ranks import current
@@ -73,8 +73,9 @@ def _command(program: str) -> Callable[..., int]:
             if sets:
                 raise ValueError("--set: expected it with headrace run, not with --write-scenario")
             return _write(write_scenario, command.simulated(here.size, processes))
+        each = _processes(command, here.size, processes)
         return measure_and_print(
-            command.measured(here.size, _processes(command, here.size, processes), _node_tasks()),
+            command.measured(here.size, each, _node_tasks(each)),
             Path(directory or _existing(command.directory)),
             sets=sets,
             repeats=repeats,
@@ -120,10 +121,12 @@ def _processes(command: Command, ranks: int, processes: int | None) -> int:
     return each
 
 
-def _node_tasks() -> int:
-    """Return the distance in ranks from a host to the next (IOR, utilities.c: QueryNodeMapping)."""
-    first = next(numbers for numbers in current().hosts().values() if 0 in numbers)
-    return len(first) if 1 in first or current().size == 1 else 1
+def _node_tasks(processes: int) -> int:
+    """Return the distance in processes from a host to the next (IOR, utilities.c:
+    QueryNodeMapping)."""
+    here = current()
+    first = next(numbers for numbers in here.hosts().values() if 0 in numbers)
+    return len(first) * processes if 1 % here.size in first else 1
 
 
 def _write(file: Path, text: str) -> int:
