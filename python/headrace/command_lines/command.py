@@ -1,21 +1,19 @@
 """Command lines as scenarios."""
 
+import math
 import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from headrace.command_lines.options import Given, Reader, size_text
+from headrace.command_lines.options import Fields, Reader, size_text
 from headrace.document_io import toml_value
 
 DATA_SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
 KEPT = ("kind", "files", "directory")
 """Fields of the workload of directories that are those of files."""
-Fields = dict[str, Any]
-"""Fields of a workload by their paths."""
 
 
 @dataclass
@@ -31,7 +29,7 @@ class Command:
     tasks: int | None = None
     """Number of processes, if the command line has one."""
     nodes: int = 1
-    notes: Sequence[str] = ()
+    notes: list[str] = field(default_factory=list)
 
     @property
     def line(self) -> str:
@@ -83,24 +81,25 @@ def read_command(program: str, words: Sequence[str]) -> Command:
     reader = Reader(program)
     (reader.operands if program == "dd" else reader.read)(words)
     command = Command(program, words)
+    runs = []
     for given in reader.tests or [reader.given]:
-        for fields in PROGRAMS[program](command, given, reader):
-            command.workloads.append(fields)
-        run = {
-            path.removeprefix("run."): value
-            for path, value in given.fields.items()
-            if path.startswith("run.")
-        }
-        if given is not (reader.tests or [given])[0] and run != command.run:
-            raise ValueError(f"{program} -f: expected tests with equal repetitions and seeds")
-        command.run |= run
+        own: Fields = {}
+        run: Fields = {}
+        for path, value in given.fields.items():
+            (run if path.startswith("run.") else own)[path.removeprefix("run.")] = value
+        command.workloads += PROGRAMS[program](command, given.values, own, run)
+        runs.append(run)
+    if any(run != runs[0] for run in runs):
+        raise ValueError(
+            f"{program} -f: expected tests with equal repetitions, seeds and deadlines"
+        )
+    command.run = runs[0]
     if len(command.workloads) > 1:
-        turn = 0
+        turn = 1
         for fields in command.workloads:
-            number = len(fields["phases"])
-            fields["turns"] = list(range(turn + 1, turn + number + 1))
-            turn += number
-    command.notes = reader.notes()
+            fields["turns"] = list(range(turn, turn + len(fields["phases"])))
+            turn += len(fields["phases"])
+    command.notes = [*command.notes, *reader.notes()]
     return command
 
 
@@ -122,18 +121,12 @@ def command_of(text: str | os.PathLike[str]) -> Command | None:
     launcher = " ".join(words[:at])
     if tasks := re.search(r"(?:^|\s)(?:-n|-np|--np|--ntasks)[\s=]*(\d+)", launcher):
         command.tasks = int(tasks[1])
-    if nodes := re.search(r"(?:^|\s)(?:-N|--nodes)[\s=]*(\d+)", launcher):
+    if "srun" in launcher and (nodes := re.search(r"(?:^|\s)(?:-N|--nodes)[\s=]*(\d+)", launcher)):
         command.nodes = int(nodes[1])
     return command
 
 
-def _own(given: Given) -> Fields:
-    """Return the fields of a workload that options set."""
-    return {path: value for path, value in given.fields.items() if not path.startswith("run.")}
-
-
-def _ior(command: Command, given: Given, reader: Reader) -> list[Fields]:
-    values = given.values
+def _ior(command: Command, values: Fields, own: Fields, run: Fields) -> list[Fields]:
     block, transfer = values.get("blockSize", 1 << 20), values.get("transferSize", 1 << 18)
     if transfer <= 0 or block % transfer:
         raise ValueError(f"ior -t {transfer}: expected a size that divides that of -b, {block}")
@@ -150,7 +143,7 @@ def _ior(command: Command, given: Given, reader: Reader) -> list[Fields]:
         "access": "file-per-process" if "filePerProc" in values else "shared",
         "opens": True,
         "phases": phases,
-        **_own(given),
+        **own,
     }
     if checks or "checkRead" in values:
         fields["io.verify"] = True
@@ -166,38 +159,33 @@ def _ior(command: Command, given: Given, reader: Reader) -> list[Fields]:
             raise ValueError(
                 "ior -D: with -z later phases would access other transfers: leave one of them out"
             )
-        if writes:
-            fields["stonewall"] = f"{deadline} s"
-        else:
-            command.run["stop"] = {"time": f"{deadline} s"}
+        (fields if writes else run)["stonewall" if writes else "stop.time"] = f"{deadline} s"
     if "testFile" in values:
         command.directory = os.path.dirname(values["testFile"].partition("@")[0]) or "."
     command.tasks = values.get("numTasks", command.tasks)
     return [fields]
 
 
-def _mdtest(command: Command, given: Given, reader: Reader) -> list[Fields]:
-    values = given.values
+def _mdtest(command: Command, values: Fields, own: Fields, run: Fields) -> list[Fields]:
     items = _items(values)
     if items < 1:
         raise ValueError("mdtest: expected -n N or -I N: the number of files of each process")
     actions = ["create", "stat", "read", "remove"]
-    wanted_actions = [name for name in actions if name in values]
-    if not wanted_actions and "rename" not in values:
-        wanted_actions = actions
-    common = {"kind": "mdtest", "files": items, **_own(given)}
+    chosen = [name for name in actions if name in values]
+    if not chosen and "rename" not in values:
+        chosen = actions
+    common = {"kind": "mdtest", "files": items, **own}
     workloads = []
     if "filesOnly" not in values or "dirsOnly" in values:
-        phases = ["mkdir"] * ("create" in wanted_actions) + ["rmdir"] * ("remove" in wanted_actions)
-        note = "directories are made and removed; they are not looked up or renamed"
+        phases = ["mkdir"] * ("create" in chosen) + ["rmdir"] * ("remove" in chosen)
         if "dirsOnly" not in values:
-            reader.differs.append(note)
+            command.notes.append("directories are not looked up or renamed")
         if phases == ["rmdir"]:
             phases = ["mkdir", "rmdir"]
         plain: Fields = {key: common[key] for key in KEPT if key in common}
         workloads.append({**plain, "phases": phases})
     if "dirsOnly" not in values or "filesOnly" in values:
-        workloads.append({**common, "phases": _file_phases(common, values, wanted_actions, reader)})
+        workloads.append({**common, "phases": _file_phases(common, values, chosen, command)})
     if not any(fields["phases"] for fields in workloads):
         raise ValueError("mdtest: nothing is left to do: expected -C, -T, -E or -r")
     command.directory = values.get("directory", "./out").partition("@")[0]
@@ -205,7 +193,7 @@ def _mdtest(command: Command, given: Given, reader: Reader) -> list[Fields]:
 
 
 def _file_phases(
-    fields: Fields, values: Fields, actions: Sequence[str], reader: Reader
+    fields: Fields, values: Fields, actions: Sequence[str], command: Command
 ) -> list[str]:
     """Return the phases of files. Those without files or bytes get them, or are left out."""
     written, read = values.get("writeBytes", 0), values.get("readBytes", 0)
@@ -214,11 +202,11 @@ def _file_phases(
         fields["bytes"] = size_text(read)
     elif "read" in phases and not (written and read):
         phases.remove("read")
-        reader.differs.append("nothing is read: the phase that opens and closes files is left out")
+        command.notes.append("nothing is read: the phase that opens and closes files is left out")
     elif "read" in phases and read != written:
-        reader.differs.append(f"the phase read reads all {written} bytes of -w")
+        command.notes.append(f"the phase read reads all {written} bytes of -w")
     if phases and not {"create", "read"} & {*phases}:
-        reader.differs.append("the files are created first, in a phase of its own")
+        command.notes.append("the files are created first, in a phase of its own")
         phases = ["create", *phases]
     return phases
 
@@ -227,7 +215,8 @@ def _items(values: Mapping[str, int]) -> int:
     """Return the files of a process (mdtest.c: mdtest_run)."""
     depth, branches = values.get("depth", 0), values.get("branchingFactor", 1)
     items, per_directory = values.get("items", 0), values.get("itemsPerDirectory", 0)
-    if min(depth, branches) < 0 or depth * max(branches, 1) > 1 << 20:
+    is_large = depth > 1 << 20 or (branches > 1 and depth * math.log2(branches) > 40)
+    if min(depth, branches) < 0 or is_large:
         raise ValueError(f"mdtest -z {depth} -b {branches}: expected a smaller tree")
     levels = [branches**level for level in range(depth + 1)] if branches > 0 else [1]
     directories = levels[-1] if "leafOnly" in values else sum(levels)
@@ -236,8 +225,7 @@ def _items(values: Mapping[str, int]) -> int:
     return items // directories * directories
 
 
-def _dd(command: Command, given: Given, reader: Reader) -> list[Fields]:
-    values = given.values
+def _dd(command: Command, values: Fields, own: Fields, run: Fields) -> list[Fields]:
     source, target = values.get("if", ""), values.get("of", "")
     reads, writes = source not in ("", *DATA_SOURCES), target not in ("", "/dev/null")
     for name, path, takes in (("if", source, reads), ("of", target, writes)):
@@ -245,7 +233,9 @@ def _dd(command: Command, given: Given, reader: Reader) -> list[Fields]:
             raise ValueError(f"dd {name}={path}: devices are not accessed: expected a file")
     if not reads and not writes:
         raise ValueError("dd: expected a file as if= or of=")
-    read, written = (values.get("bs", values.get(name, 512)) for name in ("ibs", "obs"))
+    read, written = ({"ibs": 512, "obs": 512, **values}[name] for name in ("ibs", "obs"))
+    if "bs" in values:
+        read = written = values["bs"]
     if "count" in values:
         total = values["count"] * (1 if "iflag=count_bytes" in values else read)
     elif reads and Path(source).is_file():
@@ -257,11 +247,10 @@ def _dd(command: Command, given: Given, reader: Reader) -> list[Fields]:
     if whole < 1:
         raise ValueError(f"dd bs={request}: expected at least one block: {total} bytes are copied")
     if whole < total:
-        reader.differs.append(f"the last {total - whole} bytes are left out: they fill no block")
+        command.notes.append(f"the last {total - whole} bytes are left out: they fill no block")
     command.directory = os.path.dirname(target if writes else source) or "."
-    flags = ("iflag=direct" in values) * reads + ("oflag=direct" in values) * writes
-    fields = _own(given)
-    if flags:
+    fields = own
+    if (reads and "iflag=direct" in values) or (writes and "oflag=direct" in values):
         fields["io.direct"] = True
     syncs = writes and ("conv=fsync" in values or "conv=fdatasync" in values)
     if reads and writes:
@@ -272,9 +261,10 @@ def _dd(command: Command, given: Given, reader: Reader) -> list[Fields]:
     return [{"kind": "ior", **sizes, "opens": True, "phases": phases, **fields}]
 
 
-PROGRAMS: dict[str, Callable[[Command, Given, Reader], list[Fields]]] = {
+PROGRAMS: dict[str, Callable[[Command, Fields, Fields, Fields], list[Fields]]] = {
     "ior": _ior,
     "mdtest": _mdtest,
     "dd": _dd,
 }
-"""The workloads of each program."""
+"""The workloads of each program, by the command, the values of options, and the fields of a
+workload and of the run that they set."""

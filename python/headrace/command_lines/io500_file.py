@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from headrace.command_lines.options import Reader, table
+from headrace.command_lines.options import Fields, Reader, table
 from headrace.document_io import read_text
 
 WORKLOADS = ("ior-easy", "mdtest-easy", "ior-hard", "mdtest-hard")
@@ -19,7 +18,7 @@ class Config:
 
     directory: str | None = None
     stonewall: float | None = None
-    fields: dict[str, dict[str, Any]] = field(default_factory=dict)
+    fields: dict[str, Fields] = field(default_factory=dict)
     """Fields of each workload, by its preset."""
     amounts: dict[str, int] = field(default_factory=dict)
     """Amount of work of a process, by the preset: bytes, segments or files."""

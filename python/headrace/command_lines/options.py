@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from headrace.document_io import read_text
+
+Fields: TypeAlias = dict[str, Any]
+"""Fields of a scenario by their paths, or values of options by their names."""
 
 
 def size_text(number: int) -> str:
@@ -30,7 +33,7 @@ POWERS = "kmgtp"
 """Suffixes of powers of 1024 (IOR, option.c: string_to_bytes)."""
 BOOLEANS = {"TRUE": True, "1": True, "FALSE": False, "0": False}
 BLOCKS = {"": 1, "c": 1, "w": 2, "b": 512}
-"""Suffixes of dd besides."""
+"""Suffixes of dd besides, and their bytes."""
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +44,7 @@ class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliases: tuple[str, ...] = ()
     argument: str = ""
     field: str = ""
-    sets: dict[str, Any] = {}
+    sets: Fields = {}
     measured: str = ""
     simulated: str = ""
     note: str = ""
@@ -93,24 +96,16 @@ def _by_word(program: str) -> dict[str, Option]:
     return dict(table(program).words())
 
 
-def number(where: str, text: str) -> int:
-    """Return a number of IOR such as 16, 47008 or 1m. Raises ValueError."""
-    parts = re.fullmatch(r"\s*(-?\d+)\s*([kmgtp]?)(?:i?b)?\s*", text, re.IGNORECASE)
-    if parts is None:
-        raise ValueError(f'{where} "{text}": expected a whole number such as 16, 4k or 2m')
-    return int(parts[1]) << 10 * (1 + POWERS.index(parts[2].lower()) if parts[2] else 0)
-
-
-def dd_number(where: str, text: str) -> int:
-    """Return a number of dd such as 512, 1M, 1MB or 2x4k. Raises ValueError."""
+def number(where: str, text: str, *, is_dd: bool = False) -> int:
+    """Return a number such as 16, 47008 or 1m, or of dd such as 1MB or 2x4k. Raises ValueError."""
     product = 1
-    for factor in text.split("x"):
-        parts = re.fullmatch(r"(\d+)(?:([cwb]?)|([kKMGTP])(iB|B)?)", factor)
+    for factor in text.split("x") if is_dd else [text]:
+        parts = re.fullmatch(r"\s*(-?\d+)\s*(?:([kmgtp])(i?b)?|([bcw])?)\s*", factor, re.IGNORECASE)
         if parts is None:
-            raise ValueError(f'{where} "{text}": expected a number such as 100, 4k or 1M')
-        base = 1000 if parts[4] == "B" else 1024
-        power = base ** (1 + POWERS.index(parts[3].lower())) if parts[3] else BLOCKS[parts[2]]
-        product *= int(parts[1]) * power
+            raise ValueError(f'{where} "{text}": expected a whole number such as 16, 4k or 2m')
+        base = 1000 if is_dd and parts[3] == "B" else 1024
+        power = base ** (1 + POWERS.index(parts[2].lower())) if parts[2] else 1
+        product *= int(parts[1]) * power * (BLOCKS[parts[4] or ""] if is_dd else 1)
     return product
 
 
@@ -118,8 +113,8 @@ def dd_number(where: str, text: str) -> int:
 class Given:
     """Values of options, and the fields of a scenario that they set."""
 
-    values: dict[str, Any] = field(default_factory=dict)
-    fields: dict[str, Any] = field(default_factory=dict)
+    values: Fields = field(default_factory=dict)
+    fields: Fields = field(default_factory=dict)
 
     def copy(self) -> "Given":
         """Return a copy with dictionaries of its own."""
@@ -227,8 +222,7 @@ class Reader:
             raise ValueError(f"{where}: {option.refused}")
         value: Any = text
         if option.argument in NUMBERS and not option.no_effect:
-            read = dd_number if self.program == "dd" else number
-            value = read(where, text or "")
+            value = number(where, text or "", is_dd=self.program == "dd")
         elif option.argument == "BOOL":
             value = BOOLEANS[str(text)]
         elif not option.argument:

@@ -12,12 +12,11 @@ from headrace.cli.bench.documents import Csv
 from headrace.cli.bench.options import RepetitionsOfScenario, Space
 from headrace.cli.bench.run import measure_and_print
 from headrace.cli.options import AsJson, KeepFiles, LongResultFile, PlotDirectory, ShowProgress
-from headrace.cli.screen import print_document
 from headrace.cli.store_options import Labels, Stored
 from headrace.command_lines import Command, read_command
 from headrace.commands.fields import Sets
 from headrace.commands.parameters import Help
-from headrace.files import STANDARD_OUTPUT, atomic_file
+from headrace.files import atomic_file
 from headrace.plain_text import plain_line
 from headrace.ranks import current
 
@@ -25,8 +24,8 @@ HELP = """Measure with the command line of {program}.
 
 {about} Their effect is in docs/reference/ior-mdtest.md; an option that cannot be followed is
 refused. DIR comes first; without it, {place} is taken. Files are made in a directory of its own
-below it, which is removed at the end. --write-scenario writes the same as a scenario, for
-`headrace run`; `headrace run '{program} ...'` also takes the command line.
+below it, which is removed at the end. --write-scenario writes the workload for `headrace run`.
+`headrace run '{program} ...'` also takes the command line.
 """
 WORDS = {
     "ior": ("All options of IOR 4 are known.", "the directory of -o"),
@@ -72,11 +71,14 @@ def _command(program: str) -> Callable[..., int]:
         if write_scenario is not None:
             if sets:
                 raise ValueError("--set: expected it with headrace run, not with --write-scenario")
-            return _write(write_scenario, command.simulated(here.size, processes))
+            if here.first:
+                with atomic_file(write_scenario) as partial:
+                    partial.write_text(command.simulated(here.size, processes), encoding="utf-8")
+            return 0
         each = _processes(command, here.size, processes)
         return measure_and_print(
             command.measured(here.size, each, _node_tasks(each)),
-            Path(directory or _existing(command.directory)),
+            Path(directory or _place(command)),
             sets=sets,
             repeats=repeats,
             as_json=as_json,
@@ -102,10 +104,11 @@ def _split(program: str, words: Sequence[str]) -> tuple[str | None, Sequence[str
     return (None, words) if is_option else (words[0], words[1:])
 
 
-def _existing(directory: str) -> str:
-    """Return a directory, or that in which mdtest would make it."""
-    above = os.path.dirname(directory.rstrip("/")) or "."
-    return above if not os.path.exists(directory) and os.path.isdir(above) else directory
+def _place(command: Command) -> str:
+    """Return the directory of a program's files, or that in which mdtest would make it."""
+    place = command.directory
+    above = os.path.dirname(place.rstrip("/")) or "."
+    return above if command.program == "mdtest" and not os.path.exists(place) else place
 
 
 def _processes(command: Command, ranks: int, processes: int | None) -> int:
@@ -127,16 +130,6 @@ def _node_tasks(processes: int) -> int:
     here = current()
     first = next(numbers for numbers in here.hosts().values() if 0 in numbers)
     return len(first) * processes if 1 % here.size in first else 1
-
-
-def _write(file: Path, text: str) -> int:
-    if current().first:
-        if file == STANDARD_OUTPUT:
-            print_document(text.encode())
-        else:
-            with atomic_file(file) as partial:
-                partial.write_text(text, encoding="utf-8")
-    return 0
 
 
 COMMANDS = {program: _command(program) for program in WORDS}
