@@ -5,19 +5,8 @@ from typing import Any
 import typer
 
 from headrace import ranks
-from headrace.cli.bench import (
-    clean,
-    fio,
-    io500,
-    micro,
-    mix,
-    net,
-    programs,
-    quick,
-    run,
-    training,
-    tune,
-)
+from headrace.cli.bench import clean, fio, io500, micro, mix, net, quick, run, training, tune
+from headrace.cli.bench.programs import COMMANDS
 from headrace.cli.binding import DefaultCommandGroup
 
 DEFAULT = "quick"
@@ -55,7 +44,7 @@ app.command("fio", context_settings=fio.PASSED_ON, options_metavar="[DIR] FIO_OP
 app.command("mix")(mix.mix)
 app.command("training")(training.training)
 app.command("io500")(io500.io500)
-for name, program in programs.COMMANDS.items():
+for name, program in COMMANDS.items():
     app.command(name, context_settings={"ignore_unknown_options": True})(program)
 app.command("tune")(tune.tune)
 app.command("sweep")(micro.sweep)
