@@ -26,8 +26,8 @@ class Prediction:
     def prepared(cls, plan: Plan, system: Path) -> "Prediction":
         """Check that the jobs can be simulated on a system.
 
-        Raises ScenarioError if the system is not described completely; ValueError if none of the
-        jobs can be simulated; OSError if a file cannot be read or written.
+        Raises ScenarioError for an incomplete description of the system; ValueError if no job can
+        be simulated; OSError if a file cannot be read or written.
         """
         simulated = scenario_of(plan)
         sets = [f"system={system.absolute()}"]

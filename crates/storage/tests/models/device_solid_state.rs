@@ -86,8 +86,8 @@ fn writes_in_order_are_limited_by_programming() {
     close(rate(&script, &log), 16_384.0 / 1.041e-3, 0.01);
 }
 
-/// Sixteen streams that begin at multiples of a row of all dies, 512 KiB, write 64 KiB each in turn:
-/// they use all dies, not the four that their places are a multiple of.
+/// Sixteen streams write 64 KiB each in turn. All begin at multiples of a row of dies, 512 KiB. They
+/// use all dies, and not the same four.
 #[test]
 fn streams_at_aligned_places_use_all_dies() {
     let script: Vec<Ask> = (0..16_000)
@@ -96,7 +96,8 @@ fn streams_at_aligned_places_use_all_dies() {
     let cached = with("interface_rate = \"2 GB/s\"\nwrite_cache = \"64 MiB\"");
     let dies = 32.0 * 16_384.0 / 1.041e-3;
     let reached = rate(&script, &drive(&cached, &script, 16)) / dies;
-    assert!(reached > 0.8 && reached < 1.03, "{reached}");
+    // The last 64 MiB of 1 GiB are in the cache.
+    assert!(reached > 0.8 && reached < 1.08, "{reached}");
 }
 
 /// A full drive that is overwritten in order repeatedly keeps its rate. It does so, too, with a

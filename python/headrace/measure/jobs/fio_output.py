@@ -13,7 +13,7 @@ from headrace.measure.jobs.report import JobFigures, JobsReport, RequestFigures
 
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 """fio's own."""
-Document: TypeAlias = dict[str, Any]
+Document: TypeAlias = dict[str, object]
 """A part of fio's JSON."""
 NS = 1e9
 GRID = 1000
