@@ -188,7 +188,8 @@ fn zero_time_of_device(loaded: &Loaded) -> Option<Caution> {
         | Device::Disk(_)
         | Device::SolidState(_)
         | Device::Throttled(_)
-        | Device::Raid(_) => return None,
+        | Device::Raid(_)
+        | Device::NetworkDevice(_) => return None,
     };
     let field = format!("{path}.time_per_request");
     if time.0 > 0.0 || loaded.gives(&field) {

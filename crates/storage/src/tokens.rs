@@ -387,10 +387,11 @@ pub struct Transfer {
     pub content: Content,
     /// It went along in another transfer, which is done.
     pub absorbed: bool,
-    /// The disk of an array it is for; on its way to one of a server's targets, which
-    /// of them.
+    /// The disk of an array it is for; on its way to one of a server's targets, which of them; over
+    /// a network, its message.
     pub member: u16,
-    /// On a member of an array, the slot of the array's transfer that it is a part of.
+    /// On a member of an array, the slot of the array's transfer that it is a part of; over a
+    /// network, the client.
     pub part_of: u32,
 }
 

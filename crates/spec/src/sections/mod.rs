@@ -51,8 +51,9 @@ pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClien
 pub use daemon::Daemon;
 pub(crate) use device::data_sheet;
 pub use device::{
-    Bus, ConcurrentDevice, ControllerCache, DataSheet, Device, Disk, EmpiricalDevice, Hypervisor,
-    LEAST_SPARE_BLOCKS, Member, Raid, Rebuild, SharedDevice, SimpleDevice, SolidState, Throttled,
+    BlockCpu, BlockMessages, BlockProtocol, Bus, ConcurrentDevice, ControllerCache, DataSheet,
+    Device, Disk, EmpiricalDevice, Hypervisor, LEAST_SPARE_BLOCKS, Member, NetworkDevice, Raid,
+    Rebuild, SharedDevice, SimpleDevice, SolidState, Target, Throttled,
 };
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;

@@ -1374,3 +1374,39 @@ fn turns_are_one_for_each_phase() {
     wrong(&[copy], "no phases of all its processes");
     assert!(load(GOOD, &[two, "workload.0.turns=[1, 1]"]).is_ok());
 }
+
+#[test]
+fn network_devices_say_what_does_not_fit() {
+    let text = "system = \"ext4\"\n[machine.device]\nkind = \"network\"\nbandwidth = \"25 Gbit/s\"\n\
+                latency = \"10 us\"\n[machine.device.target]\nread_rate = \"1 GB/s\"\n\
+                write_rate = \"1 GB/s\"\n[[workload]]\nblock = \"1 MiB\"\n";
+    load(text, &[]).expect("a good device");
+    for (sets, expected) in [
+        (
+            &[
+                "machine.device.protocol=nvme-rdma",
+                "machine.device.target_cpu.send_rate=1 GB/s",
+            ][..],
+            "cards move the data of protocol = \"nvme-rdma\" without a processor",
+        ),
+        (&["machine.device.queues=0"], "expected"),
+        (&["machine.device.payload=0 B"], "expected more than 0 B"),
+        (&["machine.device.protocol=nvme-fc"], "\"nvme-tcp\""),
+        (&["machine.device.target.kind=network"], "\"solid-state\""),
+    ] {
+        let error = load(text, sets).expect_err("a bad device").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let parallel = GOOD.replace(
+        "[servers.device]\n",
+        "[servers.device]\nkind = \"network\"\nbandwidth = \"25 Gbit/s\"\nlatency = \"10 us\"\n\
+         shared_target = true\n[servers.device.target]\n",
+    );
+    let error = load(&parallel, &[])
+        .expect_err("servers do not share it")
+        .to_string();
+    assert!(
+        error.contains("shared_target") && error.contains("leave it out"),
+        "{error}"
+    );
+}

@@ -14,28 +14,32 @@ use crate::tokens::Transfer;
 /// The bus, as a station called "bus"; none if nothing limits what passes.
 pub(super) fn station(page: &mut Page<'_>, spec: &Bus) -> Option<Node<Transfer>> {
     let rate = spec.rate?;
-    let shared = Shared {
-        picoseconds_per_byte: 1e12 / rate.0,
-        besides: Span::from_seconds(spec.time_per_transfer.0),
+    let picoseconds_per_byte = 1e12 / rate.0;
+    let besides = Span::from_seconds(spec.time_per_transfer.0);
+    let time = move |transfer: &Transfer| {
+        (transfer.operation != Operation::Sync)
+            .then(|| besides + Span((transfer.size as f64 * picoseconds_per_byte + 0.5) as u64))
     };
-    Some(page.station("bus", shared))
+    Some(page.station("bus", Passing { time }))
 }
 
+/// A resource that transfers pass while another station works for them. It gives the time of each,
+/// or none for one that does not pass it.
 #[derive(Clone, Debug)]
-struct Shared {
-    picoseconds_per_byte: f64,
-    besides: Span,
+pub(super) struct Passing<F> {
+    pub time: F,
 }
 
-impl Discipline<Transfer> for Shared {
+impl<F> Discipline<Transfer> for Passing<F>
+where
+    F: Fn(&Transfer) -> Option<Span> + Clone + Send + 'static,
+{
     fn arrive(&mut self, slot: Slot, station: &mut Station<'_, Transfer>) {
-        let transfer = station.token(slot);
-        if transfer.operation == Operation::Sync {
+        let Some(time) = (self.time)(station.token(slot)) else {
             station.release(slot);
             return;
-        }
-        let data = Span((transfer.size as f64 * self.picoseconds_per_byte + 0.5) as u64);
-        let (others_passed, _) = station.book(slot, self.besides + data);
+        };
+        let (others_passed, _) = station.book(slot, time);
         if others_passed <= station.now() {
             station.release(slot);
         } else {

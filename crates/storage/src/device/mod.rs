@@ -11,12 +11,14 @@
 //! | `solid-state` | `solid_state/` | dies, channels, translation layer, write cache |
 //! | `throttled` | `throttled.rs` | Linux's blk-throttle before a device with a rate |
 //! | `raid` | `raid/` | an array of any other kind |
+//! | `network` | `network.rs` | any other kind on a target host, behind a network |
 
 mod bus;
 mod concurrent;
 mod disk;
 mod empirical;
 mod hypervisor;
+pub mod network;
 mod raid;
 mod shared;
 mod simple;
@@ -44,6 +46,7 @@ pub fn queued(page: &mut Page<'_>, device: &Device, io_scheduler: &IoScheduler) 
 pub fn build(page: &mut Page<'_>, device: &Device) -> BlockDevice {
     let station = match device {
         Device::Raid(raid) => return raid::array(page, raid, None),
+        Device::NetworkDevice(it) => return network::alone(page, it),
         Device::SimpleDevice(simple) => simple::station(page, simple),
         Device::SharedDevice(shared) => shared::station(page, shared),
         Device::ConcurrentDevice(concurrent) => concurrent::station(page, concurrent),
@@ -66,6 +69,7 @@ pub fn capacity(device: &Device) -> u64 {
     match (device.capacity(), device) {
         (Some(capacity), _) => capacity.0,
         (None, Device::Raid(raid)) => ANY.saturating_mul(u64::from(raid.data_disks())),
+        (None, Device::NetworkDevice(it)) => capacity(&it.target.device()),
         (None, _) => ANY,
     }
 }

@@ -25,10 +25,11 @@ use super::callers::{Callers, StoredFile};
 use super::calls::{InnerPorts, Mounted, Scope, volume};
 use super::parts::{Flushers, PartStores, Parts, step};
 use super::volume::Volume;
-use crate::device;
+use crate::device::network::{self, TargetPorts};
 use crate::failure::{Crash, Failing};
 use crate::time_conversion::span;
 use crate::tokens::Request;
+use crate::{device, iosched};
 
 /// A machine's ways in and out.
 #[derive(Clone, Copy)]
@@ -39,6 +40,8 @@ pub struct MachinePorts {
     pub complete: Port<Request>,
     /// Place where a data server's machine loses its memory.
     pub forget: Option<Port<Crash>>,
+    /// Ways to and from the target that its device shares with other machines.
+    pub target: Option<TargetPorts>,
 }
 
 /// Writes the page of a machine: its callers, and the files that each copy has
@@ -54,6 +57,7 @@ pub fn machine(
         request: page.input("request"),
         complete: page.output("complete"),
         forget: None,
+        target: None,
     };
     let new = page.place::<Request>("new");
     page.connect(ports.request, new);
@@ -73,7 +77,14 @@ pub fn machine(
     if let [spec] = specs.as_slice() {
         let copies = volumes.next().unwrap_or_default();
         let (parts, mounted) = mount(page, spec, 0, flushers, copies);
-        let device = device::queued(page, &spec.device, &spec.io_scheduler);
+        let device = match network::shared(&spec.device) {
+            None => device::queued(page, &spec.device, &spec.io_scheduler),
+            Some(shared) => {
+                let (device, target) = network::client(page, shared);
+                ports.target = Some(target);
+                iosched::build(page, &spec.io_scheduler, device)
+            }
+        };
         let processor = processor(page, &spec.cpu);
         let ways = InnerPorts {
             new,

@@ -135,17 +135,23 @@ fn device_or_queue(reports: &[&NodeReport], page: &str) -> String {
 /// The queue before each disk of an array, in the page of its volume.
 const IN_ARRAY: &str = "array/disk/I/O queue";
 
-/// The device of the volume in a page; for an array the busiest of its disks, their bus and the
-/// controller's cache. Stations come with their utilisation.
+/// The device of the volume in a page. For an array it is the busiest of its disks, their bus and
+/// the controller's cache, and over a network the busiest station of both hosts. Stations come with
+/// their utilisation.
 fn device<'a>(stations: impl Iterator<Item = (&'a str, f64)>, page: &str) -> String {
     let of_page = |path: &str| {
+        if path.starts_with("system/target/") {
+            return true;
+        }
         let rest = path
             .strip_prefix(page)
             .and_then(|rest| rest.strip_prefix('/'));
         rest.is_some_and(|rest| {
             let in_array = rest.strip_prefix("array/");
             let parts = ["bus", "cache"];
+            let over_network = ["network/", "target/"];
             rest == "device"
+                || over_network.iter().any(|it| rest.starts_with(it))
                 || in_array.is_some_and(|it| it.ends_with("/device") || parts.contains(&it))
         })
     };

@@ -4,6 +4,7 @@ use headrace_net::Builder;
 use headrace_spec::{Local, Scenario};
 
 use super::{Error, Options, System, workload_processes};
+use crate::device::network;
 use crate::localfs::{self, Callers};
 use crate::tokens::Request;
 
@@ -30,6 +31,9 @@ pub(super) fn build(
         machines.request.by(|it: &Request| it.process.client),
     );
     page.connect(machines.complete, work.ports.complete);
+    if let (Some(target), Some(ports)) = (network::shared(&local.machine.device), machines.target) {
+        network::join(&mut page, target, scenario.clients.count, ports);
+    }
     Ok(System {
         net: builder.compile()?,
         workloads: work.ports.workloads,

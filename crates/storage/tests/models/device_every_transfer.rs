@@ -21,6 +21,10 @@ const SOLID: &str = "kind = \"solid-state\"\ncapacity = \"1 GB\"\nchannels = 4\n
     channel_rate = \"400 MB/s\"\ninterface_rate = \"2 GB/s\"\npages_per_block = 16\n\
     over_provisioning = 0.1";
 
+/// In front of a device's own fields.
+const NETWORK: &str = "kind = \"network\"\nbandwidth = \"10 Gbit/s\"\nlatency = \"10 us\"\n\
+    queues = 2\nclient_cpu.send = \"2 us\"\ntarget_cpu.receive = \"3 us\"";
+
 fn single() -> Vec<String> {
     [
         (SIMPLE, ""),
@@ -42,7 +46,16 @@ fn single() -> Vec<String> {
         ),
     ]
     .map(|(kind, more)| format!("{kind}\n{more}"))
-    .into()
+    .into_iter()
+    .chain(["nvme-tcp", "nvme-rdma", "iscsi"].map(|protocol| {
+        format!(
+            "{NETWORK}\nprotocol = \"{protocol}\"\nqueue_depth = 3\n[servers.device.target]\n{SOLID}"
+        )
+    }))
+    .chain([format!(
+        "{NETWORK}\nconnection_rate = \"1 Gbit/s\"\n[servers.device.target]\n{THROTTLED}"
+    )])
+    .collect()
 }
 
 fn arrays() -> Vec<String> {

@@ -14,6 +14,7 @@ mod determinism;
 mod device_disk;
 mod device_distributions;
 mod device_every_transfer;
+mod device_network;
 mod device_raid;
 mod device_raid_cache;
 mod device_raid_members;

@@ -5,6 +5,7 @@ pub(crate) mod data_sheet;
 mod disk;
 mod empirical;
 mod hypervisor;
+mod network;
 mod raid;
 mod shared;
 mod simple;
@@ -16,6 +17,7 @@ pub use data_sheet::DataSheet;
 pub use disk::Disk;
 pub use empirical::EmpiricalDevice;
 pub use hypervisor::Hypervisor;
+pub use network::{BlockCpu, BlockMessages, BlockProtocol, NetworkDevice, Target};
 pub use raid::{Bus, ControllerCache, Member, Raid, Rebuild};
 pub use shared::SharedDevice;
 pub use simple::SimpleDevice;
@@ -36,6 +38,7 @@ kinds! {
         SolidState = "solid-state",
         Throttled = "throttled",
         Raid = "raid",
+        NetworkDevice = "network",
     }
 }
 
@@ -56,6 +59,7 @@ impl Device {
                 let all = member.0.saturating_mul(u64::from(raid.data_disks()));
                 Some(Bytes(all))
             }
+            Device::NetworkDevice(it) => it.target.device().capacity(),
         }
     }
 
@@ -74,6 +78,7 @@ impl Device {
             Device::SolidState(drive) => ("interface_rate", drive.interface_rate),
             Device::Raid(raid) => raid.member.device().slowest(writing),
             Device::Throttled(limited) => limited.slowest(writing),
+            Device::NetworkDevice(it) => it.slowest(writing),
         }
     }
 }

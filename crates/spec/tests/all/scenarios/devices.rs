@@ -9,9 +9,70 @@ use super::{choice_of_rates, count, rate, seconds, size};
 pub fn device() -> BoxedStrategy<Device> {
     prop_oneof![
         member().prop_map(|member| member.device()),
-        raid().prop_map(Device::Raid)
+        raid().prop_map(Device::Raid),
+        network().prop_map(Device::NetworkDevice)
     ]
     .boxed()
+}
+
+prop_compose! {
+    fn network()(
+        protocol in select(BlockProtocol::ALL.to_vec()),
+        [bandwidth, target_bandwidth] in [rate(), rate()],
+        latency in seconds(),
+        [queues, queue_depth] in [count(), count()],
+        connection_rate in choice_of_rates(),
+        [command, response, data_header] in [prop::option::of(size()), prop::option::of(size()), prop::option::of(size())],
+        [inline_data, overhead] in [prop::option::of(size()), prop::option::of(size())],
+        payload in prop::option::of((1..1_u64 << 40).prop_map(Bytes)),
+        [client_cpu, target_cpu] in [block_cpu(), block_cpu()],
+        target in prop_oneof![
+            disk().prop_map(Target::Disk),
+            throttled().prop_map(Target::Throttled),
+            raid().prop_map(Target::Raid),
+        ],
+    ) -> NetworkDevice {
+        let copies = protocol != BlockProtocol::NvmeRdma;
+        let cpu = |mut it: BlockCpu| {
+            it.send_rate = it.send_rate.filter(|_| copies);
+            it.receive_rate = it.receive_rate.filter(|_| copies);
+            it
+        };
+        NetworkDevice {
+            protocol,
+            bandwidth,
+            target_bandwidth,
+            latency,
+            queues,
+            queue_depth,
+            connection_rate,
+            command,
+            response,
+            data_header,
+            inline_data,
+            payload,
+            overhead,
+            client_cpu: cpu(client_cpu),
+            target_cpu: cpu(target_cpu),
+            shared_target: false,
+            target,
+        }
+    }
+}
+
+fn block_cpu() -> BoxedStrategy<BlockCpu> {
+    let rates = [choice_of_rates(), choice_of_rates()];
+    (count(), [seconds(), seconds()], rates)
+        .prop_map(
+            |(cores, [send, receive], [send_rate, receive_rate])| BlockCpu {
+                cores,
+                send,
+                receive,
+                send_rate,
+                receive_rate,
+            },
+        )
+        .boxed()
 }
 
 fn member() -> BoxedStrategy<Member> {
