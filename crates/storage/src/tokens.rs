@@ -287,6 +287,8 @@ pub struct Job {
     pub received: bool,
     /// A write that is answered when the device has it.
     pub synchronous: bool,
+    /// Its turn among the client's messages to the server: it chooses connection and port.
+    pub turn: u8,
 }
 
 impl Job {
@@ -311,6 +313,7 @@ impl Job {
             message: Message::Whole,
             received: false,
             synchronous: false,
+            turn: 0,
         }
     }
 

@@ -2,8 +2,18 @@
 
 use crate::Error;
 use crate::declare::{Place, section};
-use crate::sections::{Grain, Scenario, Topology};
-use crate::values::{Bytes, Rate};
+use crate::sections::{Grain, Parallel, Scenario, Topology};
+use crate::values::{AtLeastOne, Bytes, Rate, choice};
+
+choice! {
+    /// Choice of a port.
+    pub enum Spread {
+        /// A hash of the connection: all of its messages take one port.
+        Hash = "hash",
+        /// Each message takes the next port.
+        RoundRobin = "round-robin",
+    }
+}
 
 section! {
     /// A network card.
@@ -15,6 +25,12 @@ section! {
         /// direction has its own, or both share one where the network is half duplex. Not with
         /// `network.grain = "flow"`.
         burst: Option<Bytes> = optional("every byte passes at the card's bandwidth"),
+        /// Ports, each with the card's `bandwidth`: links of a bond, or rails. Only with
+        /// `network.grain = "flow"`.
+        ports: u32 as AtLeastOne = default(1, "one port"),
+        /// Choice of a port. A network of several rails chooses round robin (Lustre Operations
+        /// Manual, chapter LNet Software Multi-Rail).
+        spread: Spread = default("hash", "link aggregation sends each conversation over one link, in order: IEEE 802.1AX, clause 6.2.4"),
     }
     check hosts_have_cards;
 }
@@ -24,6 +40,7 @@ fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), E
         let given = [
             ("bandwidth", card.bandwidth.is_some()),
             ("burst", card.burst.is_some()),
+            ("ports", card.ports > 1),
         ];
         return match given.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -38,6 +55,7 @@ fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), E
                        network.topology = \"pairs\"";
         return Err(at.error("bandwidth", message));
     }
+    ports_suit_the_grain(card, parallel, at)?;
     let Some(burst) = card.burst else {
         return Ok(());
     };
@@ -59,4 +77,22 @@ fn hosts_have_cards(card: &Card, all: &Scenario, at: &Place<'_>) -> Result<(), E
         Some(_) => return Ok(()),
     };
     Err(at.error("burst", wrong))
+}
+
+/// The most ports of a card: each message has a number that chooses one.
+const MOST_PORTS: u32 = 16;
+
+fn ports_suit_the_grain(card: &Card, all: &Parallel, at: &Place<'_>) -> Result<(), Error> {
+    if card.ports > MOST_PORTS {
+        return Err(at.error("ports", format!("expected at most {MOST_PORTS}")));
+    }
+    if card.ports > 1 && all.network.grain != Grain::Flow {
+        let message = format!(
+            "messages and packets have one port: expected network.grain = \"flow\" in place of \
+             \"{}\"",
+            all.network.grain.word()
+        );
+        return Err(at.error("ports", message));
+    }
+    Ok(())
 }

@@ -260,7 +260,22 @@ fn of_server_group(group: &ServerGroup, all: &Scenario, at: &Place<'_>) -> Resul
                        servers.streaming = false";
         return Err(at.error(field, message));
     }
+    ports_are_alike(group.card.as_ref(), &servers.card, at)?;
     not_modelled(parallel, at)
+}
+
+/// Cards that differ have equally many ports: links have numbers by host and port.
+fn ports_are_alike(card: Option<&Card>, common: &Card, at: &Place<'_>) -> Result<(), Error> {
+    match card {
+        Some(card) if (card.ports, card.spread) != (common.ports, common.spread) => {
+            let message = format!(
+                "expected the ports of the others, {}, and their spread",
+                common.ports
+            );
+            Err(at.field("card").error("ports", message))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl ServerGroup {
@@ -341,6 +356,7 @@ fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Resul
         let message = "expected a name that no other [[clients.group]] has";
         return Err(at.error("name", message));
     }
+    ports_are_alike(group.card.as_ref(), &clients.card, at)?;
     if group.card.is_some() {
         for (number, workload) in all.workload.iter().enumerate() {
             if workload.collective.two_phase().is_some() {

@@ -199,7 +199,10 @@ fn hosts_can_serve_both(metadata: &Metadata, all: &Scenario, at: &Place<'_>) -> 
     }) {
         "schedulers tell data and names apart only on clients and servers: expected \
          scheduler.position = \"client\" or \"server\""
-    } else if metadata.card.bandwidth.is_some() || metadata.card.burst.is_some() {
+    } else if metadata.card.bandwidth.is_some()
+        || metadata.card.burst.is_some()
+        || metadata.card.ports > 1
+    {
         "the card is the data server's: expected no metadata.card"
     } else if metadata.network.own().is_some() {
         "the network is the data servers': expected no metadata.network"

@@ -45,7 +45,7 @@ pub use attributes::{
     AskedAttributes, AttributeCache, Attributes, OpportunisticLocks, TimedAttributes,
 };
 pub use calibration::Calibration;
-pub use card::Card;
+pub use card::{Card, Spread};
 pub use check::{Bound, Check};
 pub use clients::{ClientKind, ClientMachine, Clients, MachineClient, SimpleClient};
 pub use daemon::Daemon;

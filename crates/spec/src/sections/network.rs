@@ -92,6 +92,10 @@ section! {
         header: Bytes = default("40 B", "IPv4 (RFC 791) and TCP (RFC 9293) without options: 20 B each"),
         /// Framing bytes of each packet on the wire.
         framing: Bytes = default("38 B", "IEEE 802.3: preamble and delimiter 8 B, header 14 B, check sequence 4 B, gap 12 B"),
+        /// Most bytes per second of a client's connection to a server, headers included, in each
+        /// direction. A core or a window limits a stream of TCP. Only with
+        /// `network.grain = "flow"`.
+        connection_rate: Option<Rate> = optional("as much as its ports"),
         /// Duplex mode of a link: both directions at once, or one at a time.
         duplex: Duplex = default("full", "switched Ethernet, IEEE 802.3"),
         /// Room for packets at each port of a switch, the one being sent included; only
@@ -122,6 +126,14 @@ fn network_fits(network: &Network, all: &Scenario, at: &Place<'_>) -> Result<(),
             network.grain.word()
         );
         return Err(at.error("interval", message));
+    }
+    if network.grain != Grain::Flow && network.connection_rate.is_some() {
+        let message = format!(
+            "only flows have a limit of their own: expected network.grain = \"flow\" in place of \
+             \"{}\"",
+            network.grain.word()
+        );
+        return Err(at.error("connection_rate", message));
     }
     switches_suit_the_grain(network, at)?;
     if network.error_rate >= 1.0 {

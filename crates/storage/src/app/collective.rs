@@ -124,7 +124,7 @@ impl Rules {
     ) -> Rules {
         let clients = (processes / scenario.clients.processes).max(1);
         let network = &parallel.network;
-        let card = scenario.clients.card.bandwidth;
+        let card = &scenario.clients.card;
         Rules {
             clients,
             aggregators: spec.aggregators.unwrap_or(clients).min(processes),
@@ -134,7 +134,7 @@ impl Rules {
                 _ => 1,
             },
             latency: Span::from_seconds(network.latency.0),
-            rate: card.unwrap_or(network.bandwidth).0,
+            rate: card.bandwidth.unwrap_or(network.bandwidth).0 * f64::from(card.ports),
             half_duplex: network.duplex == Duplex::Half,
             wire: Wire::new(network),
         }

@@ -136,8 +136,8 @@ fn device_or_queue(reports: &[&NodeReport], page: &str) -> String {
 const IN_ARRAY: &str = "array/disk/I/O queue";
 
 /// The device of the volume in a page. For an array it is the busiest of its disks, their bus and
-/// the controller's cache, and over a network the busiest station of both hosts. Stations come with
-/// their utilisation.
+/// the controller's cache. Over a network it is the busiest station of both hosts. Stations come
+/// with their utilisation.
 fn device<'a>(stations: impl Iterator<Item = (&'a str, f64)>, page: &str) -> String {
     let of_page = |path: &str| {
         if path.starts_with("system/target/") {

@@ -12,18 +12,18 @@
 //! until the next time. Flows of equal rate that end together are one event. If nearly all flows
 //! share a resource, every arrival affects all of them, and the interval bounds the cost.
 //!
-//! Messages from one host to another go one after the other, as on a connection. A write of several
-//! jobs thus reaches its server job by job, and the server's device works while the rest is in
-//! transit.
+//! Messages of a connection go one after the other. A write of several jobs thus reaches its server
+//! job by job, and the server's device works while the rest is in transit. With
+//! `network.connection_rate` each connection is a link of its own, which limits its messages.
 //!
 //! A message arrives when its last byte has left plus the latency of the path. One without file
 //! data, a request or an acknowledgement, takes the latency and its transmission on the slowest
 //! link of its path. It uses no bandwidth of others.
 //!
 //! Not modelled: queues in switches; loss, and TCP's reaction to it; the order of messages of
-//! different hosts on one card; several connections between two hosts; the time in which rates
-//! adapt; the bandwidth of messages without file data.
+//! different hosts on one card; the time in which rates adapt; the bandwidth of messages without file data.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use headrace_net::{Flows, Page, Port, Span};
@@ -45,6 +45,7 @@ pub(super) fn network(
     let submitted = page.place("submitted");
     page.connect(submit, submitted);
     let carried = page.store("bytes carried", |_| Carried::new(fabric.rates().len()));
+    let turns = page.store("turns of messages", |_| BTreeMap::new());
     let way = page.wait("latency");
     let flows = if fabric.longest_path() <= SHORT_PATHS {
         page.stations("flows", |_| flows::<SHORT_PATHS>(spec, &fabric))
@@ -52,12 +53,13 @@ pub(super) fn network(
         page.stations("flows", |_| flows::<LONG_PATHS>(spec, &fabric))
     };
     let paths = fabric.clone();
-    let sends = page.transition("send").take(submitted);
+    let sends = page.transition("send").take(submitted).with(turns);
     sends
         .puts_one_of(to.all())
         .later()
         .or_puts(flows)
-        .fires(move |firing, job: Job, ()| {
+        .fires(move |firing, mut job: Job, turns| {
+            paths.take_turn(&mut job, turns);
             if job.payload() > 0 {
                 firing.put(flows, job);
                 return;

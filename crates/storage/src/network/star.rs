@@ -8,7 +8,7 @@
 //! Not modelled: congestion inside the switch; its buffers; several switches.
 
 use headrace_net::{Node, Page, Port, Span, To};
-use headrace_spec::{Card, Duplex, Network, Parallel};
+use headrace_spec::{Card, Duplex, Network, Parallel, Spread};
 
 use super::fabric::rate_of;
 use super::{ClientAttachment, Link, ServerAttachment, Side, Wire};
@@ -87,6 +87,8 @@ fn apart(
     let whole = Card {
         bandwidth: None,
         burst: None,
+        ports: 1,
+        spread: Spread::Hash,
     };
     let card = card(page, "metadata card", network, &whole, Direction::Out);
     let received = page.place("names received");

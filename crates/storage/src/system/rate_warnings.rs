@@ -81,8 +81,10 @@ fn cards(scenario: &Scenario, parallel: &Parallel) -> Option<(&'static str, f64)
     let own = scenario.workload.iter().filter_map(|it| it.layout.as_ref());
     let mut layouts = std::iter::once(&parallel.layout).chain(own);
     let on_metadata = layouts.any(|it| it.on_metadata().0 > 0);
-    let rate =
-        |card: &Card, hosts: usize| card.bandwidth.unwrap_or(network.bandwidth).0 * hosts as f64;
+    let rate = |card: &Card, hosts: usize| {
+        let port = card.bandwidth.unwrap_or(network.bandwidth).0;
+        port * f64::from(card.ports) * hosts as f64
+    };
     let alike = clients.alike().into_iter();
     let of_clients: f64 = alike
         .map(|it| rate(&it.clients.card, it.numbers.len()))

@@ -94,6 +94,8 @@ fn card() -> BoxedStrategy<Card> {
         .prop_map(|bandwidth| Card {
             bandwidth,
             burst: None,
+            ports: 1,
+            spread: Spread::Hash,
         })
         .boxed()
 }
@@ -140,7 +142,7 @@ prop_compose! {
         in_flight in prop_oneof![Just(Limit::Unlimited), count().prop_map(Limit::Count)],
         per in prop_oneof![Just(LimitsPer::Server), Just(LimitsPer::Target)],
     ) -> Rpc {
-        Rpc { size: Bytes(size), in_flight, per }
+        Rpc { size: Bytes(size), in_flight, per, connections: 1 }
     }
 }
 

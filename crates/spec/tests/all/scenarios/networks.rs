@@ -165,6 +165,6 @@ prop_compose! {
             latency: if pairs { Seconds(0.0) } else { switch.0 },
             bandwidth: switch.1.filter(|_| grain != Grain::Message && drops),
         };
-        Network { link: None, error_rate, flow_control, credits, switch, topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message, queue, tcp }
+        Network { link: None, connection_rate: None, error_rate, flow_control, credits, switch, topology, grain, interval, bandwidth, latency, mtu, header, framing, duplex, message, queue, tcp }
     }
 }

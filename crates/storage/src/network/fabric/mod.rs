@@ -10,7 +10,11 @@
 //! from one host to another use one path. Uplinks therefore fill unevenly, and a run with another
 //! seed differs.
 //!
-//! Not modelled: failing links; routing other than by shortest path and hash (in tori and meshes:
+//! A card has one or several ports. A hash of the connection chooses the port of each host, or the
+//! messages take them in turn. Messages take a client's connections to a server in turn. Answers take
+//! the connection and the turn of their request.
+//!
+//! Not modelled: ports of a host on different switches; connections between servers; failing links; routing other than by shortest path and hash (in tori and meshes:
 //! by dimension order); half duplex between switches.
 
 mod fat_tree;
@@ -26,7 +30,7 @@ use std::sync::Arc;
 
 use headrace_net::{Span, Time};
 use headrace_spec::{
-    Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Servers, Topology,
+    Card, Clients, Device, Duplex, Parallel, Rate, Seconds, ServerKind, Servers, Spread, Topology,
 };
 use smallvec::SmallVec;
 
@@ -114,8 +118,9 @@ pub struct Fabric {
     rates: Vec<f64>,
     groups: Vec<LinkGroup>,
     /// By host: the links of its card.
-    sending: Vec<u32>,
-    receiving: Vec<u32>,
+    sending: Vec<CardPorts>,
+    receiving: Vec<CardPorts>,
+    connections: Connections,
     routes: Box<dyn Routes>,
     seed: u64,
     streams: Option<Streams>,
@@ -124,6 +129,39 @@ pub struct Fabric {
     /// None if `network.latency` is all that a path takes.
     times: Option<SwitchTimes>,
 }
+
+/// The links of a card in one direction.
+#[derive(Clone, Copy)]
+struct CardPorts {
+    first: u32,
+    ports: u32,
+    spread: Spread,
+}
+
+impl CardPorts {
+    /// The link that a message takes, by the hash of its connection or by its turn.
+    fn link(self, hash: impl FnOnce() -> u64, turn: u8) -> u32 {
+        let port = match (self.ports, self.spread) {
+            (1, _) => 0,
+            (ports, Spread::Hash) => (hash() % u64::from(ports)) as u32,
+            (ports, Spread::RoundRobin) => u32::from(turn) % ports,
+        };
+        self.first + port
+    }
+}
+
+/// The connections between clients and servers.
+#[derive(Clone, Copy)]
+struct Connections {
+    /// From each client to each server.
+    each: u32,
+    /// The first of their links, if they have any: each has two, numbered by direction, client and
+    /// server.
+    first: Option<u32>,
+}
+
+/// Turns of messages: a multiple of most numbers of ports and connections up to 16.
+const TURNS: u8 = 240;
 
 /// Devices that data passes on its way.
 #[derive(Clone, Copy)]
@@ -223,22 +261,29 @@ impl Fabric {
         let mut buckets = BTreeMap::new();
         let mut cards = |name: &str, count: u32, card: &Card, unlike: &[(Vec<u32>, Card)]| {
             let (rate, bucket) = rate_of(card, network.bandwidth);
+            let (ports, spread) = (card.ports, card.spread);
             let mut add = |side: &str| {
                 let name = format!("{name} card {side}");
-                let first = links.add(&name, count, 1, rate, card_name);
-                let mut own = vec![bucket.clone(); count as usize];
+                let first = links.add(&name, count * ports, ports, rate, card_name);
+                let mut own = vec![bucket.clone(); (count * ports) as usize];
                 for (hosts, card) in unlike {
                     let (rate, bucket) = rate_of(card, network.bandwidth);
-                    for &host in hosts {
-                        links.rates[(first + host) as usize] = rate.0;
-                        own[host as usize].clone_from(&bucket);
+                    for port in hosts
+                        .iter()
+                        .flat_map(|&host| host * ports..(host + 1) * ports)
+                    {
+                        links.rates[(first + port) as usize] = rate.0;
+                        own[port as usize].clone_from(&bucket);
                     }
                 }
-                let links = first..first + count;
-                for (link, bucket) in links.clone().zip(own) {
+                for (link, bucket) in (first..).zip(own) {
                     buckets.extend(bucket.map(|it| (link, metered(it))));
                 }
-                links
+                (0..count).map(move |host| CardPorts {
+                    first: first + host * ports,
+                    ports,
+                    spread,
+                })
             };
             match network.duplex {
                 Duplex::Full => {
@@ -277,6 +322,7 @@ impl Fabric {
             Topology::Mesh(it) => grid::routes(it.grid(), hosts, bandwidth, &mut links),
         };
         let times = SwitchTimes::new(network, routes.as_ref(), &receiving, &mut links);
+        let connections = connections(scenario, clients, hosts, &mut links);
         let streams = streams(scenario, &mut links);
         Fabric {
             streams,
@@ -286,6 +332,7 @@ impl Fabric {
             groups: links.groups,
             sending,
             receiving,
+            connections,
             routes,
             seed,
             times,
@@ -335,17 +382,37 @@ impl Fabric {
         }
     }
 
-    /// The links from one host to another, from card to card.
+    /// The links from one host to another, from card to card, of their first connection.
     pub fn between(&self, from: u32, to: u32) -> Path {
+        self.route(from, to, 0)
+    }
+
+    fn route(&self, from: u32, to: u32, turn: u8) -> Path {
         let mut path = Path::default();
-        path.push(self.sending[from as usize]);
-        let key = mix(self.seed, from, to);
+        let connection = u64::from(turn) % u64::from(self.connections.each);
+        // The first connection has the key of hosts with one.
+        let key = mix(self.seed.wrapping_add(connection << 32), from, to);
+        let port = |salt: u64| move || splitmix::finalise(key ^ salt);
+        path.push(self.sending[from as usize].link(port(1), turn));
         self.routes.between(from, to, key, &mut path);
-        path.push(self.receiving[to as usize]);
+        path.push(self.receiving[to as usize].link(port(2), turn));
         match &self.times {
             None => path,
             Some(times) => times.through_switches(path),
         }
+    }
+
+    /// Gives a client's message to a server its turn, after those before it.
+    pub fn take_turn(&self, job: &mut Job, turns: &mut BTreeMap<(u32, u32), u8>) {
+        let in_turn = |it: &CardPorts| it.ports > 1 && it.spread == Spread::RoundRobin;
+        let (from, to) = self.hosts_of(job);
+        let rails = in_turn(&self.sending[from as usize]) || in_turn(&self.receiving[to as usize]);
+        if job.direction.answers() || (self.connections.each == 1 && !rails) {
+            return;
+        }
+        let next = turns.entry((from, to)).or_default();
+        job.turn = *next;
+        *next = (*next + 1) % TURNS;
     }
 
     /// Returns the latency of a path, of which `base` is `network.latency`.
@@ -377,14 +444,15 @@ impl Fabric {
         let between = self.routes.longest();
         let links = between + 2;
         let inside = self.times.as_ref().map_or(0, |it| it.inside(links));
-        links + inside + usize::from(self.streams.is_some())
+        let connection = usize::from(self.connections.first.is_some());
+        links + inside + usize::from(self.streams.is_some()) + connection
     }
 
     /// The links that a job's message takes, from card to card, and the device that its
     /// data streams through.
     pub fn path(&self, job: &Job) -> Path {
         let (from, to) = self.hosts_of(job);
-        let mut path = self.between(from, to);
+        let mut path = self.route(from, to, job.turn);
         if let Some(streams) = &self.streams
             && job.payload() > 0
         {
@@ -393,6 +461,19 @@ impl Fabric {
                 Direction::Back | Direction::FromNextCopy => streams.reading,
             };
             path.push(first + job.server * streams.targets + u32::from(job.target));
+        }
+        if let Some(first) = self.connections.first
+            && !job.direction.between_servers()
+        {
+            let Hosts { clients, .. } = self.hosts;
+            let servers = self.hosts.servers + self.hosts.metadata;
+            let (way, client, server) = match job.direction.answers() {
+                false => (0, from, to - clients),
+                true => (1, to, from - clients),
+            };
+            let pair = (way * clients + client) * servers + server;
+            let connection = u32::from(job.turn) % self.connections.each;
+            path.push(first + pair * self.connections.each + connection);
         }
         path
     }
@@ -434,6 +515,42 @@ fn metered(bucket: Bucket) -> (Bucket, Arc<Meter>) {
     (bucket.with(Arc::clone(&meter)), meter)
 }
 
+/// Adds the connections of clients to the links, if they have several or a limit of their own.
+fn connections(
+    scenario: &Parallel,
+    clients: &Clients,
+    hosts: Hosts,
+    links: &mut Links,
+) -> Connections {
+    let each = clients.rpc.connections;
+    let limit = scenario.network.connection_rate;
+    let first = (each > 1 || limit.is_some()).then(|| {
+        let servers = hosts.servers + hosts.metadata;
+        let fastest = links.rates.iter().copied().fold(0.0, f64::max);
+        let rate = limit.unwrap_or(Rate(fastest));
+        let count = 2 * hosts.clients * servers * each;
+        let first = links.add("connections", count, each, rate, connection_name);
+        if let Some(group) = links.groups.last_mut() {
+            group.shape = SmallVec::from_slice(&[hosts.clients, servers]);
+        }
+        first
+    });
+    Connections { each, first }
+}
+
+/// "connection 1 from client 3 to server 0".
+fn connection_name(group: &LinkGroup, number: u32) -> String {
+    let (pair, connection) = (number / group.per_switch, number % group.per_switch);
+    let (pair, server) = (pair / group.shape[1], pair % group.shape[1]);
+    let client = pair % group.shape[0];
+    let (client, server) = (format!("client {client}"), format!("server {server}"));
+    let (from, to) = match pair < group.shape[0] {
+        true => (client, server),
+        false => (server, client),
+    };
+    format!("connection {connection} from {from} to {to}")
+}
+
 /// Adds the servers' devices to the links, if data streams through them.
 fn streams(scenario: &Parallel, links: &mut Links) -> Option<Streams> {
     let servers = &scenario.servers;
@@ -463,11 +580,13 @@ fn streams(scenario: &Parallel, links: &mut Links) -> Option<Streams> {
     })
 }
 
-/// "client 3 card sending".
+/// "client 3 card sending", or "client 3 card sending port 1".
 fn card_name(group: &LinkGroup, number: u32) -> String {
-    match group.name.split_once(' ') {
-        Some((host, rest)) => format!("{host} {number} {rest}"),
-        None => group.name.clone(),
+    let (number, port) = (number / group.per_switch, number % group.per_switch);
+    match (group.name.split_once(' '), group.per_switch) {
+        (Some((host, rest)), 1) => format!("{host} {number} {rest}"),
+        (Some((host, rest)), _) => format!("{host} {number} {rest} port {port}"),
+        (None, _) => group.name.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use headrace_net::Span;
 use headrace_spec::{Network, Rate, Switch, Topology};
 
-use super::{LinkGroup, Links, Path, Routes};
+use super::{CardPorts, LinkGroup, Links, Path, Routes};
 
 /// No link.
 const NONE: u32 = u32::MAX;
@@ -26,7 +26,7 @@ impl SwitchTimes {
     pub fn new(
         network: &Network,
         routes: &dyn Routes,
-        receiving: &[u32],
+        receiving: &[CardPorts],
         links: &mut Links,
     ) -> Option<SwitchTimes> {
         let switches = switches(network, routes.switches());
@@ -43,8 +43,9 @@ impl SwitchTimes {
             inside: vec![NONE; count],
             insides: 0..0,
         };
-        for (host, &link) in (0..).zip(receiving) {
-            leaves[link as usize] = routes.switch_of(host);
+        for (host, card) in (0..).zip(receiving) {
+            let ports = card.first as usize..(card.first + card.ports) as usize;
+            leaves[ports].fill(routes.switch_of(host));
         }
         for group in &links.between_switches {
             for (number, link) in (0..).zip(group.links.clone()) {

@@ -4,6 +4,7 @@ mod credits;
 mod flow;
 mod grids;
 mod packet;
+mod ports;
 mod rdma;
 mod targets;
 mod topologies;

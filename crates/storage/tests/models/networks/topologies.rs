@@ -27,6 +27,7 @@ fn job(client: u32, server: u32, direction: Direction) -> Job {
         message: Message::Whole,
         received: false,
         synchronous: false,
+        turn: 0,
     }
 }
 
