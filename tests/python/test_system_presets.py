@@ -150,3 +150,14 @@ def test_wekafs_needs_the_piece_of_a_file_that_is_not_published() -> None:
 def test_vast_serves_a_file_by_one_server() -> None:
     result = run("vast", WRITE)
     assert sorted(result.servers["written_bytes"].to_list()) == [0, 0, 0, DATA]
+
+
+def test_pnfs_asks_once_for_a_layout_and_spreads_a_file() -> None:
+    """A layout of 10 ms once, and 64 MiB through one port of 1 GB/s."""
+    layout = '[layout]\nunit = "1 MiB"\n'
+    cost = {"metadata.time_per_operation": "10 ms"}
+    write = WRITE.replace('["write"]', '["write", "sync"]')
+    result = run("pnfs", write, cost, layout=layout)
+    assert result.servers["written_bytes"].to_list() == [DATA / 4] * 4
+    assert messages(result, "metadata/card receiving") == 1
+    assert seconds(result) == pytest.approx(0.01 + DATA / 1e9, rel=0.3)

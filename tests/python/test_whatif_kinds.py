@@ -205,7 +205,7 @@ def test_every_system_is_an_alternative_or_none_for_a_reason() -> None:
     # Its components have other fields than a striped layout; and the machines of its targets.
     none |= {"lustre-2.15", "ldiskfs", "zfs"}
     # Objects on other servers than stripes, files written once, and few published values.
-    none |= {"cephfs", "s3-gateway", "wekafs", "vast"}
+    none |= {"cephfs", "s3-gateway", "wekafs", "vast", "pnfs"}
     assert offered | none == {name for name, _ in _core.presets()}
 
 

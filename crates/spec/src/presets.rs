@@ -27,7 +27,7 @@ macro_rules! preset {
     };
 }
 
-const PRESETS: [Preset; 26] = [
+const PRESETS: [Preset; 27] = [
     preset!("ideal"),
     preset!("pvfs"),
     preset!("pvfs2"),
@@ -43,6 +43,7 @@ const PRESETS: [Preset; 26] = [
     preset!("vast"),
     preset!("s3-gateway"),
     preset!("nfs"),
+    preset!("pnfs"),
     preset!("cifs"),
     preset!("mpfs"),
     preset!("ext2"),

@@ -160,7 +160,7 @@ const LINES: &[(&str, &str, &str)] = &[
     (
         "system",
         r#"system = "pvfs3""#,
-        r#"my.toml:2:10: system = "pvfs3": expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "cephfs", "beegfs", "daos", "spectrum-scale", "wekafs", "vast", "s3-gateway", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "pvfs"?"#,
+        r#"my.toml:2:10: system = "pvfs3": expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "cephfs", "beegfs", "daos", "spectrum-scale", "wekafs", "vast", "s3-gateway", "nfs", "pnfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "pvfs"?"#,
     ),
     (
         "kind",
@@ -698,7 +698,7 @@ const SETS: &[(&str, &str)] = &[
     ),
     (
         "system=lustro",
-        r#"--set system=lustro: expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "cephfs", "beegfs", "daos", "spectrum-scale", "wekafs", "vast", "s3-gateway", "nfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "lustre"?"#,
+        r#"--set system=lustro: expected "ideal", "pvfs", "pvfs2", "lustre", "lustre-2.15", "glusterfs", "hdfs", "cephfs", "beegfs", "daos", "spectrum-scale", "wekafs", "vast", "s3-gateway", "nfs", "pnfs", "cifs", "mpfs", "ext2", "ext3", "ext4", "xfs", "ldiskfs", "zfs", "poweredge-1850", "atlantis" or "measured", or a file such as "machine.toml": did you mean "lustre"?"#,
     ),
     (
         "workload.0.read_share=1.5",
