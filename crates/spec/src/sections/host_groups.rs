@@ -357,6 +357,11 @@ fn of_client_group(group: &ClientGroup, all: &Scenario, at: &Place<'_>) -> Resul
         return Err(at.error("name", message));
     }
     ports_are_alike(group.card.as_ref(), &clients.card, at)?;
+    let connections = clients.rpc.connections;
+    if (group.rpc.as_ref()).is_some_and(|rpc| rpc.connections != connections) {
+        let message = format!("expected the connections of the others, {connections}");
+        return Err(at.field("rpc").error("connections", message));
+    }
     if group.card.is_some() {
         for (number, workload) in all.workload.iter().enumerate() {
             if workload.collective.two_phase().is_some() {

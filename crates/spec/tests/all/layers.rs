@@ -296,9 +296,9 @@ fn every_preset_value_has_a_source_and_none_is_optional() {
                 let small = "[[workload]]\nblock = \"1 MiB\"\ntransfer = \"1 MiB\"\n";
                 load(&format!("system = {name:?}\n{small}"), &[])
             }
-            "ideal" | "pvfs" | "pvfs2" | "lustre" | "glusterfs" | "hdfs" | "nfs" | "pnfs" | "cifs"
-            | "mpfs" | "cephfs" | "beegfs" | "daos" | "spectrum-scale" | "wekafs" | "vast"
-            | "s3-gateway" => {
+            "ideal" | "pvfs" | "pvfs2" | "lustre" | "glusterfs" | "hdfs" | "nfs" | "pnfs"
+            | "cifs" | "mpfs" | "cephfs" | "beegfs" | "daos" | "spectrum-scale" | "wekafs"
+            | "vast" | "s3-gateway" => {
                 let system = format!("system={name}");
                 load(
                     FILE,

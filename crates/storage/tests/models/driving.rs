@@ -115,6 +115,7 @@ fn job(arrival: &Arrival, number: u32) -> Job {
         message: headrace_storage::Message::Whole,
         received: false,
         synchronous: false,
+        turn: 0,
     }
 }
 
