@@ -220,7 +220,7 @@ impl Pattern<'_> {
             .largest_job(layout)
             .map_or(0, |packet| size / packet);
         let jobs = packets + u64::from(width).min(size / kind.smallest().0 + 2);
-        let jobs = jobs.saturating_mul(u64::from(all.replication.copies));
+        let jobs = jobs.saturating_mul(u64::from(all.replication.pieces()));
         if jobs > MOST_JOBS {
             let path = self.at.field("transfer").path;
             let message = format!(

@@ -332,10 +332,11 @@ mod tests {
             }
             // Nor are pools with copies, and CRUSH knows none.
             let crush = |(at, kind): &(String, &str)| at == "layout" && *kind == "crush";
+            let code = |(at, kind): &(String, &str)| at == "replication.code" && *kind != "none";
             if path == "pool"
                 && chosen
                     .iter()
-                    .any(|it| repairs(it) || chooses(it) || crush(it))
+                    .any(|it| repairs(it) || chooses(it) || crush(it) || code(it))
             {
                 continue;
             }

@@ -16,6 +16,7 @@ mod cache_counts;
 pub mod client;
 pub mod device;
 mod duplex;
+pub mod erasure_code;
 pub mod failure;
 mod host_pages;
 pub mod iosched;

@@ -337,7 +337,7 @@ impl Job {
         }
         match (self.operation, self.direction) {
             (Operation::Write, Direction::Out | Direction::ToNextCopy)
-            | (Operation::Read, Direction::Back)
+            | (Operation::Read, Direction::Back | Direction::FromNextCopy)
             // The answer to an open has the data that lies on the metadata server.
             | (Operation::Open, Direction::Back) => self.size,
             _ => 0,

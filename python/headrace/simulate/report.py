@@ -254,6 +254,8 @@ class Repair(msgspec.Struct):
     whole_s: float | None
     """When it was complete; None if it was not, had nothing to copy, or the server failed again."""
     began_s: float | None = None
+    read_bytes: float = 0
+    """Bytes that servers read for it: of an erasure code, all pieces that give one back."""
 
 
 class Outage(msgspec.Struct):

@@ -83,9 +83,11 @@ fn partners_can_serve(_: &ActiveActive, all: &Scenario, at: &Place<'_>) -> Resul
     } else if parallel.metadata.on != MetadataHosts::Own {
         "the names on a data server would have no server: metadata.on is not \"own-hosts\""
             .to_owned()
-    } else if parallel.replication.copies > 1 {
-        let copies = parallel.replication.copies;
-        format!("servers with copies do without partners: replication.copies = {copies}")
+    } else if parallel.replication.pieces() > 1 {
+        let copies = parallel.replication.pieces();
+        format!(
+            "servers with copies or a code do without partners: their sets have {copies} servers"
+        )
     } else {
         return Ok(());
     };

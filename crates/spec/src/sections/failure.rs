@@ -224,15 +224,17 @@ impl Parallel {
             .filter(|it| self.back(it).is_none())
             .filter_map(|it| it.server)
             .collect();
-        let (servers, copies) = (self.servers.count, self.replication.copies);
+        let (servers, copies) = (self.servers.count, self.replication.pieces());
+        let spare = self.replication.spare() as usize;
         let is_gone = |server| gone.contains(&server);
         let no_set_is_gone = match self.replication.sets {
-            _ if self.crush().is_some() => gone.len() < copies as usize,
+            _ if self.crush().is_some() => gone.len() <= spare,
             ReplicaSets::Neighbours => (0..servers).all(|first| {
-                let mut set = (first..first.saturating_add(copies)).map(|it| it % servers);
-                !first.is_multiple_of(copies) && servers.is_multiple_of(copies) || !set.all(is_gone)
+                let set = (first..first.saturating_add(copies)).map(|it| it % servers);
+                !first.is_multiple_of(copies) && servers.is_multiple_of(copies)
+                    || set.filter(|it| is_gone(*it)).count() <= spare
             }),
-            ReplicaSets::Random | ReplicaSets::Blocks => gone.len() < copies as usize,
+            ReplicaSets::Random | ReplicaSets::Blocks => gone.len() <= spare,
         };
         copies > 1 && !names && no_set_is_gone
     }
@@ -242,7 +244,7 @@ impl Parallel {
     pub fn repairs(&self) -> bool {
         let replication = &self.replication;
         let nobody = matches!(replication.repair.kind, RepairKind::NoRepair(_));
-        !nobody && replication.copies > 1 && self.failures().iter().any(|it| it.server.is_some())
+        !nobody && replication.pieces() > 1 && self.failures().iter().any(|it| it.server.is_some())
     }
 
     /// Returns true if servers send messages to servers.

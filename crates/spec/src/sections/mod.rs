@@ -8,6 +8,7 @@ mod check;
 mod clients;
 mod daemon;
 mod device;
+mod erasure_code;
 mod failover;
 mod failure;
 mod groups;
@@ -55,6 +56,7 @@ pub use device::{
     Device, Disk, EmpiricalDevice, Hypervisor, LEAST_SPARE_BLOCKS, Member, NetworkDevice, Raid,
     Rebuild, SharedDevice, SimpleDevice, SolidState, Target, Throttled,
 };
+pub use erasure_code::{Code, NoCode, ReedSolomon, StripeAccess};
 pub use failover::{ActiveActive, ActivePassive, Failover, NoFailover};
 pub use failure::Failure;
 pub use groups::{Group, Groups};

@@ -62,6 +62,6 @@ impl Parallel {
     /// replicated, sets of them.
     #[must_use]
     pub fn places(&self) -> u32 {
-        (self.servers.all_targets() / self.replication.copies).max(1)
+        (self.servers.all_targets() / self.replication.pieces()).max(1)
     }
 }

@@ -48,11 +48,11 @@ fn name_is_its_own_and_servers_exist(
         );
         return Err(at.error("servers", message));
     }
-    if parallel.replication.copies > 1 {
+    if parallel.replication.pieces() > 1 {
         let message = format!(
             "pools of replicated data are not modelled: leave pools out, or give \
-             replication.copies = 1 in place of {}",
-            parallel.replication.copies
+             replication.copies = 1 and no code in place of sets of {}",
+            parallel.replication.pieces()
         );
         return Err(at.error("servers", message));
     }

@@ -1,16 +1,16 @@
-//! `[replication]`: copies of the data on several servers.
+//! `[replication]`: copies of the data on several servers, or pieces of a code.
 
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::presets;
 use crate::sections::{
-    ClientLeaves, Crush, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario,
-    ServersPerFile, Topology,
+    ClientLeaves, Code, Crush, Duplex, LayoutKind, Parallel, Repair, RepairKind, Scenario,
+    ServersPerFile, Topology, erasure_code,
 };
 use crate::values::{AtLeastOne, Bytes, choice};
 
 choice! {
-    /// Component that creates the copies of written data.
+    /// Component that creates the copies of written data, or the pieces of its code.
     pub enum ReplicatedBy {
         /// The client sends it to the servers of all copies and waits for all of them.
         Client = "client",
@@ -19,6 +19,7 @@ choice! {
         Chain = "chain",
         /// The client sends it to the first server, which forwards each message to all others at the
         /// same time, as with Ceph. The client gets the reply when all servers have stored it.
+        /// With a code it encodes, and reads go through it too.
         Primary = "primary",
     }
 }
@@ -58,7 +59,7 @@ section! {
     pub struct Replication {
         /// Number of copies of each byte; 1: no replication.
         copies: u32 as AtLeastOne = default(1, "nothing is replicated") aka ["count", "factor", "replicas", "replica"],
-        /// Component that creates the copies of written data.
+        /// Component that creates the copies of written data, or the pieces of its code.
         by: ReplicatedBy = default("client", "as GlusterFS does (cluster/replicate), and what a client can do without the servers' help"),
         /// Copy that serves a read.
         read_from: ReadFrom = default("by-client", "spreads reads of one file over its servers") aka ["read"],
@@ -67,17 +68,19 @@ section! {
         /// Number of servers that are in a rack, in the order of their numbers; only with `sets =
         /// "blocks"` or `layout.kind = "crush"`.
         servers_per_rack: Option<u32> as Option<AtLeastOne> = optional("those on one leaf of a leaf-spine network; else all are in one rack") aka ["rack"],
-        /// Repair of copies lost by a failure.
+        /// Erasure code in place of copies.
+        code: Code = section() aka ["erasure_code", "ec"],
+        /// Repair of copies or pieces lost by a failure.
         repair: Repair = section() aka ["rebuild", "self_heal"],
     }
     check copies_fit;
 }
 
 impl Replication {
-    /// Returns true if servers send copies to servers.
+    /// Returns true if servers send copies or pieces to servers.
     #[must_use]
     pub fn chained(&self) -> bool {
-        self.by != ReplicatedBy::Client && self.copies > 1
+        self.by != ReplicatedBy::Client && self.pieces() > 1
     }
 }
 
@@ -85,6 +88,7 @@ fn copies_fit(replication: &Replication, all: &Scenario, at: &Place<'_>) -> Resu
     let Some(parallel) = all.parallel() else {
         return Ok(());
     };
+    erasure_code::fits(replication, parallel, at)?;
     copies_have_servers(replication, parallel, at)?;
     copies_differ_in_distance(replication, parallel, at)?;
     repair_has_copies(replication, at)?;
@@ -97,7 +101,9 @@ fn copies_have_servers(
     parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    let (copies, servers) = (replication.copies, parallel.servers.count);
+    let (copies, servers) = (replication.pieces(), parallel.servers.count);
+    let coded = replication.reed_solomon().is_some();
+    let field = if coded { "code" } else { "copies" };
     if copies > servers {
         let message = format!("there are fewer servers: servers.count = {servers}");
         return Err(at.error("copies", message));
@@ -108,10 +114,10 @@ fn copies_have_servers(
         && !targets.is_multiple_of(copies)
     {
         let message = format!(
-            "sets of neighbours would leave some of {targets} servers or targets without a set: \
-             expected a number that divides it, or replication.sets = \"random\""
+            "sets of {copies} neighbours would leave some of {targets} servers or targets without a \
+             set: expected a number that divides it, or replication.sets = \"random\""
         );
-        return Err(at.error("copies", message));
+        return Err(at.error(field, message));
     }
     Ok(())
 }
@@ -121,7 +127,7 @@ fn copies_differ_in_distance(
     parallel: &Parallel,
     at: &Place<'_>,
 ) -> Result<(), Error> {
-    if replication.read_from != ReadFrom::Nearest {
+    if replication.read_from != ReadFrom::Nearest || replication.reed_solomon().is_some() {
         return Ok(());
     }
     let message = match &parallel.network.topology {
@@ -141,11 +147,11 @@ fn copies_differ_in_distance(
 /// A preset says how its system repairs copies, whether it has any or not.
 fn repair_has_copies(replication: &Replication, at: &Place<'_>) -> Result<(), Error> {
     let repairs = !matches!(replication.repair.kind, RepairKind::NoRepair(_));
-    if replication.copies > 1 || !repairs || presets::says(at.root, "replication.repair.kind") {
+    if replication.pieces() > 1 || !repairs || presets::says(at.root, "replication.repair.kind") {
         return Ok(());
     }
     let message = "without copies nothing can be made anew: expected replication.copies of at \
-                   least 2, or leave it out";
+                   least 2, a code, or leave it out";
     Err(at.field("repair").error("kind", message))
 }
 

@@ -7,6 +7,7 @@ use headrace_trace::Operation;
 use super::split::Split;
 use super::{BreakPorts, CacheSpec, Changes, ClientContext, ClientFiles, DataPorts, oplocks};
 use crate::duplex::Duplex;
+use crate::layout::CodedStripes;
 use crate::localfs::{self, CacheLocks, CachedPages, Closing, Remote, SharedStores};
 use crate::locks::Oplocks;
 use crate::tokens::{Job, Request, Role, Transfer};
@@ -63,7 +64,10 @@ pub(super) fn data(
     // Blocks with places of their own are not numbered as targets are.
     let by_server = rpc.per == LimitsPer::Server && parallel.block().is_none();
     let per_server = by_server.then_some(parallel.servers.count);
-    let remote = Remote::new(layouts.clone(), rpc.size.0, limit, page_size)
+    // Of a code, a request is for whole stripes.
+    let coded = CodedStripes::new(parallel).filter(|_| rpc.size.0 > 0);
+    let request = coded.map_or(rpc.size.0, |it| it.largest(parallel, rpc.size.0));
+    let remote = Remote::new(layouts.clone(), request, limit, page_size)
         .per_server(per_server)
         .locked(held.is_some())
         .closing(closing(&cache.attributes));

@@ -25,6 +25,8 @@ pub(super) struct Split {
     nearest: Option<NearestReplica>,
     /// The number of them to which the client sends its writes.
     written: u32,
+    /// A code's stripes are accessed as a set, through its first server.
+    coded: bool,
     wire: Wire,
     servers: u32,
     /// Requests to metadata servers, if some data lies there.
@@ -56,6 +58,7 @@ impl Split {
                 true => 1,
                 false => parallel.replication.copies,
             },
+            coded: parallel.replication.reed_solomon().is_some(),
             wire: Wire::new(&parallel.network),
             servers: parallel.servers.count,
             on_metadata: ask.map(|ask| OnMetadata {
@@ -77,6 +80,7 @@ impl Split {
         let mut jobs = 0;
         let copies = match like.operation {
             Operation::Write => 0..self.written,
+            Operation::Read if self.coded => 0..1,
             Operation::Read => {
                 let copy = self.copies.read(like.client, firing.random());
                 copy..copy + 1
@@ -116,7 +120,7 @@ impl Split {
         let ask = |piece: Piece| {
             let target = |copy| self.copies.target(like.file, piece.target, copy);
             let copies = match &self.nearest {
-                Some(nearest) if like.operation == Operation::Read => {
+                Some(nearest) if like.operation == Operation::Read && !self.coded => {
                     let servers = (0..self.copies.count()).map(|copy| target(copy) % self.servers);
                     let copy = nearest.of(like.client, servers, firing.random());
                     copy..copy + 1

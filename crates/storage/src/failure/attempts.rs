@@ -192,6 +192,14 @@ impl Attempts {
                 self.leaves_out(&job, world);
                 it.steps.push((Step::Answer(answer(job)), account));
             }
+            Route::Decoded => {
+                let message = Message::Failed;
+                let step = Step::Answer(Job {
+                    message,
+                    ..answer(job)
+                });
+                it.steps.push((step, account));
+            }
             Route::Waits(host) => {
                 it.firing.charge(account);
                 let since = it.firing.hold(self.wait);
@@ -215,7 +223,8 @@ impl Attempts {
         }
         let ways = &world.ways;
         let own = (!ways.passed_on(job)).then_some(1);
-        let holders = ways.holders(job).take(own.unwrap_or(usize::MAX));
+        let written = ways.written(job).into_iter();
+        let holders = written.take(own.unwrap_or(usize::MAX));
         for holder in holders.filter(|it| self.takes_for_failed(ways.host(it))) {
             repair.misses(&holder);
         }

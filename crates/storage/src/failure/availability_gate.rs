@@ -11,7 +11,7 @@
 use headrace_net::Page;
 use headrace_trace::Operation;
 
-use super::{Failing, Part};
+use super::Failing;
 use crate::duplex::Duplex;
 use crate::host_pages::HostNumbers;
 use crate::tokens::{Direction, Job, Message, Role};
@@ -67,13 +67,16 @@ pub fn availability_gate(
                 failures.is_lost(firing, &job);
                 return;
             }
-            if let Some(repair) = &mut failures.world.repair
+            let world = &mut failures.world;
+            if let Some(repair) = &mut world.repair
                 && job.role == Role::Data
                 && job.operation == Operation::Write
                 && job.direction.answers()
                 && job.message == Message::Whole
             {
-                repair.holds(host, Part::of(&job));
+                for part in world.ways.stored(host, &job) {
+                    repair.holds(host, part);
+                }
             }
             firing.put(send, job);
         });

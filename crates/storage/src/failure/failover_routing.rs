@@ -1,9 +1,10 @@
-//! Routing of jobs to servers; with copies of the data several are possible.
+//! Routing of jobs to servers; with copies of the data, or pieces of a code, several are possible.
 
 use headrace_spec::{MetadataHosts, Parallel};
 use headrace_trace::Operation;
 
-use crate::layout::ReplicaPlacement;
+use super::ranges::Part;
+use crate::layout::{CodedStripes, PieceRange, ReplicaPlacement};
 use crate::network::Wire;
 use crate::tokens::{Job, Message, Role};
 
@@ -14,6 +15,8 @@ pub enum Route {
     To(Job),
     /// Nowhere: its server has failed, and others with copies do without.
     Without,
+    /// Nowhere: its server has failed, and others give its piece of a stripe back.
+    Decoded,
     /// Nowhere as long as this server has failed.
     Waits(u32),
 }
@@ -22,6 +25,8 @@ pub enum Route {
 #[derive(Clone, Debug)]
 pub struct FailoverRoutes {
     copies: ReplicaPlacement,
+    /// Stripes of a code, if there is one.
+    coded: Option<CodedStripes>,
     servers: u32,
     /// Targets of each server.
     targets: u32,
@@ -38,6 +43,7 @@ impl FailoverRoutes {
     pub fn new(parallel: &Parallel, copies: ReplicaPlacement) -> FailoverRoutes {
         FailoverRoutes {
             copies,
+            coded: CodedStripes::new(parallel),
             servers: parallel.servers.count,
             targets: parallel.servers.targets,
             metadata: match parallel.metadata.on {
@@ -62,8 +68,13 @@ impl FailoverRoutes {
         let copies = &self.copies;
         let mut parts = Vec::new();
         let mut add = |place, start, end| {
-            let all = (0..copies.count()).map(|copy| copies.target(file, place, copy));
-            parts.extend(all.map(|target| (target, start, end)));
+            parts.extend((0..copies.count()).map(|copy| {
+                let bytes = match &self.coded {
+                    Some(coded) => coded.part(end - start, copy),
+                    None => end - start,
+                };
+                (copies.target(file, place, copy), start, start + bytes)
+            }));
         };
         match copies.block() {
             Some(block) => {
@@ -128,9 +139,61 @@ impl FailoverRoutes {
         })
     }
 
-    /// Returns true if a job is a write that servers pass on.
+    /// Returns true if a job is a write that servers pass on, or an access to stripes for a primary.
     pub fn passed_on(&self, job: &Job) -> bool {
-        self.chained && job.role == Role::Data && job.operation == Operation::Write
+        let writes = job.operation == Operation::Write;
+        let reads = job.operation == Operation::Read && self.coded.is_some();
+        self.chained && job.role == Role::Data && (writes || reads)
+    }
+
+    /// What a write changes at the servers with its data: with a code, at those of its pieces.
+    pub fn written(&self, job: &Job) -> Vec<Job> {
+        let Some(coded) = self.coded.filter(|_| self.passed_on(job)) else {
+            return self.holders(job).collect();
+        };
+        let first = self.at(job, 0);
+        let ranges = coded.written(job.offset, job.size).into_iter();
+        let of = |range: PieceRange| Job {
+            offset: range.start,
+            size: range.size(),
+            ..self.at(&first, range.piece)
+        };
+        ranges.map(of).collect()
+    }
+
+    /// The parts of files that a server has after it answers a write.
+    pub fn stored(&self, host: u32, job: &Job) -> Vec<Part> {
+        if job.direction.between_servers() || self.coded.is_none() || !self.passed_on(job) {
+            return vec![Part::of(job)];
+        }
+        let written = self.written(job).into_iter();
+        let own = written.filter(|it| self.host(it) == host);
+        own.map(|it| Part::of(&it)).collect()
+    }
+
+    /// The same as [`FailoverRoutes::way`] for pieces of a code.
+    fn way_to_pieces(&self, job: &Job, spare: u32, failed: impl Fn(u32) -> bool) -> Route {
+        let host = self.host(job);
+        let lost: Vec<u32> = self
+            .holders(job)
+            .map(|it| self.host(&it))
+            .filter(|it| failed(*it))
+            .collect();
+        let too_many = lost.len() > spare as usize;
+        if self.passed_on(job) {
+            let sound = self.holders(job).find(|it| !failed(self.host(it)));
+            return match (sound, lost.first()) {
+                (Some(sound), _) if !too_many => Route::To(sound),
+                (_, Some(lost)) => Route::Waits(*lost),
+                (_, None) => Route::To(*job),
+            };
+        }
+        match (failed(host), job.operation) {
+            (false, _) => Route::To(*job),
+            (true, _) if too_many => Route::Waits(host),
+            (true, Operation::Read) => Route::Decoded,
+            (true, _) => Route::Without,
+        }
     }
 
     /// Returns the route of a job for a client that considers some servers failed, if some lack the
@@ -141,6 +204,9 @@ impl FailoverRoutes {
         failed: impl Fn(u32) -> bool,
         lacks: impl Fn(&Job) -> bool,
     ) -> Route {
+        if let Some(coded) = self.coded.filter(|_| job.role == Role::Data) {
+            return self.way_to_pieces(job, coded.spare(), failed);
+        }
         let host = self.host(job);
         let reads = job.operation == Operation::Read;
         let sound = |it: &Job| !failed(self.host(it)) && !lacks(it);

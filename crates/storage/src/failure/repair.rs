@@ -14,12 +14,16 @@
 //! servers that have it. The run continues after its last request until the repair is complete, as
 //! far as possible. Lost data is not restored.
 //!
+//! A piece of an erasure code has as many sources as the code has data pieces. Each sends a message
+//! of the same positions to the server that gets the piece, which stores it when all have come.
+//!
 //! Not modelled: checksums that are compared before copying; the crawl by which a self-heal daemon
 //! finds files; the limit of blocks in a heartbeat; reads from copies on new servers, and their
 //! removal after the server's return; a part that is written while it is copied: it is copied once;
 //! parts that a server held, other than IOR's files and written data.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use headrace_net::{Span, Time};
 use headrace_spec::{Parallel, RepairKind};
@@ -80,7 +84,7 @@ struct LostData {
 }
 
 /// A piece to be copied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Piece {
     outage: usize,
     /// The server that lost it, and what of its.
@@ -88,6 +92,8 @@ struct Piece {
     part: Part,
     /// Server and target that have it.
     from: (u32, u16),
+    /// The others that a piece of a code needs besides.
+    others: Arc<[(u32, u16)]>,
     /// Server and target that get it.
     to: (u32, u16),
 }
@@ -95,6 +101,11 @@ struct Piece {
 impl Piece {
     fn size(&self) -> u64 {
         self.part.end - self.part.start
+    }
+
+    /// Servers and targets that are read for it.
+    fn sources(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
+        std::iter::once(self.from).chain(self.others.iter().copied())
     }
 }
 
@@ -122,10 +133,12 @@ struct Source {
 }
 
 /// A message in progress.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Copying {
     piece: Piece,
     stream: usize,
+    /// Messages that have come where it is stored.
+    arrived: u32,
 }
 
 /// Numbers that distinguish repair messages from those of jobs.
@@ -136,6 +149,8 @@ const FIRST: u32 = 1 << 31;
 pub struct Repair {
     rules: Rules,
     seed: u64,
+    /// Servers that are read for a piece: as many as a code needs, or one.
+    needed: u32,
     lost: Vec<LostData>,
     sources: Vec<Source>,
     under_way: BTreeMap<u32, Copying>,
@@ -183,6 +198,7 @@ impl Repair {
         Some(Repair {
             rules,
             seed,
+            needed: parallel.replication.reed_solomon().map_or(1, |it| it.data),
             lost: vec![LostData::default(); servers],
             sources: vec![source; servers],
             under_way: BTreeMap::new(),
@@ -227,6 +243,21 @@ impl Repair {
     /// Returns true if something has been missed that is to be copied at once.
     pub fn has_fresh(&self) -> bool {
         !self.fresh.is_empty()
+    }
+
+    /// Servers that are read for a piece.
+    pub fn needed(&self) -> u32 {
+        self.needed
+    }
+
+    /// A message comes where its piece is stored; gives whether it can be.
+    pub fn arrives(&mut self, number: u32) -> bool {
+        let Some(copying) = self.under_way.get_mut(&number) else {
+            // Of an aborted piece.
+            return self.needed == 1;
+        };
+        copying.arrived += 1;
+        copying.arrived == self.needed
     }
 
     /// Returns the next hop of a message after a server has read it.
@@ -282,13 +313,13 @@ impl Repair {
             }
             RepairEvent::Changed { host } if hosts.is_there(host) => {
                 for piece in std::mem::take(&mut self.stranded) {
-                    self.closes(piece);
+                    self.closes(&piece);
                     pieces.push((piece.outage, piece.lost, piece.part));
                 }
             }
             RepairEvent::Changed { host } => {
                 for piece in self.drop_all_of(host) {
-                    self.closes(piece);
+                    self.closes(&piece);
                     if piece.lost != host || piece.to.0 != host {
                         pieces.push((piece.outage, piece.lost, piece.part));
                     }
@@ -367,7 +398,10 @@ impl Repair {
         let holders: Vec<Job> = ways.holders(&job).collect();
         let others = holders.iter().filter(|it| it.server != lost);
         let sound = others.filter(|it| hosts.is_there(it.server) && !self.lacks(it));
-        let source = sound.min_by_key(|it| self.sources[it.server as usize].laden);
+        let mut sources: Vec<(u32, u16)> = sound.map(|it| (it.server, it.target)).collect();
+        sources.sort_by_key(|it| self.sources[it.0 as usize].laden);
+        sources.truncate(self.needed as usize);
+        let enough = sources.len() == self.needed as usize;
         let free =
             |server: &u32| hosts.is_there(*server) && holders.iter().all(|it| it.server != *server);
         let to = match hosts.is_there(lost) {
@@ -383,18 +417,20 @@ impl Repair {
             lost,
             part,
             from: (lost, part.target),
+            others: Arc::default(),
             to: (to.unwrap_or(lost), part.target),
         };
         *self.open.entry(outage).or_insert(0) += piece.size();
-        let (Some(source), Some(_)) = (source, to) else {
+        let ([from, others @ ..], true, Some(_)) = (&sources[..], enough, to) else {
             self.stranded.push(piece);
             return None;
         };
-        piece.from = (source.server, source.target);
-        let server = source.server;
-        let source = &mut self.sources[server as usize];
-        source.laden += piece.size();
-        source.queue.push_back(piece);
+        (piece.from, piece.others) = (*from, others.into());
+        for (server, _) in piece.sources() {
+            self.sources[server as usize].laden += piece.size();
+        }
+        let server = piece.from.0;
+        self.sources[server as usize].queue.push_back(piece);
         Some(server)
     }
 
@@ -431,7 +467,7 @@ impl Repair {
                 let Some(rest) = &mut stream.rest else {
                     break;
                 };
-                let mut piece = *rest;
+                let mut piece = rest.clone();
                 piece.part.end = piece.part.start.saturating_add(message).min(rest.part.end);
                 rest.part.start = piece.part.end;
                 if rest.part.start == rest.part.end {
@@ -440,28 +476,27 @@ impl Repair {
                 stream.under_way += 1;
                 let number = self.next;
                 self.next = self.next.wrapping_add(1).max(FIRST);
-                self.under_way.insert(
-                    number,
-                    Copying {
-                        piece,
-                        stream: index,
-                    },
-                );
-                jobs.push(Job {
+                jobs.extend(piece.sources().map(|(server, target)| Job {
                     server,
-                    target: piece.from.1,
+                    target,
                     offset: piece.part.start,
                     size: piece.size(),
                     message: Message::Repair,
                     ..Job::new(number, server, piece.part.file, Operation::Read, Role::Data)
-                });
+                }));
+                let copying = Copying {
+                    piece,
+                    stream: index,
+                    arrived: 0,
+                };
+                self.under_way.insert(number, copying);
             }
         }
     }
 
     /// A message has been stored; gives the server that has sent it.
     fn copied(&mut self, number: u32, now: Time, hosts: &mut HostStates) -> Option<u32> {
-        let Copying { piece, stream } = self.under_way.remove(&number)?;
+        let Copying { piece, stream, .. } = self.under_way.remove(&number)?;
         let server = piece.from.0;
         self.sources[server as usize].streams[stream].under_way -= 1;
         let lost = &mut self.lost[piece.lost as usize];
@@ -469,13 +504,13 @@ impl Repair {
         if piece.to.0 == piece.lost {
             lost.missed.remove(piece.part);
         }
-        let whole = self.closes(piece);
+        let whole = self.closes(&piece);
         hosts.repaired(piece.outage, piece.size(), whole.then_some(now));
         Some(server)
     }
 
     /// A piece is no longer to be copied; gives whether it was the last of its failure.
-    fn closes(&mut self, piece: Piece) -> bool {
+    fn closes(&mut self, piece: &Piece) -> bool {
         let open = self.open.entry(piece.outage).or_insert(0);
         *open -= piece.size();
         *open == 0
@@ -486,23 +521,25 @@ impl Repair {
         if let Some(lost) = self.lost.get_mut(host as usize) {
             lost.active = false;
         }
-        let concerns = |piece: &Piece| piece.from.0 == host || piece.to.0 == host;
+        let concerns =
+            |piece: &Piece| piece.to.0 == host || piece.sources().any(|(server, _)| server == host);
         let mut dropped = Vec::new();
         let sources = &mut self.sources;
         self.under_way.retain(|_, copying| {
-            let piece = copying.piece;
-            if concerns(&piece) {
+            let piece = &copying.piece;
+            let concerned = concerns(piece);
+            if concerned {
                 sources[piece.from.0 as usize].streams[copying.stream].under_way -= 1;
-                dropped.push(piece);
+                dropped.push(piece.clone());
             }
-            !concerns(&piece)
+            !concerned
         });
         for source in sources {
             for stream in &mut source.streams {
                 dropped.extend(stream.rest.take_if(|piece| concerns(piece)));
             }
             source.queue.retain(|piece| {
-                dropped.extend(concerns(piece).then_some(*piece));
+                dropped.extend(concerns(piece).then(|| piece.clone()));
                 !concerns(piece)
             });
         }

@@ -49,22 +49,27 @@ pub fn sort(
     page.connect(order, copies);
     page.transition("job or copy")
         .take(received)
-        .puts_one_of([jobs.into(), copies.into()])
-        .or_puts(repairing.due)
-        .fires(move |firing, job: Job, ()| {
-            match (job.message, job.direction) {
+        .with(failing.store)
+        .may_put(jobs)
+        .may_put(copies)
+        .may_put(repairing.due)
+        .fires(
+            move |firing, job: Job, failures| match (job.message, job.direction) {
                 (Message::Repair, Direction::FromNextCopy) => {
                     let number = job.request;
                     firing.put(repairing.due, RepairEvent::Copied { number });
                 }
                 (Message::Repair, _) => {
-                    firing.put(copies, job);
+                    let repair = failures.world.repair.as_mut();
+                    if repair.is_none_or(|it| it.arrives(job.request)) {
+                        firing.put(copies, job);
+                    }
                 }
                 _ => {
                     firing.put(jobs, job);
                 }
-            };
-        });
+            },
+        );
     let copying = Copying {
         order,
         store: failing.store,

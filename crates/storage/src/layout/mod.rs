@@ -19,14 +19,15 @@
 //! process, `first = "round-robin"` may start all processes on one server, and `"balance"` depends
 //! on time instead.
 //!
-//! With copies, the layout spreads files over sets of targets, all on different servers
-//! (`replica_placement.rs`).
+//! With copies or a code, the layout spreads files over sets of targets, all on different servers
+//! (`replica_placement.rs`, `coded_stripes.rs`).
 //!
 //! Not modelled: layouts of single files; targets that fill up; growth of a file's layout;
-//! redundancy other than whole copies; servers that join or leave during a run, and the data that
+//! servers that join or leave during a run, and the data that
 //! moves then; locks on data on a metadata server, its limit of RPCs in flight, and failures of the
 //! server that holds it; pools together with replication.
 
+mod coded_stripes;
 mod crush;
 mod file_placement;
 mod first_targets;
@@ -39,6 +40,7 @@ mod replica_placement;
 mod replicated_blocks;
 mod stripes;
 
+pub use coded_stripes::{CodedStripes, PieceRange, Ranges};
 pub use file_placement::{Placement, Strip};
 pub use first_targets::FirstTargets;
 pub use layouts::{Layouts, Placements};
@@ -88,6 +90,8 @@ pub struct Layout {
     placer: Option<Placer>,
     seed: u64,
     packet: u64,
+    /// Stripes of a code, if there is one: jobs end where one ends.
+    coded: Option<CodedStripes>,
 }
 
 /// The target of bytes that are on the metadata server.
@@ -212,6 +216,9 @@ impl Layout {
         seed: u64,
         own: Option<&Arc<dyn Placement>>,
     ) -> Layout {
+        let coded = CodedStripes::new(parallel);
+        let packet = scenario.largest_job(spec).unwrap_or(u64::MAX);
+        let packet = coded.map_or(packet, |it| it.largest(parallel, packet));
         if let Some(block) = parallel.block() {
             return Layout {
                 distribution: Distribution::Blocks(block.0),
@@ -222,7 +229,8 @@ impl Layout {
                 assigned_in: 0,
                 placer: None,
                 seed,
-                packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
+                packet,
+                coded,
             };
         }
         let targets = spec.places(parallel);
@@ -257,7 +265,8 @@ impl Layout {
             assigned_in: 0,
             placer,
             seed,
-            packet: scenario.largest_job(spec).unwrap_or(u64::MAX),
+            packet,
+            coded,
         }
     }
 
@@ -391,6 +400,14 @@ impl Layout {
         request.saturating_mul(if of_one { 1 } else { width })
     }
 
+    /// Bytes from a position to the latest end of a job.
+    fn to_end_of_job(&self, at: u64) -> u64 {
+        match &self.coded {
+            Some(coded) => self.packet - (at - coded.origin(at)) % self.packet,
+            None => self.packet,
+        }
+    }
+
     /// Bytes of the largest job.
     pub fn largest(&self) -> u64 {
         self.packet
@@ -493,7 +510,7 @@ impl FileLayout<'_> {
     pub fn pieces(&self, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
         self.parts(offset, size, |target, mut at, stop| {
             loop {
-                let size = (stop - at).min(self.layout.packet);
+                let size = (stop - at).min(self.layout.to_end_of_job(at));
                 give(Piece {
                     target,
                     offset: at,

@@ -37,12 +37,12 @@ impl ReplicaPlacement {
     pub fn new(parallel: &Parallel, seed: u64) -> ReplicaPlacement {
         let replication = &parallel.replication;
         ReplicaPlacement {
-            count: u64::from(replication.copies),
+            count: u64::from(replication.pieces()),
             places: u64::from(parallel.places()),
             servers: u64::from(parallel.servers.count),
             reads: replication.read_from,
             seed: match replication.sets {
-                ReplicaSets::Random if replication.copies > 1 => Some(seed),
+                ReplicaSets::Random if replication.pieces() > 1 => Some(seed),
                 _ => None,
             },
             blocks: parallel
@@ -51,7 +51,7 @@ impl ReplicaPlacement {
         }
     }
 
-    /// Number of targets that have each byte.
+    /// Number of targets that have each byte, or a piece of its stripe.
     pub fn count(&self) -> u32 {
         self.count as u32
     }
@@ -66,7 +66,7 @@ impl ReplicaPlacement {
         self.blocks.as_ref().map(Blocks::size)
     }
 
-    /// The target with one of a place's copies of a file's data.
+    /// The target with one of a place's copies, or pieces, of a file's data.
     pub fn target(&self, file: u32, place: u32, copy: u32) -> u32 {
         if let Some(blocks) = &self.blocks {
             return blocks.targets(file, place)[copy as usize];

@@ -33,7 +33,7 @@ impl Blocks {
     pub fn new(parallel: &Parallel, unit: u64, seed: u64) -> Blocks {
         Blocks {
             unit,
-            copies: parallel.replication.copies as usize,
+            copies: parallel.replication.pieces() as usize,
             servers: parallel.servers.count,
             devices: parallel.servers.targets,
             per_rack: parallel.servers_per_rack().min(parallel.servers.count),

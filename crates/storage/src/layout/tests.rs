@@ -16,6 +16,7 @@ fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
         known: Arc::default(),
         seed: 1,
         packet,
+        coded: None,
     }
 }
 

@@ -28,6 +28,9 @@ pub enum CannotServe {
          send jobs to other servers, not those at \"gateway\""
     )]
     Failures,
+    /// Each piece is on one server.
+    #[error("with an erasure code each piece is on one server: leave the job where it is")]
+    Code,
     /// There is no such server.
     #[error("there is no server {server}: expected a number from 0 to {}", .servers - 1)]
     NoSuchServer {
@@ -70,6 +73,7 @@ impl Copies {
     /// The scenario's, as far as schedulers at a position can choose among them.
     pub fn new(parallel: &Parallel, position: Position, seed: u64) -> Copies {
         let placement = match position {
+            _ if parallel.replication.reed_solomon().is_some() => Err(CannotServe::Code),
             Position::Gateway if !parallel.failures().is_empty() => Err(CannotServe::Failures),
             Position::Client | Position::Gateway => Ok(ReplicaPlacement::new(parallel, seed)),
             Position::Server | Position::Proxy | Position::Metadata => {

@@ -43,7 +43,7 @@ pub fn replication_chain(
     failing: Option<Failing>,
     outside: Duplex,
 ) -> Duplex {
-    if !scenario.replication.chained() {
+    if !scenario.replication.chained() || scenario.replication.reed_solomon().is_some() {
         return outside;
     }
     let Duplex { send, received } = outside;

@@ -4,9 +4,10 @@
 //! inwards. Most scenarios have few of them.
 //!
 //! ```text
-//!   client:   card ─ processor ─ (locks) ─ attempts ─ messages ─ scheduler ─ RPC limit ─ client
-//!   server:   card ─ gate ─ processor ─ (copies) ─ (names) ─ locks ─ messages ─ chain
-//!                  ─ receive buffers ─ scheduler ─ server
+//!   client:   card ─ processor ─ (locks) ─ attempts ─ messages ─ scheduler ─ RPC limit ─ code
+//!                  ─ client
+//!   server:   card ─ gate ─ processor ─ (copies) ─ (names) ─ locks ─ messages ─ code
+//!                  ─ chain ─ receive buffers ─ scheduler ─ server
 //!   metadata: card ─ gate ─ processor ─ scheduler ─ metadata server
 //! ```
 //!
@@ -19,6 +20,7 @@ use headrace_workload::Directories;
 use crate::client::in_flight::InFlight;
 use crate::client::{BreakPorts, ClientContext};
 use crate::duplex::Duplex;
+use crate::erasure_code::{self, CodedFiles};
 use crate::failure::{Crash, Failing};
 use crate::host_pages::{HostNumbers, JoinPages, each};
 use crate::layout::Placements;
@@ -46,6 +48,8 @@ pub(super) struct HostSpec<'a> {
     pub watches: &'a [Watch],
     /// Placements of the caller's own.
     pub placements: &'a Placements<'a>,
+    /// Sizes of files in stripes of a code, if there is one.
+    pub coded: Option<Store<CodedFiles>>,
 }
 
 /// A client's ways in and out.
@@ -114,6 +118,7 @@ pub(super) fn client_host(
         })
     });
     let way = client_scheduler(page, ["answered rpc", "sort rpc"], in_flight, way);
+    let way = erasure_code::client(page, scenario, parallel, spec.coded, spec.failing, way);
     let ports = ClientPorts {
         data: way,
         ask,
@@ -279,6 +284,8 @@ pub(super) fn server_host(
     let (names, way) = name_messages(page, parallel, way);
     let way = server::locks(page, parallel, way);
     let way = messages::server(page, parallel, way);
+    let scenario = spec.scenario;
+    let way = erasure_code::server(page, scenario, parallel, spec.coded, failing, way);
     let way = server::replication_chain(page, parallel, failing, way);
     let way = server::receive_buffers(page, parallel, way);
     let (counter, way) = JobCounter::write(page, spec.watches, way);

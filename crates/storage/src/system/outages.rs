@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::System;
-use crate::failure::Outage;
+use crate::failure::{Outage, Repair};
 
 /// A failure of a server, as it went.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +37,8 @@ pub struct RepairReport {
     pub began_s: Option<f64>,
     /// Bytes that servers stored for it.
     pub copied_bytes: u64,
+    /// Bytes that servers read for it: with an erasure code, those of all pieces that give one back.
+    pub read_bytes: u64,
     /// End of copying; none if copies remain, or none were needed.
     pub whole_s: Option<f64>,
 }
@@ -47,7 +49,7 @@ pub(super) fn outages(system: &System) -> Vec<OutageReport> {
         return Vec::new();
     };
     let world = &system.net.store(failing.store, 0).world;
-    let (hosts, repairs) = (&world.hosts, world.repair.is_some());
+    let (hosts, needed) = (&world.hosts, world.repair.as_ref().map(Repair::needed));
     let began = |outage: &&Outage| outage.at <= system.net.now();
     let outages = hosts.outages().iter().filter(began);
     outages
@@ -61,9 +63,10 @@ pub(super) fn outages(system: &System) -> Vec<OutageReport> {
                 taken_over_by: outage.partner,
                 noticed_s: outage.noticed.map(|time| time.as_seconds()),
                 forgotten_bytes: outage.forgotten,
-                repair: repairs.then(|| RepairReport {
+                repair: needed.map(|needed| RepairReport {
                     began_s: outage.repair_began.map(|time| time.as_seconds()),
                     copied_bytes: outage.copied,
+                    read_bytes: outage.copied.saturating_mul(u64::from(needed)),
                     whole_s: outage.whole.map(|time| time.as_seconds()),
                 }),
             }

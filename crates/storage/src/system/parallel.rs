@@ -10,9 +10,10 @@ use super::server_reports::ServerPage;
 use super::{Error, Options, System, workload_processes};
 use crate::client::{Changes, ClientContext};
 use crate::duplex::Duplex;
+use crate::erasure_code::CodedFiles;
 use crate::failure::Crash;
 use crate::host_pages::{HostNumbers, JoinPages};
-use crate::layout::{FirstTargets, Layouts, ReplicaPlacement};
+use crate::layout::{CodedStripes, FirstTargets, Layouts, ReplicaPlacement};
 use crate::localfs::{Callers, Sizes, StoredFile};
 use crate::locks::Oplocks;
 use crate::network::{self, Attachments, Hosts, NetworkSchedulers};
@@ -35,6 +36,7 @@ pub(super) fn build(
             MetadataHosts::DataServers | MetadataHosts::EveryDataServer => 0,
         },
     };
+    let coded_stripes = CodedStripes::new(parallel);
     let schedulers = Schedulers::new(parallel, &scenario.clients.groups, options.schedulers);
     let mut builder = Builder::new("system", scenario.run.seed);
     let mut page = builder.root();
@@ -64,6 +66,7 @@ pub(super) fn build(
         recorder: work.recorder,
         oplocks: oplocks(scenario).map(|oplocks| page.store("oplocks", move |_| oplocks.clone())),
     };
+    let coded = coded_stripes.map(|_| page.store("coded files", |_| CodedFiles::default()));
     let watches = Watch::all(&mut page, parallel);
     let all_hosts = HostNumbers::From(0);
     let spec = HostSpec {
@@ -76,6 +79,7 @@ pub(super) fn build(
         failing,
         watches: &watches,
         placements,
+        coded,
     };
     let clients = clients(&mut page, spec, &context)?;
     let layouts = &context.layouts;
@@ -85,9 +89,10 @@ pub(super) fn build(
         let mut first_targets = first_targets.borrow_mut();
         let parts = work.existing.iter().map(|file| {
             let place = copies.place(file.file, 0, server);
-            let size = place.map_or(0, |(it, _)| {
+            let size = place.map_or(0, |(it, copy)| {
                 let layout = layouts.file(file.file, &mut first_targets);
-                layout.part(file.size, it)
+                let bytes = layout.part(file.size, it);
+                coded_stripes.map_or(bytes, |it| it.part(bytes, copy))
             });
             file.stored(scenario, size)
         });
@@ -174,6 +179,20 @@ pub(super) fn build(
         for file in &work.existing {
             let layout = layouts.file(file.file, &mut first_targets);
             world.has(file.file, file.size, |place| layout.part(file.size, place));
+        }
+    }
+    if let Some(coded) = coded {
+        let files = net.store_mut(coded, 0);
+        let places = copies.block().map_or(copies.places(), |_| 1);
+        for file in &work.existing {
+            let layout = layouts.file(file.file, &mut first_targets);
+            for place in 0..places {
+                let end = match copies.block() {
+                    Some(_) => file.size,
+                    None => layout.part(file.size, place),
+                };
+                files.grow(file.file, place, end);
+            }
         }
     }
     *net.store_mut(context.first_targets, 0) = first_targets;

@@ -23,6 +23,7 @@ mod device_solid_state;
 mod device_throttled;
 mod devices;
 mod driving;
+mod erasure_codes;
 mod expressed_cases;
 mod failed_machines;
 mod failover;

@@ -55,9 +55,9 @@ impl Crush {
             return Err(at.error("weights", message));
         }
         let racks = servers.div_ceil(parallel.servers_per_rack());
-        if self.domain == FailureDomain::Rack && parallel.replication.copies > racks {
+        if self.domain == FailureDomain::Rack && parallel.replication.pieces() > racks {
             let message = format!(
-                "there are fewer racks than copies: {racks}; expected \"server\", or \
+                "there are fewer racks than copies or pieces: {racks}; expected \"server\", or \
                  replication.servers_per_rack of less"
             );
             return Err(at.error("domain", message));

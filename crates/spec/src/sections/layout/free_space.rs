@@ -44,9 +44,9 @@ impl FreeSpace {
             );
             return Err(at.error("free", message));
         }
-        if parallel.replication.copies > 1 {
+        if parallel.replication.pieces() > 1 {
             let message = "free space of replicated data is not modelled: expected \
-                           replication.copies = 1, or another kind";
+                           replication.copies = 1 and no code, or another kind";
             return Err(at.error("kind", message));
         }
         super::striped::fits(self.servers, layout, there, parallel, at)

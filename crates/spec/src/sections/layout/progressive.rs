@@ -202,8 +202,8 @@ fn data_on_metadata_fits(
         "the metadata servers are data servers too: expected metadata.on = \"own-hosts\""
     } else if parallel.metadata.lookups != Lookups::One {
         "several metadata servers are asked for a file: expected metadata.lookups = \"one\""
-    } else if parallel.replication.copies > 1 {
-        "metadata servers keep one copy: expected replication.copies = 1"
+    } else if parallel.replication.pieces() > 1 {
+        "metadata servers keep one copy: expected replication.copies = 1 and no code"
     } else if !parallel.failures().is_empty() {
         "failures of metadata servers with data are not modelled: expected no [[failure]]"
     } else if matches!(parallel.network.topology, Topology::Pairs(_)) {

@@ -92,12 +92,12 @@ pub(super) fn fits(
         _ => return Ok(()),
     }
     let servers = &parallel.servers;
-    let copies = parallel.replication.copies;
+    let copies = parallel.replication.pieces();
     let message = match (servers.targets, &layout.pool) {
         (_, Some(pool)) => format!("pool {pool:?} has fewer targets: {there}"),
         _ if copies > 1 => format!(
-            "there are fewer sets of servers with the same data: {there}, because \
-                 replication.copies = {copies}"
+            "there are fewer sets of servers with the same data: {there}, because a set has \
+                 {copies} servers"
         ),
         (1, None) => format!("there are fewer servers: servers.count = {there}"),
         (targets, None) => format!(

@@ -49,10 +49,10 @@ fn pages_and_copies_fit(locks: &ExtentLocks, all: &Scenario, at: &Place<'_>) -> 
     let Some(parallel) = all.parallel() else {
         return Ok(());
     };
-    let copies = parallel.replication.copies;
+    let copies = parallel.replication.pieces();
     if copies > 1 {
         let message = format!(
-            "locks on replicated data are not modelled: replication.copies = {copies}; expected \
+            "locks on replicated data are not modelled: its sets have {copies} servers; expected \
              \"none\""
         );
         return Err(at.error("kind", message));

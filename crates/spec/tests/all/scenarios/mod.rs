@@ -310,6 +310,7 @@ fn replication(servers: u32, targets: u32) -> BoxedStrategy<Replication> {
                 false => ReplicaSets::Random,
             },
             servers_per_rack: None,
+            code: Code::NoCode(NoCode {}),
             repair: match copies {
                 1 => Repair {
                     kind: RepairKind::NoRepair(NoRepair {}),
