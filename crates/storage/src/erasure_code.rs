@@ -131,7 +131,6 @@ pub fn client(
     let Some(coder) = Coder::new(page, scenario, parallel, (files, failing), ways) else {
         return outside;
     };
-    page.conserve(coder.jobs);
     let jobs = page.place::<Job>("to encode");
     coder.when(page, "encode", jobs, Coder::begin);
     coder.when(
