@@ -74,6 +74,8 @@ struct Progress {
     there: u64,
     /// A job for a piece has failed.
     failed: bool,
+    /// A piece was lost on the way, so that others have to be read.
+    lost: bool,
 }
 
 /// The jobs under way at a host, by their slot.
@@ -311,6 +313,7 @@ impl Coder {
             bytes: 0,
             there: 0,
             failed: false,
+            lost: false,
         };
         let slot = firing.put(self.jobs, job);
         let is_access = matches!(job.operation, Operation::Read | Operation::Write);
@@ -365,7 +368,7 @@ impl Coder {
             progress.bytes = total(&old) + data.map(PieceRange::size).sum::<u64>();
             old
         };
-        (progress.step, progress.failed) = (Step::Read, false);
+        (progress.step, progress.lost) = (Step::Read, false);
         progress.pending = self.ask(firing, slot, &job, Operation::Read, &ranges);
         if progress.pending == 0 {
             self.go_on(firing, slot, stores);
@@ -443,6 +446,7 @@ impl Coder {
             return;
         };
         progress.failed |= piece.message == Message::Failed;
+        progress.lost |= piece.message == Message::Lost;
         progress.pending -= 1;
         if progress.pending == 0 {
             self.go_on(firing, Slot(piece.request), stores);
@@ -455,12 +459,11 @@ impl Coder {
         let Some(progress) = stores.under_way.get_mut(&slot.0) else {
             return;
         };
-        if progress.step == Step::Read && progress.failed {
-            if self.can_decode(&job, stores.failures) {
-                self.read(firing, slot, job, stores);
-                return;
-            }
-        } else if progress.step == Step::Read {
+        if progress.step == Step::Read && progress.lost && !progress.failed {
+            self.read(firing, slot, job, stores);
+            return;
+        }
+        if progress.step == Step::Read && !progress.failed {
             progress.step = Step::Compute;
             if let Some(cores) = self.cores.filter(|_| progress.bytes > 0) {
                 let computed = Job {
@@ -490,19 +493,6 @@ impl Coder {
         if let Some(job) = firing.take(self.jobs, slot) {
             firing.put(self.reply, self.answer(job, failed));
         }
-    }
-
-    /// Returns true if enough servers of a job's set are there.
-    fn can_decode(&self, job: &Job, failures: Option<&Failures>) -> bool {
-        let Some(failures) = failures else {
-            return false;
-        };
-        let place = self.place(job);
-        let attempts = &failures.clients[job.client as usize];
-        let servers = (0..self.stripes.pieces())
-            .map(|piece| self.placement.target(job.file, place, piece) % self.servers);
-        let there = servers.filter(|it| !attempts.takes_for_failed(*it));
-        there.count() as u32 >= self.stripes.needed()
     }
 
     fn answer(&self, job: Job, failed: bool) -> Job {

@@ -217,6 +217,8 @@ pub enum Message {
     Ping,
     /// The client has given the job up.
     Failed,
+    /// The server with a piece of a stripe has failed, and others give the piece back.
+    Lost,
     /// Data that a server lost, as one server sends it to another.
     Repair,
     /// A client asks for a lock on bytes from `offset` on.

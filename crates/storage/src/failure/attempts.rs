@@ -193,7 +193,7 @@ impl Attempts {
                 it.steps.push((Step::Answer(answer(job)), account));
             }
             Route::Decoded => {
-                let message = Message::Failed;
+                let message = Message::Lost;
                 let step = Step::Answer(Job {
                     message,
                     ..answer(job)

@@ -261,11 +261,12 @@ fn self_heal_reads_k_pieces_for_each() {
     }
 }
 
-/// Devices do what servers answered, and for each rebuilt byte four reads and a write. A byte
+/// Devices do what servers answered, with four reads and a write of each rebuilt byte. A byte
 /// takes 1 ps to read and 10 ps to write.
 fn assert_devices(outcome: &Outcome, rebuilt: u64) {
     let (read, written) = served(outcome);
-    let expected = read as f64 + 10.0 * written as f64 + 14.0 * rebuilt as f64;
+    assert!(read >= 4 * rebuilt && written >= rebuilt);
+    let expected = read as f64 + 10.0 * written as f64;
     close(busy(outcome, "server/device"), expected, 1e-6);
 }
 
