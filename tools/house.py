@@ -66,15 +66,17 @@ def lines(*folders: str, suffix: str = "py") -> int:
     return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
 
-OPTIONS = ROOT / "docs" / "reference" / "options.md"
-"""A page that is a table of the help texts. Its words are counted by themselves: it grows with
-the commands, and may not take the room of pages that people write."""
+OPTIONS = [
+    ROOT / "docs" / "reference" / f"{name}.md" for name in ("options", "fio-options", "ior-mdtest")
+]
+"""Pages that are tables of options, of commands and of other programs. Their words are counted by
+themselves: they grow with the commands, and may not take the room of pages that people write."""
 
 
 def words_of_docs() -> int:
-    """Return the number of words of the documentation, without the table of options."""
+    """Return the number of words of the documentation, without the tables of options."""
     pages = (ROOT / "docs").rglob("*.md")
-    return sum(words(page) for page in pages if page != OPTIONS)
+    return sum(words(page) for page in pages if page not in OPTIONS)
 
 
 def words(page: Path) -> int:
@@ -248,7 +250,7 @@ FIGURES: dict[str, Callable[[], int]] = {
     "files of the package": lambda: len(python_files()),
     "lines of crates spec, model": lambda: lines("crates/spec", "crates/model", suffix="rs"),
     "words of docs": words_of_docs,
-    "words of the table of options": lambda: words(OPTIONS),
+    "words of the tables of options": lambda: sum(map(words, OPTIONS)),
     "two-way pairs of rooms": two_way_pairs,
     "imports within functions": late_imports,
     "files that draw outside render": drawing_outside_render,

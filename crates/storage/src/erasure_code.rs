@@ -44,7 +44,7 @@ use crate::tokens::{Direction, Job, Message};
 pub struct CodedFiles(BTreeMap<(u32, u32), u64>);
 
 impl CodedFiles {
-    /// A set has at least so many bytes of a file; returns how many it had.
+    /// A set has the bytes of a file up to `end`; returns how many it had.
     pub fn grow(&mut self, file: u32, place: u32, end: u64) -> u64 {
         let bytes = self.0.entry((file, place)).or_insert(0);
         let before = *bytes;
@@ -62,7 +62,7 @@ enum Step {
     Write,
 }
 
-/// Progress of a job under way.
+/// Progress of a job.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     step: Step,
@@ -78,7 +78,7 @@ struct Progress {
     lost: bool,
 }
 
-/// The jobs under way at a host, by their slot.
+/// The jobs in progress at a host, by their slot.
 type UnderWay = BTreeMap<u32, Progress>;
 
 /// Stores that a coder borrows.
@@ -96,7 +96,7 @@ struct Borrowed<'a> {
     failures: Option<&'a Failures>,
 }
 
-/// What encodes and decodes at a host.
+/// Encodes and decodes at a host.
 #[derive(Clone)]
 struct Coder {
     stripes: CodedStripes,

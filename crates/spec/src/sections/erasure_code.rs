@@ -5,7 +5,7 @@ use crate::declare::{Place, kinds, section};
 use crate::sections::{Parallel, ReplicatedBy, Replication};
 use crate::values::{AtLeastOne, Bytes, Rate, choice};
 
-/// The most pieces of a stripe: there are so many values of a byte.
+/// The most pieces of a stripe: the number of values of a byte.
 const MOST_PIECES: u32 = 256;
 
 kinds! {
@@ -19,8 +19,8 @@ kinds! {
 choice! {
     /// Part of a stripe that a request accesses at least.
     pub enum StripeAccess {
-        /// The pieces that it touches. A partial write reads what the new parity needs, by the way
-        /// that reads fewer pieces: the old data and parity, or the rest of the stripe.
+        /// The pieces that it touches. A partial write reads what the new parity needs: the old data
+        /// and parity, or the rest of the stripe, whichever are fewer pieces.
         Pieces = "pieces",
         /// All data pieces, whole. A partial write reads them, and writes all pieces with parity:
         /// Ceph before its pools had allow_ec_optimizations, and GlusterFS' dispersed volumes.

@@ -64,7 +64,7 @@ pub(super) fn data(
     // Blocks with places of their own are not numbered as targets are.
     let by_server = rpc.per == LimitsPer::Server && parallel.block().is_none();
     let per_server = by_server.then_some(parallel.servers.count);
-    // Of a code, a request is for whole stripes.
+    // With a code, a request is for whole stripes.
     let coded = CodedStripes::new(parallel).filter(|_| rpc.size.0 > 0);
     let request = coded.map_or(rpc.size.0, |it| it.largest(parallel, rpc.size.0));
     let remote = Remote::new(layouts.clone(), request, limit, page_size)

@@ -146,7 +146,7 @@ impl FailoverRoutes {
         self.chained && job.role == Role::Data && (writes || reads)
     }
 
-    /// What a write changes at the servers with its data: with a code, at those of its pieces.
+    /// The changes of a write at the servers with its data; with a code, at those of its pieces.
     pub fn written(&self, job: &Job) -> Vec<Job> {
         let Some(coded) = self.coded.filter(|_| self.passed_on(job)) else {
             return self.holders(job).collect();

@@ -253,7 +253,7 @@ impl Repair {
     /// A message comes where its piece is stored; gives whether it can be.
     pub fn arrives(&mut self, number: u32) -> bool {
         let Some(copying) = self.under_way.get_mut(&number) else {
-            // Of an aborted piece.
+            // It belongs to an aborted piece.
             return self.needed == 1;
         };
         copying.arrived += 1;

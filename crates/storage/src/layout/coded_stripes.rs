@@ -19,8 +19,8 @@
 //! Access by `stripes` extends reads and writes to whole stripes, and pads the last one. A write
 //! that changes a part of the old data reads all data pieces first.
 //!
-//! The positions of a write that goes over the edge of a piece are one range: from the first to the
-//! last that it changes in any piece.
+//! The positions of a write that goes over the edge of a piece are one range. It reaches from the
+//! first to the last that the write changes in any piece.
 //!
 //! Sources: Ceph, doc/dev/osd_internals/erasure_coding/enhancements.rst (partial reads, partial
 //! overwrites, parity-delta-write); Linux, drivers/md/raid5.c.
@@ -174,7 +174,7 @@ impl CodedStripes {
         }
     }
 
-    /// As many pieces as give some positions back, if so many are there.
+    /// As many pieces as give some positions back, if there are enough.
     fn others(&self, positions: &Range<u64>, lost: impl Fn(&PieceRange) -> bool) -> Option<Ranges> {
         let all = (0..self.pieces()).map(|piece| PieceRange {
             piece,
@@ -247,7 +247,7 @@ impl CodedStripes {
             false => positions(&changed),
         };
         let turns = self.turns();
-        // What is there at these positions, by piece.
+        // The content at these positions, by piece.
         let content = |piece: u32| PieceRange {
             piece,
             start: positions.start,
@@ -448,8 +448,8 @@ mod tests {
             prop_assert_eq!(stored, full + rest + parity * rest.min(unit));
         }
 
-        /// A write to what nobody has lost knows all that the new parity depends on: at each
-        /// position that changes, all data, or the old data of what changes and the parity.
+        /// A write to intact pieces knows all that the new parity depends on. At each position that
+        /// changes, this is all data, or the old data and the parity.
         #[test]
         fn writes_read_enough_for_parity(
             data in 1_u64..6, parity in 1_u64..4, unit in 1_u64..9, there in 0_u64..120,

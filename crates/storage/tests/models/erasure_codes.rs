@@ -115,10 +115,10 @@ fn writes_of_single_pieces_read_before_they_write() {
     }
 }
 
-/// Ceph's document on enhancements of erasure coding counts, for 4 + 2 and a write to one chunk:
-/// before, four chunks read and six written; with partial overwrites, three read and three
-/// written (doc/dev/osd_internals/erasure_coding/enhancements.rst, "Current Overwrite
-/// Implementation" and "Partial Overwrites").
+/// Counts of Ceph's document on enhancements of erasure coding, for 4 + 2 and a write to one chunk.
+/// Before, four chunks are read and six written; with partial overwrites, three and three. Source:
+/// doc/dev/osd_internals/erasure_coding/enhancements.rst, "Current Overwrite Implementation" and
+/// "Partial Overwrites".
 #[test]
 fn small_writes_cost_what_ceph_counts() {
     let sets = [
@@ -391,8 +391,8 @@ proptest! {
         let write = &outcome.report.operations["write"];
         prop_assert_eq!((write.bytes, write.failed), (3 << 20, 0));
         let (read, written) = served(&outcome);
-        // Data once. Parity for at least its share of the data, and for each of the twelve requests
-        // and their parts on sets for at most a piece in each of two stripes more.
+        // Data once, and parity for at least its share of the data. Each of the twelve requests and
+        // their parts on sets has parity for at most a piece in each of two stripes more.
         prop_assert!(written >= (3 << 20) / data * pieces);
         if !cached {
             let asked = &outcome.report.operations["read"];
