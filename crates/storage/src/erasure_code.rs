@@ -12,13 +12,15 @@
 //!    were read, and of new data. A read of intact pieces needs no computation.
 //! 3. A write sends the pieces that it changes, and is done when all servers have stored them.
 //!
-//! With `by = "primary"` clients send each job to the server of the first piece, or to the next one
-//! if that has failed. It stores its own piece and sends the others to their servers.
+//! With `by = "primary"` clients send each job to the server of the first piece. It stores its own
+//! piece and sends the others to their servers.
 //!
 //! `layout/coded_stripes.rs` says which pieces these are. With a `[[failure]]`, pieces of servers
 //! that the client takes for failed, and those not yet repaired, count as lost. A read that finds
-//! out on the way begins again. A write goes to the servers that remain. More lost pieces than
-//! parity make requests wait, as without a code.
+//! out on the way begins again. A write goes to the servers that remain.
+//!
+//! Refused: failures with `by = "primary"`, and of more servers at a time than there are parity
+//! pieces.
 //!
 //! Not modelled: two writes to one stripe at a time, which would need a lock or versions; commit of
 //! a write on all servers in two phases; DAOS' copies of partial stripes on the servers of parity,
@@ -362,7 +364,11 @@ impl Coder {
             progress.bytes = if read.1 { total(&read.0) } else { 0 };
             read.0
         } else {
-            let old = (self.stripes).old(job.offset, job.size, progress.there, lost);
+            let mut old = (self.stripes).old(job.offset, job.size, progress.there, lost);
+            if old.iter().any(failed) {
+                // As with reads.
+                old = (self.stripes).old(job.offset, job.size, progress.there, failed);
+            }
             let new = self.stripes.written(job.offset, job.size);
             let data = new.iter().filter(|it| it.piece < self.stripes.needed());
             progress.bytes = total(&old) + data.map(PieceRange::size).sum::<u64>();

@@ -148,6 +148,11 @@ class Job:
     file_order: tuple[str, int] = ("round-robin", 1)
     creates: bool = False
     """True if files are created when they are opened."""
+    advice: str = "none"
+    """Advice to the kernel: `random` or `sequential` access."""
+    cold: bool = True
+    cold_again: bool = False
+    """Files leave the page cache before the job, and before each further pass."""
     offset: int = 0
     offset_step: int = 0
     """First byte that is used, and how much later each process begins."""

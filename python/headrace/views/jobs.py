@@ -114,7 +114,7 @@ def _table(result: JobsReport, rows: Sequence[Row]) -> Table:
             Column("operation", [name for _, name, _ in rows]),
             Column(
                 "block",
-                [None if name == "sync" else job.block for job, name, _ in rows],
+                [None if name == "sync" or job.blocks else job.block for job, name, _ in rows],
                 units.SHORT_SIZE,
             ),
             Column("depth", [job.queue_depth for job, *_ in rows], units.COUNT),

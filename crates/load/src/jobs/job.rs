@@ -62,6 +62,19 @@ pub enum FileOrder {
     Random,
 }
 
+/// Advice of posix_fadvise(2) and madvise(2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageAdvice {
+    /// None.
+    #[default]
+    None,
+    /// Nothing is read ahead.
+    Random,
+    /// More is read ahead.
+    Sequential,
+}
+
 /// Distribution of random offsets.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -278,6 +291,13 @@ pub struct Job {
     pub file_order: (FileOrder, u32),
     /// True if files are created when they are opened.
     pub creates: bool,
+    /// Advice to the kernel about the pages of its files.
+    pub advice: PageAdvice,
+    /// True if files leave the page cache before the job, as far as the file system takes that
+    /// advice.
+    pub cold: bool,
+    /// True if they do so before each further pass.
+    pub cold_again: bool,
     /// First byte of a file that is used.
     pub offset: u64,
     /// Bytes between the first ones of two processes.
@@ -353,6 +373,9 @@ impl Default for Job {
             files: 1,
             file_order: (FileOrder::RoundRobin, 1),
             creates: false,
+            advice: PageAdvice::None,
+            cold: true,
+            cold_again: false,
             offset: 0,
             offset_step: 0,
             bytes: 0,

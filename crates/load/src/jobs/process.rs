@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use headrace_net::Random;
-use rustix::fs::FallocateFlags;
+use rustix::fs::{Advice, FallocateFlags};
 use rustix::io::Errno;
 
 use crate::Error;
 use crate::clock::{Clock, Nanoseconds, in_nanoseconds};
 use crate::jobs::Job;
 use crate::jobs::content::BlockContent;
-use crate::jobs::job::Work;
+use crate::jobs::job::{PageAdvice, Work};
 use crate::jobs::offsets::{Offsets, Place};
 use crate::jobs::pace::{DepthSearch, DueTimes, Flows};
 use crate::jobs::queue::{Completion, Kind, Queue, Request};
@@ -305,7 +305,8 @@ impl<'a> Process<'a> {
     fn new(plan: &'a ProcessPlan<'a>, start: Nanoseconds) -> Result<Process<'a>, Error> {
         let job = plan.job;
         let seed = job.seed ^ (u64::from(plan.rank) << 32);
-        let queue = Queue::new(job.way()?, job.queue_depth, job.largest(), seed)?;
+        let mut queue = Queue::new(job.way()?, job.queue_depth, job.largest(), seed)?;
+        queue.advise(job.advice);
         let slots = queue.slots();
         let warm_up = start.saturating_add(in_nanoseconds(job.warm_up));
         let nothing = InFlightRequest {
@@ -395,6 +396,7 @@ impl<'a> Process<'a> {
                 if self.has_another_pass(now) {
                     self.pass += 1;
                     self.moved = 0;
+                    self.cool();
                     self.offsets.restart();
                     continue;
                 }
@@ -437,12 +439,17 @@ impl<'a> Process<'a> {
             }
             let Some(place) = self.offsets.next(reads) else {
                 if self.starts_again() {
+                    self.cool();
                     self.offsets.restart();
                 } else {
                     self.moved = u64::MAX;
                 }
                 continue;
             };
+            let goes_on = job.access.random || job.files > 1 || place.offset > 0 || self.moved == 0;
+            if !goes_on {
+                self.cool();
+            }
             self.reads = None;
             self.own += 1;
             self.since_pause += 1;
@@ -628,6 +635,19 @@ impl<'a> Process<'a> {
         outcome.record.reads = outcome.record.reads.and(found);
     }
 
+    /// Has the open files leave the page cache before another pass.
+    fn cool(&self) {
+        if !self.plan.job.cold_again {
+            return;
+        }
+        for (number, file) in (self.first_file..).zip(&self.files) {
+            if let Some(file) = file {
+                let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
+                self.plan.known.forget(number);
+            }
+        }
+    }
+
     /// Opens a file, if it is not open. If there are many, the first is closed.
     fn open(&mut self, file: usize) -> Result<(), Error> {
         if self.files[file].is_some() {
@@ -652,11 +672,21 @@ impl<'a> Process<'a> {
                 creates: job.creates,
             },
         );
-        self.files[file] = Some(opened.map_err(|errno| Error::Operation {
+        let opened = opened.map_err(|errno| Error::Operation {
             operation: "open",
             path: self.plan.target.called(number),
             errno,
-        })?);
+        })?;
+        let advice = match job.advice {
+            PageAdvice::None => None,
+            PageAdvice::Random => Some(Advice::Random),
+            PageAdvice::Sequential => Some(Advice::Sequential),
+        };
+        if let Some(advice) = advice {
+            // Not every file system takes it.
+            let _ = rustix::fs::fadvise(&opened, 0, None, advice);
+        }
+        self.files[file] = Some(opened);
         self.opened.push_back(file);
         Ok(())
     }

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
 use crate::Error;
+use crate::jobs::job::PageAdvice;
 use crate::operation::Buffer;
 
 /// Address alignment of buffers for direct transfers.
@@ -125,6 +126,7 @@ pub struct Queue {
     position: Option<(usize, u64)>,
     /// Mappings of the files.
     mapped: Vec<Option<Mapped>>,
+    advice: PageAdvice,
 }
 
 /// A file that is mapped as a whole.
@@ -134,7 +136,7 @@ struct Mapped {
 }
 
 impl Mapped {
-    fn new(file: &OwnedFd) -> Result<Mapped, Errno> {
+    fn new(file: &OwnedFd, advice: PageAdvice) -> Result<Mapped, Errno> {
         let flags = rustix::fs::fcntl_getfl(file)?;
         let writes = flags.contains(rustix::fs::OFlags::RDWR);
         let size = usize::try_from(rustix::fs::fstat(file)?.st_size).map_err(|_| Errno::NOMEM)?;
@@ -153,7 +155,15 @@ impl Mapped {
                 0,
             )
         };
-        let first = first?.cast();
+        let first = first?;
+        let advice = match advice {
+            PageAdvice::None => rustix::mm::Advice::Normal,
+            PageAdvice::Random => rustix::mm::Advice::Random,
+            PageAdvice::Sequential => rustix::mm::Advice::Sequential,
+        };
+        // SAFETY: the range is the mapping; the advice changes what is read ahead only.
+        let _ = unsafe { rustix::mm::madvise(first, size.max(1), advice) };
+        let first = first.cast();
         Ok(Mapped { first, size })
     }
 
@@ -210,7 +220,13 @@ impl Queue {
             made: Vec::with_capacity(slots),
             position: None,
             mapped: Vec::new(),
+            advice: PageAdvice::None,
         })
+    }
+
+    /// Advice for files that are mapped from now on.
+    pub fn advise(&mut self, advice: PageAdvice) {
+        self.advice = advice;
     }
 
     /// Requests in flight.
@@ -327,7 +343,7 @@ impl Queue {
             self.mapped.resize_with(number + 1, || None);
         }
         if self.mapped[number].is_none() {
-            self.mapped[number] = Some(Mapped::new(file)?);
+            self.mapped[number] = Some(Mapped::new(file, self.advice)?);
         }
         Ok(())
     }

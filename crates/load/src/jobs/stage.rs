@@ -69,7 +69,9 @@ pub fn run_stage(
             continue;
         }
         for file in job.all_files() {
-            target.cool(file);
+            if job.cold {
+                target.cool(file);
+            }
             if let Ok(opened) = target.open(file, OpenAs::default()) {
                 known.there_before(file, &opened, job.offset + job.bytes);
             }

@@ -638,3 +638,35 @@ fn jobs_keep_their_parts_of_a_group() {
     assert_eq!(counts[0], 240);
     assert!(counts[1] >= 79, "{counts:?}");
 }
+
+/// Of three passes over a file, each reads it from the device again, and none from the page cache.
+#[test]
+fn files_leave_the_page_cache_before_each_pass() {
+    let (_below, target) = target();
+    made(&target, 0, 1 << 20);
+    for (cold_again, repeated) in [(true, false), (false, false), (true, true)] {
+        let job = Job {
+            access: Access::default(),
+            advice: crate::jobs::job::PageAdvice::Sequential,
+            cold_again,
+            passes: 3,
+            repeated,
+            seconds: Some(1000.0),
+            most: Some(3 * 256),
+            ..job()
+        };
+        let done = ran(&target, &[job]).expect("system calls");
+        let reads = done[0].reads.as_ref().expect("it read");
+        assert_eq!(reads.asked_bytes, 3 << 20);
+        if reads.unknown_bytes > 0 {
+            return skipped("the kernel has no cachestat(2), which Linux 6.5 has");
+        }
+        let missed = done[0]
+            .reads
+            .as_ref()
+            .map(|it| it.asked_bytes - it.hit_bytes);
+        let bytes = missed.expect("it read");
+        // The second pass of a file that stays is answered by the cache.
+        assert_eq!(bytes > (2 << 20), cold_again, "{bytes}");
+    }
+}

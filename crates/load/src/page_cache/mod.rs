@@ -101,6 +101,11 @@ impl KnownPages {
         }
     }
 
+    /// A file leaves the page cache.
+    pub fn forget(&self, file: u32) {
+        self.with(file, |known| known.fill(0));
+    }
+
     /// A part of a file is about to be written.
     pub fn note(&self, file: u32, offset: u64, size: u64) {
         let (first, end) = self.range(offset, size);

@@ -195,7 +195,7 @@ fn what_cannot_be_is_refused() {
         (
             failure(0, ""),
             &["replication.copies=2"],
-            "servers with copies do without partners",
+            "servers with copies or a code do without partners",
         ),
         (
             failure(0, ""),

@@ -162,7 +162,10 @@ fn what_cannot_be_is_refused() {
             &["replication.copies=4"][..],
             "there are fewer servers: servers.count = 3",
         ),
-        (&["replication.copies=2"], "sets of neighbours would leave"),
+        (
+            &["replication.copies=2"],
+            "sets of 2 neighbours would leave",
+        ),
         (&["layout.servers=2"], "there are fewer sets of servers"),
         (
             &["replication.by=chain", "network.topology=pairs"],

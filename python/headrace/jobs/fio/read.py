@@ -227,6 +227,9 @@ class _Maker:
             files=files,
             file_order=values.get("file_service_type", ("round-robin", 1)),
             creates=values.switch("create_on_open") or (appends and file not in self._files),
+            advice=values.advice(pattern.random),
+            cold=values.get("invalidate", True),
+            cold_again=values.get("invalidate", True),
             offset=offset,
             offset_step=values.bytes_of("offset_increment", bytes_) or 0,
             sizes=sizes,
@@ -599,6 +602,13 @@ class _Values:
         if not size <= extent <= bytes_:
             raise self.wrong("zonerange" if self.has("zonerange") else "zonesize", str(extent))
         return size, extent, self.get("zoneskip", 0)
+
+    def advice(self, random: bool) -> str:
+        """fio's advice for reads through the page cache, by default that of the pattern."""
+        advice: str = self.get("fadvise_hint", "pattern")
+        if self.direct():
+            return "none"
+        return ("random" if random else "sequential") if advice == "pattern" else advice
 
     def steady_state(self) -> SteadyState | None:
         steady: readers.Steady | None = self.get("steadystate", None)

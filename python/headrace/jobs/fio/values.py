@@ -269,6 +269,11 @@ def zone_mode(value: str) -> str | None:
     return value if value in ("none", "strided") else None
 
 
+def advice(value: str) -> str | None:
+    words = {"0": "none", "none": "none", "1": "pattern", "noreuse": "none"}
+    return words.get(value, value if value in ("random", "sequential") else None)
+
+
 def sync_mode(value: str) -> str | None:
     words = {"0": "none", "none": "none", "1": "sync", "sync": "sync", "dsync": "dsync"}
     return words.get(value)
@@ -394,6 +399,7 @@ EXAMPLES = {
     "sequencer": "sequential or identical",
     "engine": f"one of {', '.join(ENGINES)}",
     "zone_mode": "none or strided (zoned devices are not supported)",
+    "advice": "0, 1, random or sequential",
     "kb_base": "1024 (write sizes in powers of 1024)",
     "rate_process": "linear or poisson",
     "cpu_policy": "shared or split",
