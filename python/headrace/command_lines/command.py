@@ -12,6 +12,8 @@ from headrace.command_lines.options import Fields, Reader, size_text
 from headrace.document_io import toml_value
 
 DATA_SOURCES = ("/dev/zero", "/dev/urandom", "/dev/random")
+MPI_ONLY = {"hintsFileName", "useFileView"}
+"""Options that MPI-IO could follow, without module and version."""
 KEPT = ("kind", "files", "directory")
 """Fields of the workload of directories that are those of files."""
 
@@ -29,6 +31,10 @@ class Command:
     tasks: int | None = None
     """Number of processes, if the command line has one."""
     nodes: int = 1
+    calls: str = "posix"
+    """Way to make the calls of a measurement (`headrace.measure.calls`)."""
+    unmeasured: str = ""
+    """Reason for which the command line is only simulated."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -43,7 +49,11 @@ class Command:
             ranks: Number of ranks.
             processes: Processes of each.
             node_tasks: Distance in processes from a host to the next; with one host all of them.
+
+        Raises ValueError if the command line can only be simulated.
         """
+        if self.unmeasured:
+            raise ValueError(self.unmeasured)
         tasks = ranks * processes
         workloads = []
         for fields in self.workloads:
@@ -88,12 +98,12 @@ def read_command(program: str, words: Sequence[str]) -> Command:
         for path, value in given.fields.items():
             (run if path.startswith("run.") else own)[path.removeprefix("run.")] = value
         command.workloads += PROGRAMS[program](command, given.values, own, run)
-        runs.append(run)
+        runs.append((run, command.calls))
     if any(run != runs[0] for run in runs):
         raise ValueError(
-            f"{program} -f: expected tests with equal repetitions, seeds and deadlines"
+            f"{program} -f: expected tests with equal interfaces, repetitions, seeds and deadlines"
         )
-    command.run = runs[0]
+    command.run = runs[0][0]
     if len(command.workloads) > 1:
         turn = 1
         for fields in command.workloads:
@@ -152,8 +162,18 @@ def _ior(command: Command, values: Fields, own: Fields, run: Fields) -> list[Fie
         fields["order"] = "random" if order == 1 else "uniform"
     if "reorderTasks" in values or "reorderTasksRandom" in values:
         fields["rank_shift"] = values.get("taskPerNodeOffset", 1)
-    if "collective" in values and values.get("api") == "MPIIO" and "filePerProc" not in values:
-        fields["collective.kind"] = "two-phase"
+    collective, command.calls = "collective" in values, "posix"
+    if values.get("api") == "MPIIO":
+        command.calls = "mpi-io-collective" if collective else "mpi-io"
+        if collective and order:
+            # IOR refuses it too (aiori-MPIIO.c: MPIIO_check_params).
+            raise ValueError("ior -z: processes that call together (-c) have no random order")
+        if collective and "filePerProc" not in values:
+            fields["collective.kind"] = "two-phase"
+        if any(name.removeprefix("mpiio.").partition(" ")[0] in MPI_ONLY for name in values):
+            command.unmeasured = "ior -a MPIIO: no hints (-U) or views (-V) are set: leave them out"
+    elif collective:
+        command.notes.append("-c: collective calls need -a MPIIO")
     if deadline := values.get("deadlineForStonewalling"):
         if writes and order:
             raise ValueError(

@@ -258,7 +258,8 @@ class Reader:
             raise ValueError(f"{where} {first}: expected one of {', '.join(known)}")
         if option.refused:
             raise ValueError(f"{where} {first}: {option.refused}")
-        self._note(f"-a {name}", option)
+        if name == "MPIIO" and self.program != "ior":
+            self.differs.append(f"{where} {name}: calls are pread and pwrite, without MPI")
         modules = Reader("ior")
         modules.read(options)
         self.given.fields |= option.sets | modules.given.fields

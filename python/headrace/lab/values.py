@@ -1,11 +1,10 @@
 """Values of a scenario, and which of them a testbed represents."""
 
-import tomllib
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headrace.lab.plan import Note
 from headrace.simulate.scenario import Scenario
+from headrace.store.record import scenario_fields
 
 APART = ("name", "description", "system", "kind", "calibration", "check", "workload", "run", "lab")
 """Sections that do not describe the system."""
@@ -55,7 +54,7 @@ class Values:
     """Looks up values of a scenario, and records which are represented."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._text = dict(_leaves(tomllib.loads(scenario.toml)))
+        self._text = scenario_fields(scenario.toml)
         self._amounts = {quantity.path: quantity.amount for quantity in scenario.quantities}
         self._of_system = [path for path in self._text if path.split(".")[0] not in APART]
         self._carried: dict[str, Note] = {}
@@ -156,19 +155,6 @@ def _reason(path: str) -> str:
         if name in REASONS:
             return REASONS[name]
     return WITHOUT_WHY
-
-
-def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield all values by path, as `--set` names them."""
-    for key, value in table.items():
-        path = f"{above}{key}"
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{path}.")
-        elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-            for number, each in enumerate(value):
-                yield from _leaves(each, f"{path}.{number}.")
-        else:
-            yield path, value
 
 
 def _as_text(value: Any) -> str:

@@ -15,8 +15,9 @@ from headrace import _core, ranks
 from headrace._core import RunError
 from headrace.environment import of_directory
 from headrace.interruption import defer_signals, import_numpy, record_signals
-from headrace.measure import hosts
+from headrace.measure import hosts, mpi_io
 from headrace.measure.cache import cache, reads_now, reads_since
+from headrace.measure.calls import COLLECTIVE, MPI_IO
 from headrace.measure.conditions import Measured, conditions, ended_early
 from headrace.measure.counters import Counters
 from headrace.measure.measurement import EngineResult, Measurement, measured
@@ -70,7 +71,8 @@ def measure(
         loaded: The scenario.
         below: The existing directory.
         calls: `"posix"` system calls, `"io-uring"` where it has the operation, or `"null"` for no
-            calls, which measures the engine itself.
+            calls, which measures the engine itself. `"mpi-io"` and `"mpi-io-collective"` run
+            workloads of kind "ior" by MPI.File.
         settle: Seconds to wait between preparation and measurement.
         keep: Whether to leave the directory in place at the end.
         progress: Whether to show a progress bar; by default in Jupyter. Or a callback some times a
@@ -82,9 +84,12 @@ def measure(
     Raises:
         ScenarioError: if a workload cannot be run on a real file system, or it ended before
             statistics began.
+        ValueError: if MPI-IO is needed and mpi4py is not there.
         OSError: if the directory cannot be created.
         RunError: if files of the workload cannot be created.
     """
+    if calls in (MPI_IO, COLLECTIVE):
+        mpi_io.read_accesses(loaded, ranks.current().size)
     environment = of_directory(below)
     with (
         run_progress(loaded.name, progress, _drawing) as report,
@@ -206,7 +211,7 @@ def measure_in(
     before = reads_now()
     report = _progress_callback(progress, counters, settle)
     # Also if only one of several ranks takes part: Ctrl-C must reach it through the others.
-    if ranks.count() > 1:
+    if ranks.count() > 1 or calls in (MPI_IO, COLLECTIVE):
         return _measure_ranks(directory, loaded, traces, calls, report, counters)
     result = EngineResult(
         **_core.measure(
@@ -258,8 +263,10 @@ def _measure_ranks(
     part: hosts.RankPart | None = None
     error: BaseException | None = None
     try:
-        part = hosts.RankPart(
-            **_core.measure(
+        if calls in (MPI_IO, COLLECTIVE):
+            outcome = mpi_io.run(loaded, directory, calls, report)
+        else:
+            outcome = _core.measure(
                 loaded,
                 directory,
                 traces=traces,
@@ -269,7 +276,7 @@ def _measure_ranks(
                 others=here,
                 space=space_limit(),
             )
-        )
+        part = hosts.RankPart(**outcome)
     except (Exception, KeyboardInterrupt) as raised:
         error = raised
     counters.sample(at_once=True)

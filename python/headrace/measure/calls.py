@@ -9,6 +9,8 @@ POSIX = "posix"
 """System calls, one after the other, as benchmarks without that choice make them."""
 NULL = "null"
 """No calls: the figures are the cost of the load engine itself."""
+MPI_IO, COLLECTIVE = "mpi-io", "mpi-io-collective"
+"""MPI.File's calls of each process for itself, or of all processes together."""
 
 
 def check_calls(before: Mapping[str, Any], calls: str) -> None:

@@ -303,7 +303,8 @@ class Report(EngineReport, kw_only=True, omit_defaults=True):
     and times are sums; files are those of one repetition."""
 
     calls: str
-    """`posix`, `io-uring` or `null`; absent in documents of earlier versions."""
+    """`posix`, `io-uring`, `null`, `mpi-io` or `mpi-io-collective`; absent in documents of earlier
+    versions."""
     files: Files
     counters: CounterMeans
     cache: CacheFigures

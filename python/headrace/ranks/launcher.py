@@ -3,7 +3,10 @@
 import os
 import sys
 import warnings
+from types import ModuleType
 from typing import TYPE_CHECKING
+
+from headrace.interruption import end_process
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -39,6 +42,21 @@ def launched_size() -> int | None:
     return tasks if tasks > 1 or RANK in os.environ else None
 
 
+def load_mpi(missing: str) -> ModuleType:
+    """Return MPI, initialised. Raises ValueError, with `missing` if there is no mpi4py."""
+    try:
+        with end_process(), warnings.catch_warnings():
+            # mpi4py warns about a launcher of another MPI; `communicator` reports it.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            from mpi4py import MPI
+    except ImportError as error:
+        raise ValueError(missing if error.name == "mpi4py" else f"mpi4py: {error}") from None
+    except RuntimeError as error:
+        # There is mpi4py, and no library of MPI's that it could load.
+        raise ValueError(f"mpi4py finds no MPI: {error}") from None
+    return MPI
+
+
 def communicator(size: int) -> "MPI.Intracomm | None":
     """Return the communicator of all ranks; None if there is only this one.
 
@@ -50,16 +68,7 @@ def communicator(size: int) -> "MPI.Intracomm | None":
         # mpi4py from PyPI takes the first MPI that it finds beside Python, and another one than the
         # launcher's ends the program before it can say why. The MPICH from PyPI knows no PMIx.
         os.environ.setdefault(LIBRARY, os.pathsep.join(["libmpi.so.40", f"{sys.exec_prefix}/lib"]))
-    try:
-        with warnings.catch_warnings():
-            # mpi4py warns about a launcher of another MPI; the check below reports it.
-            warnings.simplefilter("ignore", RuntimeWarning)
-            from mpi4py import MPI
-    except ImportError as error:
-        raise ValueError(MISSING if error.name == "mpi4py" else f"mpi4py: {error}") from None
-    except RuntimeError as error:
-        # There is mpi4py, and no library of MPI's that it could load.
-        raise ValueError(f"mpi4py finds no MPI: {error}") from None
+    MPI = load_mpi(MISSING)
     ranks: int = MPI.COMM_WORLD.Get_size()
     if size not in (0, ranks):
         by_srun = TASKS in os.environ and not any(name in os.environ for name in SIZES)

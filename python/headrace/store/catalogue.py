@@ -177,7 +177,7 @@ class Store:
             labels: Labels that the results have.
             since: Earliest start: a datetime, a date as text, or an age such as `7 d`.
             limit: Largest number of results.
-            calls: Calls of the measurement: `posix`, `io-uring` or `null`.
+            calls: Calls of the measurement: one of `record.CALLS`.
             skip: Number of newest results to skip.
             host: Host of the measurement.
             file_system: Type of the file system, such as `ext4`.

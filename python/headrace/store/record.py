@@ -18,7 +18,7 @@ from headrace.kinds import STORED, current_kind
 from headrace.store.errors import StoreError, StoreFailure
 from headrace.store.identifier import new_identifier
 
-CALLS = ("posix", "io-uring", "null")
+CALLS = ("posix", "io-uring", "null", "mpi-io", "mpi-io-collective")
 """Ways in which a measurement makes its calls."""
 NO_CALLS = CALLS[2]
 WITHOUT_EFFECT = ("name", "description")

@@ -88,6 +88,7 @@ def _command(program: str) -> Callable[..., int]:
             label=label,
             stored=stored,
             keep=keep,
+            calls=command.calls,
             show_progress=show_progress,
         )
 

@@ -104,7 +104,7 @@ def measure_and_print(
     label: Sequence[str] = (),
     stored: bool = True,
     keep: bool = False,
-    calls: Calls = Calls.POSIX,
+    calls: str = Calls.POSIX,
     trace: bool = False,
     show_progress: bool = True,
 ) -> int:
