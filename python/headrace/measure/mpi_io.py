@@ -191,11 +191,8 @@ class _Rank:
         if self.file is None:
             return
         method = f"{name.capitalize()}_at{'_all' * (self.calls == COLLECTIVE)}"
-        call, status, size = (
-            getattr(self.file, method),
-            mpi.Status(),
-            _core.parse_bytes(access.transfer),
-        )
+        call, status = getattr(self.file, method), mpi.Status()
+        size = _core.parse_bytes(access.transfer)
         buffer, key = np.empty(size, np.uint8), (number, phase, name, size)
         for at, offset in enumerate(offsets.tolist()):
             if self._stops(at, agrees=agrees):
