@@ -161,7 +161,7 @@ impl Mapped {
             PageAdvice::Random => rustix::mm::Advice::Random,
             PageAdvice::Sequential => rustix::mm::Advice::Sequential,
         };
-        // SAFETY: the range is the mapping; the advice changes what is read ahead only.
+        // SAFETY: the range is the mapping; the advice changes the read-ahead only.
         let _ = unsafe { rustix::mm::madvise(first, size.max(1), advice) };
         let first = first.cast();
         Ok(Mapped { first, size })

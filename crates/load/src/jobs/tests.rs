@@ -639,7 +639,7 @@ fn jobs_keep_their_parts_of_a_group() {
     assert!(counts[1] >= 79, "{counts:?}");
 }
 
-/// Of three passes over a file, each reads it from the device again, and none from the page cache.
+/// Each of three passes reads the file from the device again, and none from the page cache.
 #[test]
 fn files_leave_the_page_cache_before_each_pass() {
     let (_below, target) = target();
