@@ -43,7 +43,7 @@ def test_the_examples_of_the_repository_are_the_packaged_ones() -> None:
     ("typed", "offered"),
     [
         ("headrace be", ["bench"]),
-        ("headrace bench m", ["mix", "meta"]),
+        ("headrace bench m", ["mix", "mdtest", "meta"]),
         ("headrace run --plo", ["--plot"]),
     ],
 )

@@ -120,7 +120,7 @@ fn leaves_enough_pieces(
     let end = |it: &Failure| parallel.back(it).map_or(f64::INFINITY, |back| back.0);
     let failures = parallel.failures().iter();
     let data = failures.filter(|it| it.server.is_some() && failure.server.is_some());
-    let together = data.filter(|it| failure.at.0 < end(it) && it.at.0 < end(failure));
+    let together = data.filter(|it| it.at.0 <= failure.at.0 && failure.at.0 < end(it));
     if together.count() <= code.parity as usize {
         return Ok(());
     }

@@ -167,7 +167,7 @@ impl Discipline<Job> for LockingThreads {
     }
 
     fn name(&self) -> String {
-        format!("FCFS, {} servers, locks of directories", self.threads)
+        format!("FCFS, {} servers", self.threads)
     }
 
     fn servers(&self) -> Option<u32> {
