@@ -619,6 +619,9 @@ impl<'a> Process<'a> {
 
     /// Notes whether the page cache has the range of the next read.
     fn look(&mut self, place: Place, outcome: &mut ProcessOutcome) {
+        if self.plan.job.calls == "null" {
+            return;
+        }
         self.looked += 1;
         if self.plan.job.direct && !self.looked.is_multiple_of(SAMPLED) && self.looked > 1 {
             return;
