@@ -164,51 +164,35 @@ fn reads_of_intact_stripes_need_no_parity() {
 /// first piece there, and reads k = 4 others for it and for each of the three that follow.
 #[test]
 fn a_lost_piece_costs_reads_of_k_others() {
-    for by in ["client"] {
-        let text = with_failure("server = 0\nat = \"1 us\"");
-        let by = format!("replication.by={by}");
-        let sets = [
-            "workload.0.block=1 MiB",
-            "workload.0.transfer=64 KiB",
-            "workload.0.phases=[\"read\"]",
-            &by,
-        ];
-        let outcome = run(&text, &sets);
-        assert_eq!(served(&outcome), ((12 + 4 * 4) * PIECE, 0));
-        assert_eq!(outcome.report.operations["read"].failed, 0);
-        // A core decodes the four pieces of each of the four reads.
-        let outcome = run(
-            &text,
-            &[&sets[..], &["replication.code.rate=1 GB/s"]].concat(),
-        );
-        let kind = if by.ends_with("client") {
-            "client"
-        } else {
-            "server"
-        };
-        assert_eq!(station(&outcome, &format!("{kind}/code")).visits, 4);
-        close(
-            busy(&outcome, &format!("{kind}/code")),
-            (16 * DATA) as f64,
-            1e-9,
-        );
-    }
+    let text = with_failure("server = 0\nat = \"1 us\"");
+    let sets = [
+        "workload.0.block=1 MiB",
+        "workload.0.transfer=64 KiB",
+        "workload.0.phases=[\"read\"]",
+    ];
+    let outcome = run(&text, &sets);
+    assert_eq!(served(&outcome), ((12 + 4 * 4) * PIECE, 0));
+    assert_eq!(outcome.report.operations["read"].failed, 0);
+    // A core decodes the four pieces of each of the four reads.
+    let outcome = run(
+        &text,
+        &[&sets[..], &["replication.code.rate=1 GB/s"]].concat(),
+    );
+    assert_eq!(station(&outcome, "client/code").visits, 4);
+    close(busy(&outcome, "client/code"), (16 * DATA) as f64, 1e-9);
 }
 
 /// Without server 5 the second piece of parity is not written. Nothing is read for it.
 #[test]
 fn writes_go_to_the_servers_that_are_there() {
-    for by in ["client"] {
-        let text = with_failure("server = 5\nat = \"1 us\"");
-        let by = format!("replication.by={by}");
-        let outcome = run(&text, &[&by, "workload.0.transfer=256 KiB"]);
-        // The first stripe may have been sent to the others twice.
-        let (read, written) = served(&outcome);
-        assert_eq!(read, 0);
-        let least = 5 * STRIPES * PIECE;
-        assert!((least..=least + 5 * PIECE).contains(&written), "{written}");
-        assert_eq!(outcome.report.operations["write"].failed, 0);
-    }
+    let text = with_failure("server = 5\nat = \"1 us\"");
+    let outcome = run(&text, &["workload.0.transfer=256 KiB"]);
+    // The first stripe may have been sent to the others twice.
+    let (read, written) = served(&outcome);
+    assert_eq!(read, 0);
+    let least = 5 * STRIPES * PIECE;
+    assert!((least..=least + 5 * PIECE).contains(&written), "{written}");
+    assert_eq!(outcome.report.operations["write"].failed, 0);
 }
 
 /// Failures of more servers at a time than parity pieces, and of servers that encode, are refused.
@@ -233,29 +217,25 @@ fn with_failure(times: &str) -> String {
 /// A server that missed the writes of a while gets its pieces back: each is read from four others.
 #[test]
 fn self_heal_reads_k_pieces_for_each() {
-    for by in ["client"] {
-        let text = with_failure("server = 5\nat = \"1 us\"\nuntil = \"40 ms\"");
-        let by = format!("replication.by={by}");
-        let sets = [
-            "workload.0.transfer=256 KiB",
-            "replication.repair.kind=self-heal",
-            &by,
-        ];
-        let outcome = run(&text, &sets);
-        let repair = outcome.report.failures[0]
-            .repair
-            .as_ref()
-            .expect("configured");
-        // 10 ms pass until the client finds out, and then 262 us a stripe or more.
-        let stripes = repair.copied_bytes / PIECE;
-        assert!(stripes > 50 && stripes < 110, "{stripes}");
-        assert_eq!(repair.copied_bytes % PIECE, 0);
-        assert_eq!(repair.read_bytes, 4 * repair.copied_bytes);
-        assert!(repair.whole_s.is_some_and(|it| it > 40e-3));
-        let (_, written) = served(&outcome);
-        assert_devices(&outcome, repair.copied_bytes);
-        assert!(written >= 5 * STRIPES * PIECE);
-    }
+    let text = with_failure("server = 5\nat = \"1 us\"\nuntil = \"40 ms\"");
+    let sets = [
+        "workload.0.transfer=256 KiB",
+        "replication.repair.kind=self-heal",
+    ];
+    let outcome = run(&text, &sets);
+    let repair = outcome.report.failures[0]
+        .repair
+        .as_ref()
+        .expect("configured");
+    // 10 ms pass until the client finds out, and then 262 us a stripe or more.
+    let stripes = repair.copied_bytes / PIECE;
+    assert!(stripes > 50 && stripes < 110, "{stripes}");
+    assert_eq!(repair.copied_bytes % PIECE, 0);
+    assert_eq!(repair.read_bytes, 4 * repair.copied_bytes);
+    assert!(repair.whole_s.is_some_and(|it| it > 40e-3));
+    let (_, written) = served(&outcome);
+    assert_devices(&outcome, repair.copied_bytes);
+    assert!(written >= 5 * STRIPES * PIECE);
 }
 
 /// Devices do what servers answered, with four reads and a write of each rebuilt byte. A byte
@@ -280,31 +260,27 @@ fn a_rebuild_reads_k_times_what_was_lost() {
         phases = ["read"]
         repeat = 2"#,
     );
-    for by in ["client"] {
-        let by = format!("replication.by={by}");
-        let sets = [
-            "clients.count=3",
-            "servers.count=7",
-            "replication.sets=random",
-            "replication.repair.kind=re-replication",
-            "replication.repair.after=1 s",
-            "replication.repair.block=1 MiB",
-            &by,
-        ];
-        let outcome = run(&text, &sets);
-        let repair = outcome.report.failures[0]
-            .repair
-            .as_ref()
-            .expect("configured");
-        // A quarter of each file of 64 MiB or 1 MiB whose set has the server.
-        let quarters = (16 << 20, 1 << 18);
-        let files = repair.copied_bytes / quarters.0;
-        assert!((1..=3).contains(&files), "{files}");
-        assert!((repair.copied_bytes % quarters.0).is_multiple_of(quarters.1));
-        assert_eq!(repair.read_bytes, 4 * repair.copied_bytes);
-        assert!(repair.whole_s.is_some_and(|it| it > 2.5));
-        assert_devices(&outcome, repair.copied_bytes);
-    }
+    let sets = [
+        "clients.count=3",
+        "servers.count=7",
+        "replication.sets=random",
+        "replication.repair.kind=re-replication",
+        "replication.repair.after=1 s",
+        "replication.repair.block=1 MiB",
+    ];
+    let outcome = run(&text, &sets);
+    let repair = outcome.report.failures[0]
+        .repair
+        .as_ref()
+        .expect("configured");
+    // A quarter of each file of 64 MiB or 1 MiB whose set has the server.
+    let quarters = (16 << 20, 1 << 18);
+    let files = repair.copied_bytes / quarters.0;
+    assert!((1..=3).contains(&files), "{files}");
+    assert!((repair.copied_bytes % quarters.0).is_multiple_of(quarters.1));
+    assert_eq!(repair.read_bytes, 4 * repair.copied_bytes);
+    assert!(repair.whole_s.is_some_and(|it| it > 2.5));
+    assert_devices(&outcome, repair.copied_bytes);
 }
 
 #[test]
@@ -458,7 +434,7 @@ proptest! {
         let outcome = run(&text, &sets);
         for operation in ["write", "read"] {
             let done = &outcome.report.operations[operation];
-            prop_assert_eq!((done.count, done.bytes, done.failed), (60, 60 * 300 << 10, 0));
+            prop_assert_eq!((done.count, done.bytes, done.failed), (60, (60 * 300) << 10, 0));
         }
         for failure in &outcome.report.failures {
             if let Some(repair) = &failure.repair {
