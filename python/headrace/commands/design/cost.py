@@ -20,6 +20,10 @@ NAME = "of the command line"
 """Name of each entry in the sources of figures."""
 
 
+MOST_SERVERS = 1_000_000
+"""Metadata servers at the most: racks are filled one by one."""
+
+
 class Cost(Storage, frozen=True, kw_only=True):
     """Compute what a system costs over years, for a usable TB and for 1 GB/s.
 
@@ -36,7 +40,9 @@ class Cost(Storage, frozen=True, kw_only=True):
         Word(metavar="PRICE"),
         Help("Price of the adapter and switch ports of a node.", least=0, example=200),
     ] = 0.0
-    metadata_nodes: A[int, Help("Metadata servers, of the same model.", least=0)] = 0
+    metadata_nodes: A[
+        int, Help("Metadata servers, of the same model.", least=0, most=MOST_SERVERS)
+    ] = 0
     disk_watts: A[
         float, Word(metavar="W"), Help("Power of a disk at work.", least=0, example=8)
     ] = 8.0

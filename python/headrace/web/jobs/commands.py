@@ -72,6 +72,7 @@ RUNNABLE = (
 WITHHELD = frozenset(
     {
         "as_json",
+        "predict",
         "output",
         "plot",
         "csv",
