@@ -51,14 +51,14 @@ def test_each_pair_and_all_to_all_have_figures(count: int, tmp_path: Path) -> No
     document = json.loads(output.read_text())
     assert len(document["hosts"]) == count
     expected = [(size, a, b) for size in (8, 65536) for b in range(count) for a in range(b)]
-    pairs = [(it["size"], it["first"], it["second"]) for it in document["pairs"]]
+    pairs = [(pair["size"], pair["first"], pair["second"]) for pair in document["pairs"]]
     assert sorted(pairs) == sorted(expected)
     for pair in document["pairs"]:
         latency = pair["latency"]
         assert 0 < latency["least"] <= latency["p50"] <= latency["p99"] <= latency["max"]
         assert pair["throughput"] == pytest.approx(pair["size"] / latency["p50"])
         assert pair["count"] >= 10
-    assert [it["size"] for it in document["exchanges"]] == [8, 65536]
+    assert [each["size"] for each in document["exchanges"]] == [8, 65536]
     for exchange in document["exchanges"]:
         moved = count * (count - 1) * exchange["size"]
         assert exchange["throughput"] == pytest.approx(moved / exchange["seconds"])

@@ -226,11 +226,6 @@ class Job:
             return None
         return self.pace.delay[1] + self.warm_up + self.seconds
 
-    @property
-    def calls_in_words(self) -> str:
-        """How requests are made, for people."""
-        return self.calls if self.work == "transfer" else self.work
-
     def all_files(self) -> range:
         """The numbers of its files."""
         return range(self.file, self.file + self.files * (1 if self.shared else self.processes))
@@ -282,5 +277,3 @@ class Plan:
     notes: Sequence[str] = field(default_factory=tuple)
     """Options of the job file that Headrace treats otherwise, each with its line."""
     logs: Sequence[Log] = ()
-    directory: str | None = None
-    """Directory or device that the jobs name themselves."""

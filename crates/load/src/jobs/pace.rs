@@ -2,7 +2,6 @@
 //! within a latency.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use headrace_net::Random;
@@ -79,8 +78,6 @@ impl DueTimes {
 #[derive(Debug, Default)]
 pub struct Flows {
     groups: Mutex<HashMap<u32, Flow>>,
-    /// Changes with each request of a group, so that a process can wait for the others.
-    changes: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -114,7 +111,6 @@ impl Flows {
     }
 
     fn with<T>(&self, group: u32, act: impl FnOnce(&mut Flow) -> T) -> T {
-        self.changes.fetch_add(1, Ordering::Relaxed);
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         act(groups.entry(group).or_default())
     }

@@ -454,9 +454,11 @@ impl<'a> Process<'a> {
             self.own += 1;
             self.since_pause += 1;
             self.moved += u64::from(place.size);
-            let key = job.seed ^ (u64::from(self.plan.rank) << 16);
-            let mut random = Random::named(key, "pace", &mut self.draws);
-            self.due.made(reads, place.size, &mut random);
+            if self.due.has_rates() {
+                let key = job.seed ^ (u64::from(self.plan.rank) << 16);
+                let mut random = Random::named(key, "pace", &mut self.draws);
+                self.due.made(reads, place.size, &mut random);
+            }
             self.ask(reads, place, intended, outcome)?;
         }
     }

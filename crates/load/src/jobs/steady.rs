@@ -7,7 +7,7 @@ use crate::jobs::stage::Counts;
 #[derive(Clone, Debug)]
 pub struct Rates {
     criterion: SteadyState,
-    /// Seconds, amount, and what it is divided by, at the last look of a whole second.
+    /// Seconds, amount and divisor at the last look of a whole second.
     last: (f64, f64, f64),
     rates: Vec<f64>,
     since: Option<f64>,

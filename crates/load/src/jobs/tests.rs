@@ -594,7 +594,7 @@ fn a_job_awaits_another_and_ends_all() {
     );
     assert!(done[3].requests.is_empty());
     let missing = Job {
-        after: Some("nobody".to_owned()),
+        after: Some("missing".to_owned()),
         ..job()
     };
     let error = run_stage(&target, &[missing], &mut |_| ControlFlow::Continue(()));
@@ -602,7 +602,7 @@ fn a_job_awaits_another_and_ends_all() {
         error
             .expect_err("no such job")
             .to_string()
-            .contains("nobody")
+            .contains("missing")
     );
 }
 

@@ -103,7 +103,6 @@ def planned(
         job_file=source,
         notes=(*text.ignored(), *maker.notes),
         logs=maker.logs,
-        directory=maker.directory,
     )
 
 
@@ -123,7 +122,6 @@ class _Maker:
         self.stops = stops
         self.stages: list[list[Job]] = []
         self.logs: list[Log] = []
-        self.directory: str | None = None
         self._numbers: dict[tuple[str, ...], int] = {}
         self._files: dict[int, FileLayout] = {}
         self._verified: set[int] = set()
@@ -211,8 +209,6 @@ class _Maker:
         name = self._name(values.text("name") or section.name)
         self._log(name, values)
         values.other(processes, self.device_size is not None)
-        if values.has("directory"):
-            self.directory = self.directory or values.text("directory")
         mode = values.get("sync", "none")
         depth = values.depth(calls)
         return Job(
