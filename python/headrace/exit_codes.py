@@ -9,6 +9,7 @@ import msgspec
 
 from headrace import RunError
 from headrace.fields import in_words
+from headrace.interruption import STOP_EXCEPTIONS
 from headrace.plain_text import plain
 from headrace.store.errors import StoreFailure
 
@@ -46,6 +47,9 @@ def run(work: Callable[[], int]) -> int:
     except MemoryError:
         return report_failure("out of memory", 1)
     except Exception as error:
+        if isinstance(error.__cause__, STOP_EXCEPTIONS):
+            # Python 3.11 raises a RuntimeError for what comes while it makes a class.
+            raise error.__cause__ from None
         return report_failure(f"internal error, please report it: {_where(error)}", 1)
 
 

@@ -83,6 +83,9 @@ def run_interruptible(work: Callable[[], int]) -> int:
         if _of_command():
             raise
         print("; ".join(["interrupted", *getattr(error, "__notes__", ())]), file=sys.stderr)
+        # A text that Ctrl-C ends within `exec`, as a named tuple's, would make Python end itself by
+        # the signal, whatever its status (Py_RunMain). The next text makes it forget that.
+        exec("pass")
         return INTERRUPTED
     finally:
         sys.unraisablehook = earlier_hook

@@ -188,6 +188,17 @@ class AtImport:
 sys.meta_path.insert(0, AtImport())
 """
 """Interrupts the process when a module is first looked for."""
+IMPORT_LATE = """
+import sys
+
+class AtImport:
+    def find_spec(self, name, path=None, target=None):
+        if name == "headrace.cli.results":
+            import late
+
+sys.meta_path.insert(0, AtImport())
+"""
+"""Imports a module before that of a command."""
 
 
 @pytest.mark.parametrize("script", [False, True])
@@ -208,6 +219,34 @@ def test_an_interruption_during_an_import_leaves_no_traceback(
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(tmp_path), "INTERRUPT_AT": module},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'exec("raise KeyboardInterrupt")',
+        """
+class Interrupted:
+    def __set_name__(self, *_):
+        raise KeyboardInterrupt
+
+class Made:
+    field = Interrupted()
+""",
+    ],
+    ids=["exec", "class"],
+)
+def test_an_interruption_within_a_text_or_a_class_is_one(tmp_path: Path, source: str) -> None:
+    """Python itself handles these otherwise, at any import of a dataclass or a named tuple."""
+    (tmp_path / "late.py").write_text(source)
+    (tmp_path / "sitecustomize.py").write_text(IMPORT_LATE)
+    ended = subprocess.run(
+        [sys.executable, "-m", "headrace", "results", "list"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
 
