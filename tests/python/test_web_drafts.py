@@ -123,6 +123,43 @@ def test_two_tabs_do_not_overwrite_each_other(site: RunningSite, browser: Browse
         assert drafts(site)["both 2"] == 'name = "both"\n\n# other'
 
 
+TYPE_MEANWHILE = """
+async () => {
+  document.activeElement.blur();
+  const id = +document.querySelector(".nicegui-codemirror").id.slice(1);
+  const editor = getElement(id).editor;
+  for (const letter of "\\n# typed meanwhile") {
+    editor.dispatch({ changes: { from: editor.state.doc.length, insert: letter } });
+    await new Promise((done) => setTimeout(done, 3));
+  }
+}
+"""
+"""Leaves a field, and types while its value is on its way into the text."""
+
+
+def test_text_that_is_set_while_one_types_keeps_what_is_typed(
+    site: RunningSite, browser: Browser
+) -> None:
+    """A field changes the text while keys are on their way: both count."""
+    with opened(browser, f"{site.url}/simulate?example=striped-read") as page:
+        expect(page.get_by_text("The scenario is correct.")).to_be_visible()
+        page.get_by_role("button", name='Expand "clients"').click()
+        page.get_by_label("clients.count", exact=True).fill("17")
+        page.evaluate(TYPE_MEANWHILE)
+        expect(text_of(page)).to_contain_text("# typed meanwhile")
+        until(lambda: drafts(site)["striped-read"].endswith("# typed meanwhile"))
+        assert "count = 17" in drafts(site)["striped-read"]
+
+
+def test_a_large_text_of_large_characters_is_saved(site: RunningSite, browser: Browser) -> None:
+    """It takes several messages, and each character two units of JavaScript."""
+    text = "# " + "\N{GRINNING FACE}" * 200_000
+    site.put("/api/scenarios/drafts/faces", json={"toml": text})
+    with opened(browser, f"{site.url}/simulate?draft=faces") as page:
+        type_comment(page, "x")
+        until(lambda: drafts(site)["faces"] == text + "\n# x")
+
+
 def test_a_scenario_that_cannot_be_saved_says_so(site: RunningSite, browser: Browser) -> None:
     site.put("/api/scenarios/drafts/large", json={"toml": "# " + "a" * (LARGEST_TEXT - 4)})
     with opened(browser, f"{site.url}/simulate?draft=large") as page:

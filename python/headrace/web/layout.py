@@ -14,7 +14,9 @@ from headrace.web.typed import keep, typed_entries
 if TYPE_CHECKING:
     from headrace.web.page import Page
 
-SCRIPTS = {f"/scripts/{__version__}/{name}.js": name for name in ("scroll_areas", "typed")}
+SCRIPTS = {
+    f"/scripts/{__version__}/{name}.js": name for name in ("scroll_areas", "toml_editor", "typed")
+}
 CURRENT = ' aria-current="page"'
 STYLE = """
 body { font-size: 15px; }

@@ -1,9 +1,11 @@
 """A text in TOML: its editor, with the line that is wrong, and its file."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from nicegui import app, ui
+from nicegui.events import GenericEventArguments
 
 from headrace.web.file_button import file_button
 from headrace.web.quick_run import LARGEST_TEXT
@@ -31,6 +33,53 @@ LABEL = """
 """
 
 
+class _Text(ui.codemirror):
+    """Text that the browser sends whole after each change.
+
+    NiceGUI's own sends the change, and takes each update of the element for a text to show: what is
+    typed while one of them is on its way would be lost. The script `toml_editor.js` merges instead.
+    """
+
+    def __init__(self, text: str, on_change: Callable[[], Any]) -> None:
+        self._number, self._sets, self._known = 0, 0, text
+        self._pieces: dict[int, dict[int, str]] = {}
+        super().__init__(
+            text, language="TOML", theme="vscodeLight", line_wrapping=True, on_change=on_change
+        )
+        typed = f"() => headraceText.typed({self.id}, emit)"
+        self.on("update:value", self._take, js_handler=typed)
+
+    def _take(self, event: GenericEventArguments) -> None:
+        number, sets, count, at, piece = event.args
+        pieces = self._pieces.setdefault(number, {})
+        pieces[at] = piece
+        # The browser sends the text again once it has what was set here.
+        if len(pieces) < count or number < self._number or sets < self._sets:
+            return
+        text = "".join(pieces[at] for at in range(count))
+        self._pieces = {later: some for later, some in self._pieces.items() if later > number}
+        self._number, self._known = number, text
+        self.value = text
+
+    def _event_args_to_value(self, e: GenericEventArguments) -> str:
+        return self.value or ""
+
+    def update(self) -> None:
+        """Show the text in the browser, and update nothing else."""
+        text = self.value or ""
+        if text != self._known:
+            known, self._known = self._known, text
+            self._sets += 1
+            self._run(f"set({self.id}, {json.dumps(known)}, {json.dumps(text)})")
+
+    def call(self, method: str, argument: object) -> None:
+        """Call a method of the editor in the browser."""
+        self._run(f"call({self.id}, {json.dumps(method)}, {json.dumps(argument)})")
+
+    def _run(self, call: str) -> None:
+        self.client.run_javascript(f"headraceText.{call}")
+
+
 class TomlEditor:
     """The text, with buttons that open and download it.
 
@@ -44,13 +93,7 @@ class TomlEditor:
         self._file = file
         ui.add_css(STYLE)
         with ui.element("section").props('aria-label="Text"').classes("hr-toml"):
-            self._text = ui.codemirror(
-                _with_unix_lines(text),
-                language="TOML",
-                theme="vscodeLight",
-                line_wrapping=True,
-                on_change=on_change,
-            )
+            self._text = _Text(_with_unix_lines(text), on_change)
             with ui.row().classes("items-center q-mt-sm"):
                 file_button("Open a file", self._opened, largest=LARGEST_TEXT, props="flat")
                 ui.button("Download", icon="download", on_click=self._download).props("flat")
@@ -73,9 +116,8 @@ class TomlEditor:
 
     def mark(self, line: int | None) -> None:
         """Mark the line that is wrong, and no other."""
-        self._text.decorations = (
-            [] if line is None else [{"kind": "line", "line": line, "class": "hr-wrong-line"}]
-        )
+        wrong = [{"kind": "line", "line": line, "class": "hr-wrong-line"}]
+        self._text.call("setDecorations", [] if line is None else wrong)
 
     def show_error(self, error: QuickError | None) -> str:
         """Mark the line that is wrong, and return the message with its place."""
@@ -92,12 +134,15 @@ class TomlEditor:
         ui.download.content(self.text, self._file, "application/toml")
 
     def _follow_theme(self) -> None:
-        dark_browser = False
+        dark_browser = shown = False
 
         def theme() -> None:
+            nonlocal shown
             dark = app.storage.user.get("dark")
             is_dark = dark_browser if dark is None else dark
-            self._text.theme = "githubDark" if is_dark else "vscodeLight"
+            if is_dark != shown:
+                shown = is_dark
+                self._text.call("setTheme", "githubDark" if is_dark else "vscodeLight")
 
         async def ask() -> None:
             nonlocal dark_browser
