@@ -218,6 +218,8 @@ def test_a_directory_with_the_name_of_a_command_is_reached_by_a_path(
         (["/dev/null"], "expected a directory or a block device"),
         (["/dev/zero", "--queue-depth", "1"], "expected a directory or a block device"),
         (["README.md"], "to run a scenario: headrace bench run"),
+        (["any.toml", "."], "any.toml: no such"),
+        (["pyproject.toml", "."], "a scenario is run by headrace bench run pyproject.toml ."),
         ([".", ".", "."], "expected a directory, a block device, or a fio job file"),
         ([""], "expected a directory"),
         ([".", "--queue-depth", "0"], "counts such as"),

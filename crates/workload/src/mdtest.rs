@@ -36,6 +36,8 @@ struct Progress {
     /// The next file of the phase, and the next step on it.
     file: u32,
     step: Step,
+    /// Whether what it has made is on stable storage.
+    is_synced: bool,
 }
 
 /// Step on a file in a phase.
@@ -108,7 +110,10 @@ impl MdtestApplication {
     fn requests(&self, rank: u32, phase: NamePhase) -> u64 {
         let files = self.spec.files;
         match phase {
-            NamePhase::Create => (2 + u64::from(self.spec.has_bytes())) * u64::from(files),
+            NamePhase::Create => {
+                let sync = u64::from(self.spec.sync_created && files > 0);
+                (2 + u64::from(self.spec.has_bytes())) * u64::from(files) + sync
+            }
             NamePhase::Find => {
                 let owner = self.owner(rank, phase);
                 let looked_up = (0..files).filter(|&file| is_looked_up(owner, file)).count();
@@ -251,6 +256,16 @@ impl Application for MdtestApplication {
             }
         }
         if progress.file == files {
+            if creates && self.spec.sync_created && files > 0 && !progress.is_synced {
+                self.progress[rank as usize].is_synced = true;
+                return Ok(Next::Ask(Ask {
+                    operation: Operation::Sync,
+                    call: Some(MixedOperation::Syncfs),
+                    file: owner * self.spec.files + self.file_at(owner, phase, files - 1),
+                    after: Span::ZERO,
+                    ..ask
+                }));
+            }
             self.progress[rank as usize] = Progress {
                 phase: phase + 1,
                 ..Progress::default()
@@ -318,6 +333,7 @@ mod tests {
             random: false,
             rank_shift: 0,
             stonewall: Seconds(0.0),
+            sync_created: false,
         };
         let mut application = MdtestApplication::new(&spec, 2, 1);
         let mut counter = 0;
@@ -359,6 +375,7 @@ mod tests {
             random: false,
             rank_shift: 0,
             stonewall: Seconds(0.0),
+            sync_created: false,
         };
         let mut application = MdtestApplication::new(&spec, 1, 1);
         let mut counter = 0;
@@ -405,6 +422,7 @@ mod tests {
                 rank_shift: 0,
                 random: false,
                 stonewall: Seconds(0.0),
+                sync_created: false,
             };
             let files = MdtestApplication::new(&spec, 2, 1).existing();
             let files = files.iter().map(|it| (it.file, it.rank, it.size));
@@ -428,6 +446,7 @@ mod tests {
             random: true,
             rank_shift: 0,
             stonewall: Seconds(0.0),
+            sync_created: false,
         };
         let mut application = MdtestApplication::new(&spec, 2, 1);
         let mut counter = 0;
@@ -488,6 +507,7 @@ mod tests {
             random: false,
             rank_shift: 1,
             stonewall: Seconds(0.0),
+            sync_created: false,
         };
         let of = |name| {
             let all = operations(&spec, 4).into_iter();
@@ -498,6 +518,30 @@ mod tests {
         assert_eq!(of("stat"), [1, 2, 3, 0]);
         assert_eq!(of("read"), [2, 3, 0, 1]);
         assert_eq!(of("unlink"), [3, 0, 1, 2]);
+    }
+
+    /// Each process syncs behind its last creation, whose file is there; and once only.
+    #[test]
+    fn what_is_created_is_synced_at_the_end() {
+        let spec = Mdtest {
+            files: 2,
+            bytes: Bytes(1).into(),
+            phases: vec![NamePhase::Create, NamePhase::Unlink],
+            think: Seconds(0.0),
+            directory: Directory::Own,
+            random: false,
+            rank_shift: 0,
+            stonewall: Seconds(0.0),
+            sync_created: true,
+        };
+        let made = ["create", "write", "close"];
+        let names = [&made[..], &made[..], &["syncfs", "unlink", "unlink"]].concat();
+        let files = [2, 2, 2, 3, 3, 3, 3, 2, 3];
+        let expected = names.into_iter().zip(files);
+        let seen = operations(&spec, 2);
+        let of_second = seen.into_iter().filter(|(rank, ..)| *rank == 1);
+        let of_second = of_second.map(|(_, name, file)| (name, file));
+        assert!(of_second.eq(expected));
     }
 
     #[test]
@@ -511,6 +555,7 @@ mod tests {
             random: false,
             rank_shift: 1,
             stonewall: Seconds(0.0),
+            sync_created: false,
         };
         let matching: Vec<u32> = (0..1030)
             .filter(|file: &u32| file.to_string().contains("01"))

@@ -61,6 +61,8 @@ pub trait Calls {
     fn write(&mut self, file: &Handle, buffer: &[u8], offset: u64) -> Result<usize>;
     /// fsync(2).
     fn sync(&mut self, file: &Handle) -> Result<()>;
+    /// syncfs(2).
+    fn sync_all(&mut self, file: &Handle) -> Result<()>;
     /// fdatasync(2).
     fn sync_data(&mut self, file: &Handle) -> Result<()>;
     /// ftruncate(2).

@@ -53,6 +53,10 @@ impl Calls for Null {
         false
     }
 
+    fn sync_all(&mut self, _: &Handle) -> Result<()> {
+        Ok(())
+    }
+
     fn sync_data(&mut self, _: &Handle) -> Result<()> {
         Ok(())
     }

@@ -63,6 +63,10 @@ impl Calls for Posix {
         rustix::fs::fsync(file)
     }
 
+    fn sync_all(&mut self, file: &Handle) -> Result<()> {
+        rustix::fs::syncfs(file)
+    }
+
     fn sync_data(&mut self, file: &Handle) -> Result<()> {
         rustix::fs::fdatasync(file)
     }

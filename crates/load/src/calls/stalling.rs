@@ -79,6 +79,7 @@ impl Calls for Stalling {
         fn read(file: &Handle, buffer: &mut [u8], offset: u64) -> usize;
         fn write(file: &Handle, buffer: &[u8], offset: u64) -> usize;
         fn sync(file: &Handle) -> ();
+        fn sync_all(file: &Handle) -> ();
         fn sync_data(file: &Handle) -> ();
         fn truncate(file: &Handle, length: u64) -> ();
         fn length(file: &Handle) -> u64;

@@ -186,6 +186,10 @@ impl Calls for Uring {
         self.done(&opcode::Fsync::new(descriptor(file)).build())
     }
 
+    fn sync_all(&mut self, file: &Handle) -> Result<()> {
+        self.rest.sync_all(file)
+    }
+
     fn sync_data(&mut self, file: &Handle) -> Result<()> {
         let data = types::FsyncFlags::DATASYNC;
         self.done(&opcode::Fsync::new(descriptor(file)).flags(data).build())

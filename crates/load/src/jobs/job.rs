@@ -459,6 +459,12 @@ impl Job {
                 .saturating_add(processes.saturating_mul(self.files))
     }
 
+    /// Returns true if its first request waits neither for a time nor for another job.
+    #[must_use]
+    pub fn begins_at_once(&self) -> bool {
+        self.after.is_none() && self.pace.delay == (0.0, 0.0)
+    }
+
     /// Bytes of the largest request.
     #[must_use]
     pub fn largest(&self) -> u32 {

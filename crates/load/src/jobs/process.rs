@@ -320,7 +320,9 @@ impl<'a> Process<'a> {
             started: 0,
         };
         let search = job.pace.latency_target;
-        if let Some(flow) = job.pace.flow {
+        if let Some(flow) = job.pace.flow
+            && !job.begins_at_once()
+        {
             plan.flows.enter(flow);
         }
         let mut process = Process {

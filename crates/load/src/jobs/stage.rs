@@ -84,6 +84,12 @@ pub fn run_stage(
         .collect();
     let awaited = awaited(jobs)?;
     let flows = Flows::default();
+    for job in jobs.iter().filter(|job| job.begins_at_once()) {
+        if let Some(flow) = job.pace.flow {
+            // Before any of them asks, however late the threads of the others run.
+            (0..job.processes).for_each(|_| flows.enter(flow));
+        }
+    }
     let clock = Clock::starting(Instant::now() + TOGETHER);
     let mut records: Vec<Record> = jobs
         .iter()

@@ -44,6 +44,7 @@ mod stat;
 mod statfs;
 mod symlink;
 mod sync;
+mod syncfs;
 mod target;
 mod truncate;
 mod unlink;
@@ -73,6 +74,7 @@ pub static ALL: &[&dyn FileOperation] = &[
     &direct_write::DirectWrite,
     &truncate::Truncate,
     &sync::Sync,
+    &syncfs::Syncfs,
     &read_write::ReadWrite,
     &mmap::Mmap,
     &munmap::Munmap,

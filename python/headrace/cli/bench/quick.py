@@ -149,6 +149,8 @@ def _arguments(paths: Sequence[str]) -> tuple[Path | None, Path]:
             f"{_meant(paths[0])} (see headrace bench --help)"
         )
     if len(paths) == 2:
+        if paths[0].endswith((".toml", ".json")):
+            raise ValueError(f"a scenario is run by headrace bench run {' '.join(paths)}")
         return Path(paths[0]), Path(paths[1])
     if Path(paths[0]).is_file():
         raise ValueError(

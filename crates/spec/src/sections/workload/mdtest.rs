@@ -63,6 +63,9 @@ section! {
         /// created as many as the one that had created most. Later phases use as many (option -W).
         /// 0 is no limit.
         stonewall: Seconds = default("0 s", "mdtest without its option -W") aka ["stonewall_time", "stonewalling", "stone_wall_timer"],
+        /// If true, each process calls syncfs behind the last file that it creates (option -Y, with
+        /// which mdtest does so behind every phase).
+        sync_created: bool = default(false, "mdtest without its option -Y") aka ["call_sync", "sync"],
         /// If true, each process accesses its files in a random order, another in each phase.
         /// mdtest's option -R does so when it looks them up.
         random: bool = default(false, "mdtest without its option -R") aka ["random_order", "shuffle"],

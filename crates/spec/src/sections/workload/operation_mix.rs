@@ -65,6 +65,9 @@ mixed_operations! {
     Truncate = "truncate", Write, Truncate;
     /// A file's written data is brought to stable storage.
     Sync = "sync", Write, Sync;
+    /// All written data of a file system is brought to stable storage, with one of its files
+    /// open; simulated as `sync` of that file.
+    Syncfs = "syncfs", Write, Sync;
     /// A part of a file is read or written, each as often: simulated as `read` or `write`.
     ReadWrite = "read-write", ReadWrite, Read;
     /// A part of a file is mapped and a byte of each page loaded; simulated as `read`.

@@ -170,7 +170,7 @@ fn habits() -> BoxedStrategy<(Locality, Bursts, [Option<Bytes>; 3])> {
         .boxed()
 }
 
-/// Arbitrary runs of mdtest.
+/// Arbitrary copies of trees.
 pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
     let chunk = (choice(Trees::ALL), 1..10_000_000_u64);
     (1..10_u32, 1..50_u32, sizes(), 1..1_000_000_u64, chunk)
@@ -192,6 +192,7 @@ pub fn tree_copy() -> BoxedStrategy<WorkloadKind> {
         .boxed()
 }
 
+/// Arbitrary runs of mdtest.
 pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
     let phases = prop::collection::vec(choice(NamePhase::ALL), 1..5);
     let rest = (choice(Directory::ALL), seconds(), any::<bool>());
@@ -210,6 +211,7 @@ pub fn mdtest() -> BoxedStrategy<WorkloadKind> {
                     rank_shift,
                     stonewall: if creates { stonewall } else { Seconds(0.0) },
                     random,
+                    sync_created: creates,
                     think,
                 })
             },
