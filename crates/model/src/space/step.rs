@@ -137,10 +137,10 @@ impl<'p> Stepper<'p> {
     }
 
     /// Makes a marking the current one.
-    pub fn load(&mut self, marking: &[u32]) {
+    pub fn load(&mut self, marking: impl Iterator<Item = u32>) {
         self.current.marking.clear();
-        self.current.marking.extend_from_slice(marking);
-        self.current.hash = hash_of(marking);
+        self.current.marking.extend(marking);
+        self.current.hash = hash_of(&self.current.marking);
     }
 
     /// Computes the successors of the current marking; `found` gets each with its transition and

@@ -21,7 +21,8 @@ impl Stepper<'_> {
         while origins[at].0 != u32::MAX {
             let (before, transition) = origins[at];
             self.load(markings.get(before as usize));
-            firings.push(self.in_words(transition, markings.get(at))?);
+            let goal: Vec<u32> = markings.get(at).collect();
+            firings.push(self.in_words(transition, &goal)?);
             at = before as usize;
         }
         firings.reverse();
