@@ -120,6 +120,19 @@ pub enum BuildError {
     },
 }
 
+/// Most names in a message.
+const MOST_NAMES: usize = 12;
+
+/// Joins names for a message, and counts those that are too many.
+pub(crate) fn listed(names: impl ExactSizeIterator<Item = String>, separator: &str) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let mut some: Vec<String> = names.take(MOST_NAMES).collect();
+    if more > 0 {
+        some.push(format!("{more} more"));
+    }
+    some.join(separator)
+}
+
 /// Why a run ended before its time.
 #[derive(thiserror::Error, Clone, PartialEq, Debug)]
 #[non_exhaustive]
@@ -138,7 +151,7 @@ pub enum RunError {
         cycle: String,
     },
     /// Nothing ready, nothing due, tokens inside.
-    #[error("deadlock at {time}: no event is pending, but tokens wait in {}", standing.iter().map(|(path, tokens)| format!("{path} ({tokens})")).collect::<Vec<_>>().join(", "))]
+    #[error("deadlock at {time}: no event is pending, but tokens wait in {}", listed(standing.iter().map(|(path, tokens)| format!("{path} ({tokens})")), ", "))]
     Deadlock {
         /// When.
         time: Time,
@@ -180,4 +193,16 @@ pub enum RunError {
         /// When.
         time: Time,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_names_are_counted() {
+        let names = |count: u32| listed((0..count).map(|it| it.to_string()), ", ");
+        assert_eq!(names(2), "0, 1");
+        assert_eq!(names(14), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 2 more");
+    }
 }

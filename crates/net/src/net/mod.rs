@@ -21,7 +21,7 @@ use crate::accounts::Account;
 use crate::arc::{Arcs, Reach};
 use crate::builder::{Action, StoreGauge, StoreLevel};
 use crate::drift::History;
-use crate::error::RunError;
+use crate::error::{RunError, listed};
 use crate::firing::Firing;
 use crate::handles::{Store, TallyId};
 use crate::heap::Event;
@@ -540,7 +540,7 @@ impl Net {
         RunError::ZeroTimeLoop {
             time: self.now(),
             firings,
-            cycle: paths.join(" → "),
+            cycle: listed(paths.iter().map(|path| (*path).to_owned()), " → "),
         }
     }
 
