@@ -57,6 +57,7 @@ fn markings(program: &Program) -> Result<f64, Failed> {
         limit: 3_000_000,
         timed: false,
         reach: None,
+        holds: Vec::new(),
     };
     let answer = explore(program, &question, &mut |_| ControlFlow::Continue(()));
     let answer = answer.map_err(|failure| format!("{failure:?}"))?;

@@ -55,6 +55,7 @@ fn use_net(program: &Program) {
         limit: 50,
         timed: true,
         reach: None,
+        holds: Vec::new(),
     };
     let memory = 1 << 26;
     let _ = explore_within(program, &question, memory, &mut |_| ControlFlow::Break(()))

@@ -339,6 +339,7 @@ class NetModel:
         limit: int,
         timed: bool,
         reach: str | None = None,
+        holds: list[str] = ...,
         on_progress: Callable[[float], object] | None = None,
     ) -> str: ...
 

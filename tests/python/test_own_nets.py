@@ -571,3 +571,36 @@ def test_too_many_invariants_are_named_and_the_state_space_follows(
     lines = ended.stdout.splitlines()
     assert "not computed: sums of tokens: there are too many candidates" in lines
     assert any(it.startswith("20 markings, 20 arcs") for it in lines)
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds"),
+    [
+        ("EF(dead)", True),
+        ("AG(EF(thinking == 5))", False),
+        # A way without eating ends when all hold their left fork.
+        ("AF(eating >= 1 or dead)", True),
+        ("AF(eating >= 1)", False),
+        ("EG(eating == 0)", True),
+        ("A[eating == 0 U (eating >= 1 or dead)]", True),
+        ("AG(eating <= 2) and EF(eating == 2)", True),
+        ("AX(waiting == 1)", True),
+        ("EX(eating == 1)", False),
+        ('AG(not fires("right") or waiting >= 1)', True),
+        ('EF(fires("finish") and dead)', False),
+    ],
+)
+def test_formulas_of_five_philosophers(formula: str, holds: bool) -> None:
+    net = load(NETS / "philosophers.toml")
+    (held,) = net.state_space(holds=[formula]).formulas
+    assert (held["formula"], held["holds"]) == (formula, holds)
+
+
+def test_a_formula_that_does_not_hold_has_a_way_that_shows_it(headrace: Command) -> None:
+    philosophers = NETS / "philosophers.toml"
+    ended = headrace("net", "check", philosophers, "--holds", "AG(eating < 2)")
+    assert ended.returncode == 1
+    # Two firings of each of two philosophers.
+    assert "a way that shows it, after 4 firings:" in ended.stdout
+    ended = headrace("net", "check", philosophers, "--holds", "AG(eaten < 2)")
+    refused(ended, 'holds = "AG(eaten < 2)"', 'did you mean "eating"')

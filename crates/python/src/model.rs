@@ -248,19 +248,21 @@ impl PyNetModel {
 
     /// Explores the state space; the answer is a JSON document. `on_progress` is called with the
     /// number of markings explored.
-    #[pyo3(signature = (limit, timed, reach=None, on_progress=None))]
+    #[pyo3(signature = (limit, timed, reach=None, holds=Vec::new(), on_progress=None))]
     fn state_space(
         &self,
         py: Python<'_>,
         limit: usize,
         timed: bool,
         reach: Option<String>,
+        holds: Vec<String>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let question = Question {
             limit,
             timed,
             reach,
+            holds,
         };
         let program = Arc::clone(&self.program);
         let answer = interruptible(py, on_progress.as_ref(), move |watched| {

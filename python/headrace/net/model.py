@@ -259,6 +259,7 @@ class NetModel:
         *,
         timed: bool = False,
         reach: str | None = None,
+        holds: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> StateSpace:
         """Explore the markings that the net can reach.
@@ -268,6 +269,7 @@ class NetModel:
             timed: Take delays and services into account; they must not be random.
             reach: A condition on markings, such as `"queue >= 3 and done == 0"`; names of places
                 are their numbers of tokens.
+            holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`.
             progress: Called with the number of markings that have been explored.
 
         Raises:
@@ -278,7 +280,8 @@ class NetModel:
         if self._functions:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         return StateSpace(
-            self.name, json.loads(self._core.state_space(limit, timed, reach, progress))
+            self.name,
+            json.loads(self._core.state_space(limit, timed, reach, list(holds), progress)),
         )
 
 

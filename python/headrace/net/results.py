@@ -210,6 +210,10 @@ def _with_rates(run: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
         yield {"throughput": passed / measured if measured > 0 else 0.0} | entry
 
 
+MOST_SHOWN = 20
+"""Places and transitions of a kind that are shown, if there are more than twice as many."""
+
+
 class StateSpace:
     """Properties of the markings that a net can reach."""
 
@@ -244,8 +248,8 @@ class StateSpace:
             )
         elif not self.complete:
             yield "The limit ended the search: bounds and counts are of a part of the markings."
-        for path, (least, most) in self.bound_of.items():
-            yield f"bounds of {path}: {least} to {most} tokens"
+        bounds = [f"bounds of {path}: {a} to {b} tokens" for path, (a, b) in self.bound_of.items()]
+        yield from _some(bounds, "places and stations")
         if self.complete:
             yield (
                 f"{_number(self.dead, 'dead marking')}, {self.deadlocks:,} of them with tokens that"
@@ -257,15 +261,36 @@ class StateSpace:
                 f" {_number(self.home_markings, 'home marking')}, the initial one"
                 f" {'is' if self.initial_is_home else 'is not'} among them"
             )
+        names: dict[str, list[str]] = {}
         for transition in self.transitions:
+            word = "is live" if transition["live"] else "is not live"
             if transition["dead"] and self.complete:
-                yield f"{transition['path']} never fires"
-            elif transition["live"] is not None:
-                yield f"{transition['path']} is {'live' if transition['live'] else 'not live'}"
+                word = "never fires"
+            if transition["live"] is not None or word == "never fires":
+                names.setdefault(word, []).append(transition["path"])
+        for word, paths in names.items():
+            yield from _some([f"{path} {word}" for path in paths], f"transitions: {word}")
         if self.deadlock is not None:
             yield from _path("nearest dead marking", self.deadlock)
         if self.reached is not None:
             yield from _path("nearest marking that was asked for", self.reached)
+        for held in self.formulas:
+            if held["holds"] is None:
+                yield f"{held['formula']}: unknown, as the state space is incomplete"
+                continue
+            verb = "holds" if held["holds"] else "does not hold"
+            markings = f"{held['markings']:,} of {self.states:,} markings"
+            yield f"{held['formula']} {verb}; it does in {markings}"
+            if held["path"] is not None:
+                yield from _path("a way that shows it", held["path"])
+
+
+def _some(sentences: Sequence[str], kind: str) -> Iterator[str]:
+    """Yield sentences; of many, the first ones and the number of the others."""
+    shown = len(sentences) if len(sentences) <= 2 * MOST_SHOWN else MOST_SHOWN
+    yield from sentences[:shown]
+    if shown < len(sentences):
+        yield f"{len(sentences) - shown:,} more {kind} (see --json)"
 
 
 def _number(number: int, thing: str) -> str:

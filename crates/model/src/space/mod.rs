@@ -18,6 +18,7 @@ mod components;
 mod contents;
 mod firing;
 mod layout;
+mod logic;
 mod marking;
 mod memory;
 mod predicate;
@@ -32,6 +33,7 @@ use serde::Serialize;
 
 use self::components::Components;
 use self::contents::Contents;
+use self::logic::{Backwards, Formula, Space};
 use self::marking::{Markings, hash_of};
 use self::memory::memory_limit;
 use self::predicate::Predicate;
@@ -49,6 +51,21 @@ pub struct Question {
     /// A condition on markings whose shortest path is wanted: names of places stand for their
     /// numbers of tokens, `tokens("page/place", pattern)` for that of some.
     pub reach: Option<String>,
+    /// Formulas of computation tree logic ([`logic`]).
+    pub holds: Vec<String>,
+}
+
+/// The answer about a formula.
+#[derive(Clone, Debug, Serialize)]
+pub struct Held {
+    /// The formula.
+    pub formula: String,
+    /// True if it holds in the first marking; none if the space is incomplete.
+    pub holds: Option<bool>,
+    /// Markings in which it holds.
+    pub markings: Option<usize>,
+    /// A way that shows it, if one way does.
+    pub path: Option<Path>,
 }
 
 /// Bounds of a place or station.
@@ -121,6 +138,8 @@ pub struct Answer {
     pub transitions: Vec<Occurrence>,
     /// The nearest marking that was asked for; none if it was not found.
     pub reached: Option<Path>,
+    /// Answers about formulas, in the order in which they were asked for.
+    pub formulas: Vec<Held>,
 }
 
 /// The state and transition from which a state was found.
@@ -176,6 +195,7 @@ pub fn explore_within(
         None => None,
         Some(text) => Some(Predicate::compile(&mut program, text).map_err(Failure::Document)?),
     };
+    let formulas = logic::read_all(&mut program, &question.holds)?;
     let program = &program;
     let mut stepper = Stepper::new(program, question.timed)?;
     let mut markings = Markings::new(stepper.current.layout.copies.len());
@@ -241,6 +261,11 @@ pub fn explore_within(
         state += usize::from(!is_full);
     }
     arcs.first.push(arcs.target.len());
+    let texts = question.holds.iter().zip(&formulas);
+    let formulas = match complete && !formulas.is_empty() {
+        true => held(texts, &mut stepper, &markings, &arcs)?,
+        false => texts.map(|(text, _)| Held::unknown(text)).collect(),
+    };
     let mut path = |state: usize| stepper.path(&markings, &origins, state);
     let deadlock = nearest_deadlock
         .or(nearest_dead)
@@ -293,7 +318,58 @@ pub fn explore_within(
         initial_is_home: components.as_ref().map(Components::initial_is_home),
         transitions,
         reached,
+        formulas,
     })
+}
+
+impl Held {
+    fn unknown(text: &str) -> Held {
+        Held {
+            formula: text.to_owned(),
+            holds: None,
+            markings: None,
+            path: None,
+        }
+    }
+}
+
+/// Answers about formulas on a complete space.
+fn held<'a>(
+    formulas: impl Iterator<Item = (&'a String, &'a Formula)> + Clone,
+    stepper: &mut Stepper<'_>,
+    markings: &Markings,
+    arcs: &Arcs,
+) -> Result<Vec<Held>, Failure> {
+    let mut conditions: Vec<(&Predicate, Vec<bool>)> = Vec::new();
+    for (_, formula) in formulas.clone() {
+        formula.conditions(&mut |it| conditions.push((it, Vec::with_capacity(markings.len()))));
+    }
+    for state in 0..markings.len() {
+        stepper.load(markings.get(state));
+        for (condition, holding) in &mut conditions {
+            holding.push(condition.holds(&stepper.current, &stepper.contents));
+        }
+    }
+    let space = Space {
+        arcs,
+        backwards: Backwards::of(arcs),
+        conditions: conditions.into_iter().map(|it| it.1).collect(),
+    };
+    let mut next = 0;
+    let answers = formulas.map(|(text, formula)| {
+        let first = next;
+        let holding = space.holding(formula, &mut next);
+        let way = space.witness(formula, first);
+        Ok(Held {
+            holds: Some(holding[0]),
+            markings: Some(holding.iter().filter(|it| **it).count()),
+            path: way
+                .map(|way| stepper.way(markings, arcs, &way))
+                .transpose()?,
+            ..Held::unknown(text)
+        })
+    });
+    answers.collect()
 }
 
 #[cfg(test)]
@@ -324,6 +400,7 @@ mod tests {
             limit,
             timed: false,
             reach: None,
+            holds: Vec::new(),
         };
         let watch = &mut |_| ControlFlow::Continue(());
         explore_within(program, &question, most_bytes, watch).unwrap()

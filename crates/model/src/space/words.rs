@@ -4,7 +4,7 @@ use super::contents::{Contents, EMPTY};
 use super::layout::Owner;
 use super::marking::Markings;
 use super::step::{Current, Stepper};
-use super::{Origin, Path};
+use super::{Arcs, Origin, Path};
 use crate::outcome::Failure;
 use crate::program::Transition;
 
@@ -27,6 +27,31 @@ impl Stepper<'_> {
         }
         firings.reverse();
         self.load(markings.get(state));
+        Ok(Path {
+            firings,
+            marking: self.current.in_words(&self.contents),
+        })
+    }
+
+    /// The firings on a way, which begins at the first marking, in words.
+    pub fn way(
+        &mut self,
+        markings: &Markings,
+        arcs: &Arcs,
+        way: &[usize],
+    ) -> Result<Path, Failure> {
+        let mut firings = Vec::new();
+        for pair in way.windows(2) {
+            let own = arcs.first[pair[0]]..arcs.first[pair[0] + 1];
+            let arc = own
+                .into_iter()
+                .find(|&it| arcs.target[it] as usize == pair[1]);
+            let transition = arc.map_or(u16::MAX, |arc| arcs.label[arc]);
+            let goal: Vec<u32> = markings.get(pair[1]).collect();
+            self.load(markings.get(pair[0]));
+            firings.push(self.in_words(transition.into(), &goal)?);
+        }
+        self.load(markings.get(way.last().copied().unwrap_or(0)));
         Ok(Path {
             firings,
             marking: self.current.in_words(&self.contents),

@@ -71,6 +71,7 @@ fn state_spaces_refuse_functions() {
         limit: 10,
         timed: false,
         reach: None,
+        holds: Vec::new(),
     };
     let answer = explore(&net(3), &question, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(answer, Err(Failure::Run(message)) if message.contains("refuse")));

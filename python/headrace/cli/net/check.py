@@ -23,19 +23,28 @@ def check(
         Word(metavar="CONDITION"),
         Help("Find the nearest marking with this property, such as 'queue >= 3'."),
     ] = None,
+    holds: A[
+        list[str] | None,
+        Word(metavar="FORMULA"),
+        Help(
+            "Check a formula of computation tree logic, such as 'AG(EF(queue == 0))'; can be"
+            " repeated."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a net of your own: its document, invariants and state space.
 
-    The exit status is 1 if the state space has a deadlock, or no marking that --reach asks for.
+    The exit status is 1 if the state space has a deadlock, no marking that --reach asks for, or
+    if a formula does not hold.
     """
     from headrace.cli.screen import show_line
 
     model = load_net(file)
     invariants = model.invariants()
     found = None
-    if space or timed or reach is not None:
-        found = model.state_space(limit, timed=timed, reach=reach)
+    if space or timed or reach is not None or holds:
+        found = model.state_space(limit, timed=timed, reach=reach, holds=holds or ())
     if as_json:
         space_found = {"state_space": found.document} if found else {}
         document = {"name": model.name, "invariants": invariants, **space_found}
@@ -56,5 +65,6 @@ def check(
         if reach is not None and found is not None and found.reached is None:
             what = "no marking" if found.complete else "no marking before the limit"
             show_line(f"{what} has the property {reach}")
-    if found and (found.deadlocks or (reach is not None and found.reached is None)):
+    wrong = [] if found is None else [held for held in found.formulas if held["holds"] is False]
+    if found and (found.deadlocks or wrong or (reach is not None and found.reached is None)):
         raise typer.Exit(1)

@@ -60,6 +60,7 @@ pub fn ask(text: &str, limit: usize, timed: bool, reach: Option<&str>) -> Result
         limit,
         timed,
         reach: reach.map(str::to_owned),
+        holds: Vec::new(),
     };
     let program = program(text).unwrap();
     explore(&program, &question, &mut |_| ControlFlow::Continue(()))
