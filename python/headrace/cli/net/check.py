@@ -24,13 +24,13 @@ def check(
         Help("Find the nearest marking with this property, such as 'queue >= 3'."),
     ] = None,
     holds: A[
-        list[str] | None,
+        tuple[str, ...],
         Word(metavar="FORMULA"),
         Help(
             "Check a formula of computation tree logic, such as 'AG(EF(queue == 0))'; can be"
             " repeated."
         ),
-    ] = None,
+    ] = (),
     as_json: AsJson = False,
 ) -> None:
     """Check a net of your own: its document, invariants and state space.
@@ -44,7 +44,7 @@ def check(
     invariants = model.invariants()
     found = None
     if space or timed or reach is not None or holds:
-        found = model.state_space(limit, timed=timed, reach=reach, holds=holds or ())
+        found = model.state_space(limit, timed=timed, reach=reach, holds=holds)
     if as_json:
         space_found = {"state_space": found.document} if found else {}
         document = {"name": model.name, "invariants": invariants, **space_found}
