@@ -23,6 +23,7 @@ from headrace.drawing.net_structure import StructureError, read_structure
 from headrace.drawing.net_symbols import Load, tick_of
 from headrace.drawing.page_layout import shadow
 from headrace.drawing.port_order import lay_out_with_ports
+from headrace.drawing.position_layout import has_positions, lay_out_by_positions
 from headrace.drawing.text_size import printable
 
 __all__ = ["Load", "StructureError", "arrange", "draw"]
@@ -34,7 +35,11 @@ FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 def draw(
-    structure: Mapping[str, Any], load: Mapping[int, Load] | None = None, depth: int | None = None
+    structure: Mapping[str, Any],
+    load: Mapping[int, Load] | None = None,
+    depth: int | None = None,
+    *,
+    has_tokens: bool = True,
 ) -> str:
     """The net as the text of an SVG picture.
 
@@ -43,6 +48,7 @@ def draw(
         load: how busy each node was, by node id. Stations are shaded by it.
         depth: pages below this depth are drawn closed, as one symbol each; 0 is the outermost
             page. None: all are open.
+        has_tokens: whether the first tokens are drawn, where no load is.
 
     Raises:
         StructureError: if the structure is not that of a net.
@@ -56,7 +62,7 @@ def draw(
     svg.set("font-family", FONTS)
     add(svg, "title", printable(f"net {top.page.name}"))
     paper = add(svg, "rect", x=0, y=0, width=width, fill=PAPER)
-    _draw_net(add(svg, "g"), graph, figures)
+    _draw_net(add(svg, "g"), graph, figures, has_tokens and not figures)
     below = 2 * EDGE_OF_PICTURE + top.height + behind
     below += draw_legend(
         svg, entries(graph, figures), EDGE_OF_PICTURE, below, width - 2 * EDGE_OF_PICTURE
@@ -79,20 +85,24 @@ def arrange(
     """
     graph = build_graph(read_structure(structure), depth)
     graph.sheets[0].x = graph.sheets[0].y = EDGE_OF_PICTURE
-    lay_out_with_ports(graph, load or {})
+    if has_positions(graph):
+        lay_out_by_positions(graph, load or {})
+    else:
+        lay_out_with_ports(graph, load or {})
     return graph
 
 
-def _draw_net(svg: Element, graph: Graph, load: Mapping[int, Load]) -> None:
+def _draw_net(svg: Element, graph: Graph, load: Mapping[int, Load], has_tokens: bool) -> None:
     for sheet in graph.sheets:
         draw_sheet(svg, sheet)
     for edge in graph.edges:
         names = [graph.symbols[at].name for at in (edge.source, edge.target)]
         joint = " \N{EN DASH} " if edge.kind == "store" else " \N{RIGHTWARDS ARROW} "
-        label = f" ({edge.label})" if edge.label else ""
+        text = edge.inscription or edge.label
+        label = f" ({text})" if text else ""
         draw_edge(svg, edge, f"{edge.kind} {joint.join(names)}{label}", _ends(graph, edge))
     for symbol in graph.symbols:
-        draw_symbol(svg, symbol, graph.sheets[symbol.page].page.path, load)
+        draw_symbol(svg, symbol, graph.sheets[symbol.page].page.path, load, has_tokens)
     for edge in graph.edges:
         if edge.tick is not None:
             path = graph.sheets[edge.tick_page].page.path

@@ -6,23 +6,24 @@ from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement
 
 from headrace.drawing.layers import Point
-from headrace.drawing.net_graph import Edge, Sheet, Symbol
+from headrace.drawing.net_graph import SMALL_SIZE, Edge, Sheet, Symbol
 from headrace.drawing.net_structure import Node
 from headrace.drawing.net_symbols import (
     BAR,
     CYLINDER_CAP,
     DIAMOND,
+    DOT,
     HEAD,
     PAD,
     QUEUE,
     RADIUS,
-    SMALL_SIZE,
     Line,
     Load,
     Tick,
     busiest,
     caption,
     finite,
+    servers_x,
     tooltip,
 )
 from headrace.drawing.page_layout import SHADOW, TITLE_SIZE, title
@@ -93,8 +94,14 @@ def draw_sheet(parent: Element, sheet: Sheet) -> None:
     add_text(group, sheet.x + 10, sheet.y + 17, heading, fill=INK, stroke="none")
 
 
-def draw_symbol(parent: Element, symbol: Symbol, path: str, load: Mapping[int, Load]) -> None:
-    """A symbol with what is written in and under it."""
+def draw_symbol(
+    parent: Element,
+    symbol: Symbol,
+    path: str,
+    load: Mapping[int, Load],
+    has_tokens: bool = False,
+) -> None:
+    """A symbol with what is written in and under it, and its first tokens."""
     if symbol.kind == "transition":
         ids = {"data_path": printable(f"t{path}/{symbol.name}")}
     else:
@@ -111,6 +118,8 @@ def draw_symbol(parent: Element, symbol: Symbol, path: str, load: Mapping[int, L
     )
     add(group, "title", printable(tooltip(symbol, path, load)))
     draw_shape(group, symbol, load)
+    if has_tokens:
+        draw_tokens(group, symbol)
     y = symbol.y + symbol.height / 2 + PAD
     for line in caption(symbol, load):
         fill = INK if line.size > SMALL_SIZE else SOFT_INK
@@ -136,7 +145,35 @@ def draw_shape(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None
         if symbol.kind == "bag":
             _pill(group, symbol.x, symbol.y, 2 * RADIUS - 7, inner, RADIUS - 3.5, fill="none")
         if isinstance(symbol.item, Node) and symbol.item.sink:
-            _pill(group, symbol.x, symbol.y, 12, 12, 6.0, fill=INK, stroke="none")
+            x, y = symbol.x, symbol.y
+            ways = ((-1, -1), (1, 1), (-1, 1), (1, -1))
+            ends = [f"{number(x + 5 * a)} {number(y + 5 * b)}" for a, b in ways]
+            cross = f"M {ends[0]} L {ends[1]} M {ends[2]} L {ends[3]}"
+            add(group, "path", d=cross, stroke_width=1.6)
+
+
+DICE = {
+    1: ((0, 0),),
+    2: ((-1, 0), (1, 0)),
+    3: ((0, -1), (-1, 0.8), (1, 0.8)),
+    4: ((-1, -1), (1, -1), (-1, 1), (1, 1)),
+    5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
+}
+"""Where the dots of a number of tokens are, about the middle of a place."""
+
+
+def draw_tokens(parent: Element, symbol: Symbol) -> None:
+    """First tokens of a place or station, as dots if they are few, else as a number."""
+    tokens = symbol.item.initial if isinstance(symbol.item, Node) else 0
+    if not tokens:
+        return
+    x = symbol.x + (servers_x(symbol) if symbol.kind == "station" else 0.0)
+    group = add(parent, "g", data_tokens=str(tokens), fill=INK, stroke="none")
+    for across, down in DICE.get(tokens, ()):
+        add(group, "circle", cx=x + 4.6 * across, cy=symbol.y + 4.6 * down, r=DOT)
+    if tokens not in DICE:
+        text = Line(f"{tokens}" if tokens < 10_000 else f"{tokens:.0e}".replace("e+0", "e"), 9.0)
+        add_text(group, x, symbol.y + 3.2, text, text_anchor="middle")
 
 
 def _closed_page(group: Element, symbol: Symbol, load: Mapping[int, Load]) -> None:
@@ -281,6 +318,11 @@ def _diamond(group: Element, start: Point, way: Point) -> None:
 
 def _label(group: Element, edge: Edge) -> None:
     """The label over the line, beside the transition."""
+    text = Line(printable(edge.label), SMALL_SIZE)
+    if edge.label_at is not None:
+        halo = {"stroke": PAPER, "stroke_width": 3.0, "paint_order": "stroke"}
+        add_text(group, *edge.label_at, text, fill=INK, text_anchor="middle", **halo)
+        return
     into = edge.how == "input"
     route = edge.route[::-1] if into else edge.route
     east = route[1][0] >= route[0][0]
@@ -290,7 +332,7 @@ def _label(group: Element, edge: Edge) -> None:
         group,
         x,
         route[0][1] - 3,
-        Line(printable(edge.label), SMALL_SIZE),
+        text,
         fill=INK,
         stroke="none",
         text_anchor="start" if east else "end",

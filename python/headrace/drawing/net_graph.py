@@ -6,6 +6,11 @@ Pages below a depth are closed: one symbol stands for all that they hold.
 from dataclasses import dataclass, field
 
 from headrace.drawing.net_structure import Node, Output, Page, Store, Transition
+from headrace.drawing.text_size import shorten
+
+SMALL_SIZE = 9.0
+"""Size of labels and notes."""
+LONGEST_INSCRIPTION = 190.0
 
 
 @dataclass
@@ -37,6 +42,10 @@ class Edge:
     """Kind of an arc out of a transition; "input" for an arc into one."""
     label: str = ""
     """Printed at the end where the transition is."""
+    inscription: str = ""
+    """The whole text of the label."""
+    label_at: tuple[float, float] | None = None
+    """Middle of the label beside a straight line; None: it stands at the transition."""
     tick: Transition | None = None
     """A plain transition, drawn as a mark on the arc, and the page that mark belongs to."""
     tick_page: int = -1
@@ -155,7 +164,7 @@ def _merged(graph: Graph) -> list[Edge]:
             if edge.source == edge.target or key in seen:
                 continue
             seen.add(key)
-            edge.how, edge.label, edge.tick = "one", "", None
+            edge.how, edge.label, edge.inscription, edge.tick = "one", "", "", None
         edges.append(edge)
     return edges
 
@@ -190,13 +199,24 @@ def _add_edges(graph: Graph, here: int, transition: Transition, ends: _Ends) -> 
             ([str(taken.weight)] if taken.weight != 1 else [])
             + ([f"by {_short(taken.by)}"] if taken.by is not None else [])
         )
-        graph.edges.append(Edge(nodes[taken.node], here, "arc", "input", label))
+        edge = Edge(nodes[taken.node], here, "arc", "input", label)
+        graph.edges.append(_inscribed(edge, taken.text))
     for put in transition.outputs:
-        graph.edges.append(Edge(here, nodes[put.node], "arc", put.how, output_label(put)))
+        edge = Edge(here, nodes[put.node], "arc", put.how, output_label(put))
+        graph.edges.append(_inscribed(edge, put.text))
     graph.edges += [Edge(stores[store], here, "store") for store in transition.stores]
     graph.edges += [Edge(here, nodes[node], "signal") for node in transition.signals]
     graph.edges += [Edge(nodes[node], here, "signal") for node in transition.observed_nodes]
     graph.edges += [Edge(stores[store], here, "store") for store in transition.observed_stores]
+
+
+def _inscribed(edge: Edge, text: str | None) -> Edge:
+    """Return an arc with an inscription, which says more than signs for kinds of arcs."""
+    if text is not None:
+        edge.how = edge.how if edge.how in ("input", "either") else "one"
+        edge.inscription = text
+        edge.label = shorten(text, SMALL_SIZE, LONGEST_INSCRIPTION)
+    return edge
 
 
 def output_label(put: Output) -> str:

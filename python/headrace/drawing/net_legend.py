@@ -12,6 +12,7 @@ from headrace.drawing.net_drawing import (
     draw_edge,
     draw_shape,
     draw_tick,
+    draw_tokens,
     shade,
 )
 from headrace.drawing.net_graph import Edge, Graph, Symbol
@@ -24,6 +25,7 @@ ARC = 40.0
 EXPLAINED = {
     "place": "place: tokens wait",
     "bag": "bag: a place without order",
+    "tokens": "first tokens",
     "sink": "tokens leave the net",
     "station": "station: queue and servers",
     "transition": "transition",
@@ -46,10 +48,13 @@ def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
     for symbol in graph.symbols:
         if isinstance(symbol.item, Node):
             used |= {"sink"} if symbol.item.sink else set()
+            used |= {"tokens"} if symbol.item.initial and not load else set()
             used |= {"load"} if "utilisation" in load.get(symbol.item.id, {}) else set()
         used |= {"load"} if busiest(symbol, load) is not None else set()
     for edge in graph.edges:
         used |= {edge.how, edge.kind} | ({"tick"} if edge.tick else set())
+        if edge.inscription:
+            continue
         used |= {"[k]"} if "[k]" in edge.label else set()
         used |= {"delay"} if edge.label.endswith("t") and edge.how != "input" else set()
     return [entry for entry in EXPLAINED if entry in used]
@@ -75,18 +80,19 @@ def draw_legend(parent: Element, names: list[str], x: float, y: float, width: fl
 def _icon_width(name: str) -> float:
     if name in ("place", "bag", "station", "transition", "store", "page"):
         return outline_width(name) * 0.75
-    return {"sink": 21.0, "[k]": 0.0, "delay": 0.0, "load": 60.0}.get(name, ARC)
+    return {"sink": 21.0, "tokens": 21.0, "[k]": 0.0, "delay": 0.0, "load": 60.0}.get(name, ARC)
 
 
 def _icon(group: Element, name: str, x: float, y: float) -> None:
-    if name in ("place", "bag", "station", "transition", "store", "page", "sink"):
-        kind = "place" if name == "sink" else name
-        node = Node(0, "", kind, "", "", "", name == "sink")
+    if name in ("place", "bag", "station", "transition", "store", "page", "sink", "tokens"):
+        kind = "place" if name in ("sink", "tokens") else name
+        node = Node(0, "", kind, "", "", "", name == "sink", 3 if name == "tokens" else 0)
         symbol = Symbol(kind, 0, "", node)
         symbol.width, symbol.height = outline_width(kind), outline_height(kind, 1)
         where = f"translate({x:.2f} {y:.2f}) scale(0.75)"
         inner = add(group, "g", transform=where, fill=PAPER, stroke=INK, stroke_width=1.3)
         draw_shape(inner, symbol, {})
+        draw_tokens(inner, symbol)
     elif name == "load":
         for step in range(6):
             add(

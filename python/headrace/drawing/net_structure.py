@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 NODE_KINDS = ("place", "bag", "station")
 OUTPUT_WAYS = ("one", "either", "maybe", "many")
+
+Position: TypeAlias = tuple[float, float] | None
+"""Where the file of another tool has an element: x to the right and y down."""
 
 
 class StructureError(ValueError):
@@ -23,6 +26,11 @@ class Node:
     colour: str
     note: str
     sink: bool
+    initial: int = 0
+    """First tokens in all copies."""
+    marking: str = ""
+    """Their values."""
+    at: Position = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Input:
     node: int
     weight: int
     by: str | None
+    text: str | None = None
+    """Its inscription, of a net of one's own."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,8 @@ class Output:
     how: str
     delayed: bool
     selects_copy: bool
+    text: str | None = None
+    """Its inscription, of a net of one's own."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,12 @@ class Transition:
     observed_nodes: tuple[int, ...]
     observed_stores: tuple[int, ...]
     note: str = ""
+    guard: str = ""
+    steps: tuple[str, ...] = ()
+    """What a firing computes and sets."""
+    is_inscribed: bool = False
+    """Of a net of one's own, whose transitions all have symbols."""
+    at: Position = None
 
     @property
     def is_plain(self) -> bool:
@@ -75,6 +93,7 @@ class Transition:
         taken, put = self.inputs[0], self.outputs[0]
         return (
             not (self.stores or self.signals or self.guarded or self.priority or self.note)
+            and not self.is_inscribed
             and not (self.observed_nodes or self.observed_stores)
             and taken.node != put.node
             and (taken.weight, taken.by) == (1, None)
@@ -163,6 +182,9 @@ def _node(raw: Any, page: str) -> Node:
         str(raw.get("colour") or ""),
         str(raw.get("note") or ""),
         bool(raw.get("sink", False)),
+        _integer(raw.get("initial", 0), f"{where}: initial"),
+        str(raw.get("marking") or ""),
+        _position(raw, where),
     )
 
 
@@ -189,6 +211,10 @@ def _transition(raw: Any, page: str) -> Transition:
         ids("observed_nodes"),
         ids("observed_stores"),
         str(raw.get("note") or ""),
+        str(raw.get("guard") or ""),
+        tuple(map(str, _list(raw, "steps", where))),
+        bool(raw.get("is_inscribed", False)),
+        _position(raw, where),
     )
 
 
@@ -196,7 +222,7 @@ def _input(raw: Any, where: str) -> Input:
     node = _integer(_field(raw, "node", f"an input of {where}"), f"an input of {where}: node")
     by = raw.get("by")
     weight = _integer(raw.get("weight", 1), f"an input of {where}: weight")
-    return Input(node, weight, None if by is None else str(by))
+    return Input(node, weight, None if by is None else str(by), raw.get("text"))
 
 
 def _output(raw: Any, where: str) -> Output:
@@ -205,7 +231,15 @@ def _output(raw: Any, where: str) -> Output:
         _choice(raw.get("how", "one"), OUTPUT_WAYS, f"an output of {where}: how"),
         bool(raw.get("delayed", False)),
         bool(raw.get("selects_copy", False)),
+        raw.get("text"),
     )
+
+
+def _position(raw: Mapping[str, Any], where: str) -> Position:
+    at = _list(raw, "at", where)
+    if at and not (len(at) == 2 and all(isinstance(each, int | float) for each in at)):
+        raise StructureError(f"{where}: at: expected [x, y], found {at!r}")
+    return (float(at[0]), float(at[1])) if at else None
 
 
 def _field(raw: Any, name: str, where: str) -> Any:

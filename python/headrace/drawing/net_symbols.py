@@ -7,14 +7,19 @@ from itertools import pairwise
 from typing import TypedDict
 
 from headrace.drawing.layers import SPACING, Point
-from headrace.drawing.net_graph import Edge, Graph, Symbol
+from headrace.drawing.net_graph import SMALL_SIZE, Edge, Graph, Symbol
 from headrace.drawing.net_structure import Node, Page, Transition
-from headrace.drawing.text_size import shorten, text_width
+from headrace.drawing.text_size import ELLIPSIS, shorten, text_width
 
 NAME_SIZE = 11.0
-SMALL_SIZE = 9.0
 LONGEST_TEXT = 150.0
+LONGEST_NOTE = 230.0
+"""The same for guards and steps of transitions."""
 RADIUS = 14.0
+MOST_STEPS = 3
+"""Most lines that show what a firing computes and sets."""
+DOT = 2.6
+"""Radius of a token."""
 QUEUE = 32.0
 """Width of the queue in front of a station's servers."""
 BAR = 7.0
@@ -112,19 +117,24 @@ def caption(symbol: Symbol, load: Mapping[int, Load]) -> list[Line]:
         notes = [f"{item.copies} copies"]
     if isinstance(item, Transition):
         notes = [
-            ", ".join(
-                (["guarded"] if item.guarded else [])
-                + ([f"priority {item.priority}"] if item.priority else [])
-            ),
+            ", ".join(guard_of(item) + ([f"priority {item.priority}"] if item.priority else [])),
+            *item.steps[:MOST_STEPS],
+            ELLIPSIS if len(item.steps) > MOST_STEPS else "",
             item.note,
         ]
     elif isinstance(item, Node):
-        notes = [item.discipline if symbol.kind == "station" else "", item.note]
+        notes = [item.discipline if symbol.kind == "station" else "", item.note, item.marking]
         queue = finite(load.get(item.id, {}).get("mean_queue"))
         notes.append("" if queue is None else f"queue {queue:.3g}")
-    return lines + [
-        Line(shorten(note, SMALL_SIZE, LONGEST_TEXT), SMALL_SIZE) for note in notes if note
-    ]
+    longest = LONGEST_NOTE if isinstance(item, Transition) else LONGEST_TEXT
+    return lines + [Line(shorten(note, SMALL_SIZE, longest), SMALL_SIZE) for note in notes if note]
+
+
+def guard_of(transition: Transition) -> list[str]:
+    """Return the guard of a transition. Patterns, which are guards too, stand at the arcs."""
+    if transition.is_inscribed:
+        return [transition.guard] if transition.guard else []
+    return ["guarded"] if transition.guarded else []
 
 
 def busiest(symbol: Symbol, load: Mapping[int, Load]) -> float | None:
@@ -151,14 +161,15 @@ def tooltip(symbol: Symbol, path: str, load: Mapping[int, Load]) -> str:
         lines += [f"colour: {item.colour}"] if item.colour else []
         lines += ["tokens leave the net here"] if item.sink else []
         lines += [item.note] if item.note else []
+        lines += [f"first tokens: {item.marking or item.initial}"] if item.initial else []
         figures = load.get(item.id, {})
         busy, queue = (finite(figures.get("utilisation")), finite(figures.get("mean_queue")))
         lines += [] if busy is None else [f"utilisation: {100 * busy:.3g} %"]
         lines += [] if queue is None else [f"mean queue: {queue:.4g}"]
     if isinstance(item, Transition):
-        lines += ["guarded"] if item.guarded else []
+        lines += guard_of(item)
         lines += [f"priority: {item.priority}"] if item.priority else []
-        lines += [item.note] if item.note else []
+        lines += [*item.steps, *([item.note] if item.note else [])]
     return "; ".join(lines)
 
 

@@ -19,6 +19,7 @@ from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.expressions import shown
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
+from headrace.net.inscriptions import inscribe
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
 from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, StateSpace
@@ -82,11 +83,27 @@ class NetModel:
     def structure(self) -> dict[str, Any]:
         """Return its pages, places, stations and transitions, for drawings."""
         structure = json.loads(self._core.structure())
+        page, document = structure["page"], _parsed(self._text)
         if "outline" in self._text:
-            draw_outline(structure["page"], _parsed(self._text))
+            draw_outline(page, document)
+        # The inscriptions of the net of a scenario are placeholders.
+        if "outline" not in document:
+            inscribe(page, document, self._first_values(page), self._functions)
         for function in self._functions:
-            _note(structure["page"], function)
-        return {"page": structure["page"]}
+            _note(page, function)
+        return {"page": page}
+
+    def _first_values(self, page: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the first tokens that have data. Functions in Python are not called for them."""
+        pages, has_values = [page], False
+        for each in pages:
+            pages += each["pages"]
+            nodes = (node for node in each["nodes"] if node.get("initial"))
+            has_values = has_values or any(node["colour"] != "unit" for node in nodes)
+        if self._functions or not has_values:
+            return []
+        entries: list[dict[str, Any]] = json.loads(self._core.play(1).marking())
+        return [entry for entry in entries if entry["text"] != "()"]
 
     def svg(self) -> str:
         """Return a drawing of the net as SVG; notebooks show it."""

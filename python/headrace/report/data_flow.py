@@ -35,7 +35,8 @@ from headrace.drawing.net_drawing import (
     number,
     rounded_path,
 )
-from headrace.drawing.net_symbols import HEAD, NAME_SIZE, SMALL_SIZE, Line
+from headrace.drawing.net_graph import SMALL_SIZE
+from headrace.drawing.net_symbols import HEAD, NAME_SIZE, Line
 from headrace.drawing.text_size import printable, shorten
 from headrace.quantities import duration, numbered, rate_text
 

@@ -75,7 +75,8 @@ def net_element(
 def frames_element(structure: Mapping[str, Any], frames: msgspec.Struct) -> str:
     """Return the element of a net with frames."""
     text = escape(json.dumps(to_document(frames), separators=(",", ":")), quote=False)
-    return f"<headrace-net>{draw(structure)}<data hidden>{text}</data></headrace-net>"
+    picture = draw(structure, has_tokens=False)
+    return f"<headrace-net>{picture}<data hidden>{text}</data></headrace-net>"
 
 
 def net_page(name: str, element: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from headrace.net.exchange.cpn_transitions import Target, Transitions
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
+from headrace.net.exchange.layout import outline_at
 from headrace.net.exchange.ml_meaning import Colour
 from headrace.net.exchange.ml_syntax import MlError, parse_ml
 from headrace.net.exchange.ml_trees import is_random
@@ -206,6 +207,7 @@ class _Reader(Transitions):
                 name = taken.new(place.text_at("text"), "place")
                 path, colour = self.place(place)
                 table.setdefault("places", {})[name] = path
+                path |= _drawn_at(place)
                 targets[key] = Target(name, colour, path)
         named = [(one, taken.new(one.text_at("text"), "transition")) for one in page.all("trans")]
         arcs: dict[str, list[Xml]] = {}
@@ -220,7 +222,8 @@ class _Reader(Transitions):
             cases = self.transitions(transition, arcs.get(transition.get("id"), []), targets)
             for number, case in enumerate(cases):
                 own = taken.new(name, "transition") if number else name
-                table.setdefault("transitions", {})[own] = case
+                drawn = _drawn_at(transition, number)
+                table.setdefault("transitions", {})[own] = case | drawn
 
     def _subpage(
         self,
@@ -313,6 +316,14 @@ class _Reader(Transitions):
         if colour.kind == "unit" and all(isinstance(value, int) for value in counts):
             return sum(counts)
         return tokens
+
+
+def _drawn_at(element: Xml, number: int = 0) -> dict[str, Any]:
+    """Return the outline of an element that CPN Tools draws at a point."""
+    position = element.find("posattr")
+    if position is None:
+        return {}
+    return outline_at(position.get("x"), position.get("y"), upwards=True, number=number)
 
 
 def _page_name(page: Xml) -> str:

@@ -1,6 +1,7 @@
 """Positions of places and transitions on an exported page, from left to right."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from headrace.net.exchange.sheets import Place, Sheet, Transition
 
@@ -14,6 +15,9 @@ MOST_LAYERED = 120
 LETTER = 7.0
 """Width of a letter."""
 
+FURTHEST = 1e6
+"""Largest coordinate that is read."""
+
 Symbol = Place | Transition | Sheet
 """A place, a transition, or a page within this one: a substitution transition."""
 
@@ -23,6 +27,21 @@ class Layout:
     """Middles of symbols; y goes up."""
 
     at: dict[Symbol, tuple[float, float]]
+
+
+def outline_at(x: str, y: str, *, upwards: bool = False, number: int = 0) -> dict[str, Any]:
+    """Return the outline of an element that another tool draws at a point.
+
+    Parameters:
+        upwards: True if the tool's y goes up.
+        number: Of several elements for one of the tool, the number of this one; they stand in a
+            column.
+    """
+    try:
+        at = [float(x), float(y) * (-1 if upwards else 1) + number * HEIGHT * SPREAD_Y]
+    except ValueError:
+        return {}
+    return {"outline": {"at": at}} if all(abs(each) < FURTHEST for each in at) else {}
 
 
 def lines(sheet: Sheet) -> list[tuple[Symbol, Symbol]]:

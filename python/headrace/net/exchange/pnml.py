@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from headrace.net.exchange.cpn_ml import Scope
 from headrace.net.exchange.cpn_net import has_empty, weights
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
-from headrace.net.exchange.layout import Layout, Symbol, lay_out
+from headrace.net.exchange.layout import Layout, Symbol, lay_out, outline_at
 from headrace.net.exchange.names import PlainNames, words_of
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, add_ports
@@ -261,13 +261,13 @@ class _Reader:
                         f"places with a capacity are not read: write the free room of {name} as a"
                         " second place, which transitions take from as they put tokens here",
                     )
-                places[name] = {"initial": initial} if initial else {}
+                places[name] = ({"initial": initial} if initial else {}) | _drawn_at(place)
         transitions: dict[str, dict[str, Any]] = {}
         for page in pages:
             for transition in page.all("transition"):
                 name = taken.new(transition.text_at("name", "text"), transition.get("id"))
                 names[transition] = name
-                transitions[name] = {}
+                transitions[name] = _drawn_at(transition)
         arcs: dict[tuple[str, str, str], int] = {}
         for page in pages:
             for arc in page.all("arc"):
@@ -435,6 +435,14 @@ class _Reader:
             arc.line,
             f"expected an arc between a place and a transition, not {source.tag} and {target.tag}",
         )
+
+
+def _drawn_at(element: Xml) -> dict[str, Any]:
+    """Return the position of an element in the tool's drawing, as attributes or as an element."""
+    position = element.find("graphics", "position")
+    if position is not None:
+        return outline_at(position.get("x"), position.get("y"))
+    return outline_at(element.get("positionX"), element.get("positionY"))
 
 
 def _value(element: Xml) -> str:

@@ -19,9 +19,10 @@ PAGE_KEYS = words_of(
     " pages"
 )
 NODE_KEYS = words_of(
-    "colour initial order sink rest conserve description discipline servers service class number"
+    "colour initial order sink rest conserve description outline discipline servers service class"
+    " number"
 )
-TRANSITION_KEYS = words_of("take when let put record priority description")
+TRANSITION_KEYS = words_of("take when let put record priority description outline")
 ARC_KEYS = words_of("place token count when delay copy")
 
 
