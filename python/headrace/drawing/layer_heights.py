@@ -1,16 +1,17 @@
 """The heights of boxes in layers: no overlap, and links as straight as they can be."""
 
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 from headrace.drawing.channel_routing import STRAIGHT
-from headrace.drawing.layers import Layers, Piece
+from headrace.drawing.layers import Layers
 
 SWEEPS = 16
 BEND_COST = 15.0
 """A bend is as bad as this many pixels between the heights it joins."""
 
 
-def place_heights(layers: Layers) -> float:
+def place_heights(layers: Layers, is_draft: bool = False) -> float:
     """Set the y of every box and return the total height."""
     for layer in layers.layers:
         y = 0.0
@@ -24,7 +25,8 @@ def place_heights(layers: Layers) -> float:
         for number in span if forward else reversed(span):
             both = sweep >= SWEEPS - 4
             _settle(layers, layers.layers[number], both or forward, both or not forward)
-    _straighten(layers)
+    if not is_draft:
+        _straighten(layers)
     _close_up(layers)
     top = min(each.y for each in layers.boxes)
     for each in layers.boxes:
@@ -107,6 +109,31 @@ def _median(wishes: list[tuple[float, float]]) -> float:
     return ordered[-1][0]
 
 
+@dataclass(frozen=True)
+class _Joint:
+    """A piece as its box sees it, with all that stays while boxes move up and down."""
+
+    other: int
+    step: float
+    """Step of the piece if both boxes were at one height."""
+    weight: float
+
+
+Joints = list[list[_Joint]]
+"""Pieces at each box."""
+
+
+def _joints(layers: Layers) -> Joints:
+    """Return the pieces at each box, as seen from its height."""
+    joints: Joints = [[] for _ in layers.boxes]
+    for piece in layers.pieces:
+        step = layers.step(piece) - layers.boxes[piece.east].y + layers.boxes[piece.west].y
+        weight = layers.weight(piece)
+        joints[piece.east].append(_Joint(piece.west, step, weight))
+        joints[piece.west].append(_Joint(piece.east, -step, weight))
+    return joints
+
+
 def _straighten(layers: Layers) -> None:
     """Move groups of boxes that hang together on straight lines, to take out bends.
 
@@ -114,6 +141,7 @@ def _straighten(layers: Layers) -> None:
     when a whole row moves.
     """
     layers.forget_groups()
+    joints = _joints(layers)
     for _ in range(4):
         bends = [(abs(layers.step(p)), at) for at, p in enumerate(layers.pieces)]
         changed = False
@@ -124,7 +152,9 @@ def _straighten(layers: Layers) -> None:
                 group = layers.straight_group(start)
                 alone = {start}
                 if abs(step) > STRAIGHT and any(
-                    _shift(layers, g, shift) for g in (alone, group) if g is alone or g != alone
+                    _shift(layers, joints, each, shift)
+                    for each in (alone, group)
+                    if each is alone or each != alone
                 ):
                     changed = True
                     break
@@ -132,45 +162,40 @@ def _straighten(layers: Layers) -> None:
             break
 
 
-def _shift(layers: Layers, group: AbstractSet[int], by: float) -> bool:
+def _shift(layers: Layers, joints: Joints, group: AbstractSet[int], by: float) -> bool:
     """Move boxes up or down, and those in their way, if that makes the bends cheaper."""
     group = _with_pushed(layers, group, by)
-    touched = [
-        piece
-        for index in sorted(group)
-        for piece in layers.west_pieces[index] + layers.east_pieces[index]
-        if (piece.west in group) != (piece.east in group)
-    ]
-    before = sum(_bend_cost(layers, piece) for piece in touched)
+    boxes, change = layers.boxes, 0.0
+    # Drawings of large nets come here some million times.
     for index in group:
-        layers.boxes[index].y += by
-    if sum(_bend_cost(layers, piece) for piece in touched) < before - 0.001:
-        layers.forget_groups()
-        return True
+        y = boxes[index].y
+        for joint in joints[index]:
+            if joint.other not in group:
+                step = y - boxes[joint.other].y + joint.step
+                before, after = abs(step), abs(step + by)
+                bends = (after > STRAIGHT) - (before > STRAIGHT)
+                change += joint.weight * (after - before + BEND_COST * bends)
+    if change >= -0.001:
+        return False
     for index in group:
-        layers.boxes[index].y -= by
-    return False
+        boxes[index].y += by
+    layers.forget_groups()
+    return True
 
 
 def _with_pushed(layers: Layers, group: AbstractSet[int], by: float) -> set[int]:
     """The boxes and all that must move along to keep the gaps."""
-    moving, queue = set(group), sorted(group)
-    side = 1 if by > 0 else -1
+    moving, queue = set(group), list(group)
+    boxes, side, far = layers.boxes, 1 if by > 0 else -1, abs(by) - 0.001
     for index in queue:
-        layer = layers.layers[layers.boxes[index].layer]
+        box = boxes[index]
+        layer = layers.layers[box.layer]
         at = layers.rank[index] + side
         if not 0 <= at < len(layer) or layer[at] in moving:
             continue
-        upper, lower = (index, layer[at]) if side > 0 else (layer[at], index)
-        above, below = layers.boxes[upper], layers.boxes[lower]
-        room = below.y - above.y - above.height - layers.gap(upper, lower)
-        if room < abs(by) - 0.001:
-            more = sorted(layers.straight_group(layer[at]) - moving)
-            moving.update(more)
+        above, below = (box, boxes[layer[at]]) if side > 0 else (boxes[layer[at]], box)
+        if below.y - above.y - above.height - layers.gap(index, layer[at]) < far:
+            more = layers.straight_group(layer[at]) - moving
+            moving |= more
             queue += more
     return moving
-
-
-def _bend_cost(layers: Layers, piece: Piece) -> float:
-    step = abs(layers.step(piece))
-    return layers.weight(piece) * (step + (BEND_COST if step > STRAIGHT else 0.0))

@@ -21,6 +21,7 @@ def reduce_crossings(layers: Layers) -> None:
                 list(layer) if _is_fixed(layers, layer) else layer[::-1] for layer in best
             ]
             layers.set_ranks()
+        seen: set[tuple[tuple[int, ...], ...]] = set()
         for sweep in range(SWEEPS):
             forward = sweep % 2 == 0
             span = range(len(layers.layers))
@@ -30,8 +31,11 @@ def reduce_crossings(layers: Layers) -> None:
             crossed = _crossings(layers)
             if crossed < fewest:
                 best, fewest = [list(layer) for layer in layers.layers], crossed
-            if fewest == 0:
+            order = tuple(map(tuple, layers.layers))
+            if fewest == 0 or (not forward and order in seen):
                 break
+            if not forward:
+                seen.add(order)
         if fewest == 0:
             break
     layers.layers = best
@@ -59,10 +63,12 @@ def _sort_layer(layers: Layers, number: int, from_west: bool) -> None:
 
 
 def _swap_neighbours(layers: Layers) -> None:
-    improved, rounds = True, 0
-    while improved and rounds < 8:
-        improved, rounds = False, rounds + 1
-        for layer in layers.layers:
+    waiting = set(range(len(layers.layers)))
+    for _ in range(8):
+        for number, layer in enumerate(layers.layers):
+            if number not in waiting:
+                continue
+            waiting.discard(number)
             if _is_fixed(layers, layer):
                 continue
             # The other ends stand in other layers: they stay while this one changes.
@@ -72,7 +78,7 @@ def _swap_neighbours(layers: Layers) -> None:
                     layer[at], layer[at + 1] = upper, lower = layer[at + 1], layer[at]
                     ends[at], ends[at + 1] = ends[at + 1], ends[at]
                     layers.rank[upper], layers.rank[lower] = at, at + 1
-                    improved = True
+                    waiting.update((number - 1, number, number + 1))
 
 
 Ends: TypeAlias = tuple[list[float], list[float]]

@@ -28,14 +28,17 @@ class Placement:
     routes: list[list[Point]]
 
 
-def place(boxes: list[Box], links: list[Link]) -> Placement:
-    """Place boxes, whose layers are given, and route the links between them."""
+def place(boxes: list[Box], links: list[Link], is_draft: bool = False) -> Placement:
+    """Place boxes, whose layers are given, and route the links between them.
+
+    A draft has the same order and more bends.
+    """
     if not boxes:
         return Placement(0.0, 0.0, [])
     layers = Layers(boxes, links)
     reduce_crossings(layers)
     _attach(layers)
-    return _route_all(layers, place_heights(layers))
+    return _route_all(layers, place_heights(layers, is_draft))
 
 
 def _attach(layers: Layers) -> None:

@@ -89,11 +89,18 @@ def _search(
     cost: float,
 ) -> tuple[list[int], float]:
     """Move single things in the order of reading, as long as that makes it cheaper."""
+    beside: list[set[int]] = [set() for _ in range(count)]
+    for flow in flows:
+        if flow.source is not None and flow.target is not None:
+            beside[flow.source].add(flow.target)
+            beside[flow.target].add(flow.source)
     for _ in range(3):
         before = cost
         for thing in list(order):
             rest = [other for other in order if other != thing]
-            for at in range(count):
+            # Layers follow from which neighbours are in front.
+            behind = (at for at, other in enumerate(rest, 1) if other in beside[thing])
+            for at in (0, *behind):
                 moved = [*rest[:at], thing, *rest[at:]]
                 result, price = _try(count, flows, moved, first)
                 if price < cost - 1e-9:
@@ -228,10 +235,15 @@ def _layers(count: int, flows: Sequence[Flow], order: list[int]) -> list[int]:
     layers = [1] * count
     for thing in order:
         layers[thing] = max((layers[other] + 1 for other, _ in before[thing]), default=1)
+    waiting, last = [True] * count, 0
     for _ in range(2 * count):
         changed = False
-        last = max(layers, default=0) + 1
+        if last != max(layers, default=0) + 1:
+            waiting, last = [True] * count, max(layers, default=0) + 1
         for thing in order:
+            if not waiting[thing]:
+                continue
+            waiting[thing] = False
             low = max((layers[other] + 1 for other, _ in before[thing]), default=1)
             high = min((layers[other] - 1 for other, _ in behind[thing]), default=last - 1)
             if low == high == layers[thing]:
@@ -244,9 +256,13 @@ def _layers(count: int, flows: Sequence[Flow], order: list[int]) -> list[int]:
             def pull(at: int, near: list[tuple[int, float]] = near) -> float:
                 return sum(weight * abs(at - layer) for layer, weight in near)
 
-            best = min(range(low, high + 1), key=lambda at: (round(pull(at), 6), at))
+            # The sum of distances is least at a neighbour, or at an end of the range.
+            spots = {low, high, *(layer for layer, _ in near if low < layer < high)}
+            best = min(spots, key=lambda at: (round(pull(at), 6), at))
             if pull(best) < pull(layers[thing]) - 1e-9:
                 layers[thing], changed = best, True
+                for other, _ in before[thing] + behind[thing]:
+                    waiting[other] = True
         if not changed:
             break
     number = {layer: at for at, layer in enumerate(sorted(set(layers)), start=1)}

@@ -57,6 +57,8 @@ class Placements:
     those around it."""
 
     def __init__(self) -> None:
+        self.is_draft = False
+        """Leave out what makes lines straight, for trials: it takes most of the time."""
         self._known: dict[tuple[object, ...], tuple[Placement, list[Point]]] = {}
 
     def place(self, sheet: int, boxes: list[Box], links: list[Link]) -> Placement:
@@ -66,9 +68,9 @@ class Placements:
             (it.width, it.height, None if it.ports is None else tuple(it.ports.items()), it.wanted)
             for it in boxes
         )
-        key = (sheet, *asked)
+        key = (sheet, self.is_draft, *asked)
         if key not in self._known:
-            placement = place(boxes, links)
+            placement = place(boxes, links, self.is_draft)
             self._known[key] = placement, [(box.x, box.y) for box in boxes]
         placement, corners = self._known[key]
         for box, (x, y) in zip(boxes, corners, strict=True):

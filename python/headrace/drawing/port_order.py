@@ -4,6 +4,7 @@ A page is laid out before its parent, so it cannot know in which order the paren
 have its lines. When all is placed that can be seen, and the page be laid out once more.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -20,7 +21,9 @@ def lay_out_with_ports(graph: Graph, load: Mapping[int, Load]) -> None:
     """Lay out a net, with the lines in the order at each border that crosses least."""
     plans, placements = plan_pages(graph), Placements()
     # Found without the load, so that a net looks the same before and after a run.
+    placements.is_draft = True
     orders = _best_orders(graph, plans, placements)
+    placements.is_draft = False
     lay_out(graph, plans, load, orders, placements)
 
 
@@ -70,8 +73,10 @@ def crossings(graph: Graph) -> int:
                 level.append((ay, min(ax, bx), max(ax, bx), number))
             else:
                 upright.append((ax, min(ay, by), max(ay, by), number))
+    level.sort()
+    heights = [y for y, *_ in level]
     return sum(
-        left < x < right and top < y < low and number != other
-        for y, left, right, number in level
+        left < x < right and number != other
         for x, top, low, other in upright
+        for _, left, right, number in level[bisect_right(heights, top) : bisect_left(heights, low)]
     )
