@@ -14,14 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from conftest import ROOT
+from headrace.drawing import layering
 from headrace.drawing.layered_layout import place
 from headrace.drawing.net_diagram import StructureError, arrange, draw
 from headrace.drawing.net_drawing import shade
 from headrace.drawing.net_graph import Edge, Graph, Symbol
-from headrace.drawing.net_structure import Node, Page
+from headrace.drawing.net_structure import Node, Page, Transition
 from headrace.drawing.net_symbols import PAD, Load, caption, tick_of
 from headrace.drawing.page_layout import Placements
 from headrace.drawing.text_size import text_width
+from headrace.net import Net, load
 from net_examples import EXAMPLES, Structure, parallel_file_system, single_queue
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -222,7 +225,11 @@ def test_any_net(structure: Structure) -> None:
 def anew(structure: Structure) -> str:
     """Its picture when nothing is kept of how pages were placed before."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Placements, "place", lambda _self, _sheet, boxes, links: place(boxes, links))
+        patch.setattr(
+            Placements,
+            "place",
+            lambda self, _sheet, boxes, links: place(boxes, links, self.is_draft),
+        )
         return draw(structure)
 
 
@@ -541,3 +548,76 @@ def test_bad_structures_are_named(change: Structure, message: str) -> None:
     with pytest.raises(StructureError) as caught:
         draw(change)
     assert str(caught.value) == message
+
+
+# --- nets of one's own ----------------------------------------------------------------------------
+
+
+def texts_of(picture: str) -> list[str]:
+    return [text.text or "" for text in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+def test_first_tokens_guards_and_inscriptions_are_drawn() -> None:
+    nets = ROOT / "scenarios/nets"
+    philosophers = load(nets / "philosophers.toml").svg()
+    texts = texts_of(philosophers)
+    assert texts.count("0, 1, 2, 3, 4") == 2 and "guarded" not in texts
+    assert {"left", "right", "finish", "p", "(p + 1) % n", "p ++ (p + 1) % n"} <= set(texts)
+    root = ElementTree.fromstring(philosophers)
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("data-tokens") == "5"]
+    assert [len(list(g.iter(f"{SVG}circle"))) for g in groups] == [5, 5]
+    protocol = load(nets / "simple-protocol.toml").svg()
+    assert {"6", "if not success", "success = bernoulli(0.9)"} <= set(texts_of(protocol))
+    assert "(p if success @+ exponential(50 ms))" in protocol
+    cache = load(nets / "cache.toml").svg()
+    assert "[cache.blocks[r.block % lines] == r.block]" in texts_of(cache)
+
+
+def test_a_sink_is_no_token() -> None:
+    picture = ElementTree.fromstring(load(ROOT / "scenarios/nets/queue.toml").svg())
+    (sink,) = (g for g in picture.iter(f"{SVG}g") if g.get("data-name") == "served")
+    assert not list(sink.iter(f"{SVG}circle")) and len(list(sink.iter(f"{SVG}path"))) == 1
+
+
+@pytest.mark.parametrize("ending", ["cpn", "pnml"])
+def test_coordinates_of_a_file_are_used(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"ring.{ending}"
+    net = Net("ring")
+    places = [net.place(f"p{number}", initial=2 - number) for number in range(2)]
+    for number, (source, target) in enumerate((places, places[::-1])):
+        with net.transition(f"t{number}") as t:
+            t.take(source)
+            t.put(target, count=2)
+    net.save(path)
+    model = load(path)
+    drawn = {symbol.name: symbol for symbol in arrange(model.structure()).symbols}
+    items = {name: symbol.item for name, symbol in drawn.items()}
+    at = {name: it.at for name, it in items.items() if isinstance(it, Node | Transition) and it.at}
+    assert len(at) == len(drawn) == 4
+    for first, second in combinations(drawn, 2):
+        for axis, name in enumerate("xy"):
+            far = at[second][axis] - at[first][axis]
+            shown = getattr(drawn[second], name) - getattr(drawn[first], name)
+            assert (far > 0) == (shown > 0.01) and (far < 0) == (shown < -0.01)
+    graph = arrange(model.structure())
+    assert all(len(edge.route) == 2 for edge in graph.edges)
+    labels = [edge.label_at for edge in graph.edges if edge.label == "2"]
+    assert len(labels) == 2 and labels[0] != labels[1]
+    model.save(tmp_path / "ring.toml")
+    assert load(tmp_path / "ring.toml").svg() == model.svg()
+
+
+def test_large_pages_take_few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trials of an order of reading grow with the lines, not with the square of the things."""
+    trials = 0
+    tried = layering._try
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal trials
+        trials += 1
+        return tried(*arguments)
+
+    monkeypatch.setattr(layering, "_try", counted)
+    ring = [layering.Flow(at, (at + 1) % 20) for at in range(20)]
+    layering.assign_layers(20, ring)
+    assert trials < 2 * 3 * 20 * 4

@@ -459,6 +459,17 @@ def test_names_with_a_slash_are_found() -> None:
         assert net.state_space(reach=f'tokens("{text}") == 1').reached is not None
     with pytest.raises(ScenarioError, match=r'is called I: write tokens\("I/O"\)'):
         net.state_space(reach="I/O == 1")
+    odd = Net("M/M/1")
+    near, far = odd.place("d", initial=1), odd.place("P-2")
+    for source, target in ((near, far), (far, near)):
+        with odd.transition(f"from {source.name}") as t:
+            t.take(source)
+            t.put(target)
+    odd.monitor("here", marking(near))
+    assert odd.document()["monitors"]["here"]["value"] == 'tokens("d")'
+    assert odd.state_space(reach=tokens(far) == 1).reached is not None
+    with pytest.raises(ScenarioError, match=r'is called P; write tokens\("P-2"\)'):
+        odd.state_space(reach="P-2 == 1")
     net.monitor("text", marking("I/O"))
     with pytest.raises(ScenarioError, match=r'monitors.text.value: .*write tokens\("I/O"\)'):
         net.check()

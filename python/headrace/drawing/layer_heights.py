@@ -7,6 +7,10 @@ from headrace.drawing.channel_routing import STRAIGHT
 from headrace.drawing.layers import Layers
 
 SWEEPS = 16
+ROUNDS = 4
+"""Passes over all bends."""
+LARGE = 300
+"""Boxes and lanes beyond which one pass must do: the first takes out most bends."""
 BEND_COST = 15.0
 """A bend is as bad as this many pixels between the heights it joins."""
 
@@ -20,10 +24,11 @@ def place_heights(layers: Layers, is_draft: bool = False) -> float:
             layers.boxes[box].y = y
             y += layers.boxes[box].height
     span = range(len(layers.layers))
-    for sweep in range(SWEEPS):
+    sweeps = SWEEPS // 2 if is_draft else SWEEPS
+    for sweep in range(sweeps):
         forward = sweep % 2 == 0
         for number in span if forward else reversed(span):
-            both = sweep >= SWEEPS - 4
+            both = sweep >= sweeps - 4
             _settle(layers, layers.layers[number], both or forward, both or not forward)
     if not is_draft:
         _straighten(layers)
@@ -142,7 +147,7 @@ def _straighten(layers: Layers) -> None:
     """
     layers.forget_groups()
     joints = _joints(layers)
-    for _ in range(4):
+    for _ in range(ROUNDS if len(layers.boxes) <= LARGE else 1):
         bends = [(abs(layers.step(p)), at) for at, p in enumerate(layers.pieces)]
         changed = False
         for _, at in sorted(bend for bend in bends if bend[0] > STRAIGHT):

@@ -320,8 +320,16 @@ def _label(group: Element, edge: Edge) -> None:
     """The label over the line, beside the transition."""
     text = Line(printable(edge.label), SMALL_SIZE)
     if edge.label_at is not None:
-        halo = {"stroke": PAPER, "stroke_width": 3.0, "paint_order": "stroke"}
-        add_text(group, *edge.label_at, text, fill=INK, text_anchor="middle", **halo)
+        add_text(
+            group,
+            *edge.label_at,
+            text,
+            fill=INK,
+            text_anchor="middle",
+            stroke=PAPER,
+            stroke_width=3.0,
+            paint_order="stroke",
+        )
         return
     into = edge.how == "input"
     route = edge.route[::-1] if into else edge.route

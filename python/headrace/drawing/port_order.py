@@ -13,6 +13,8 @@ from headrace.drawing.net_symbols import Load
 from headrace.drawing.page_layout import Placements, Plan, lay_out, plan_pages
 
 ROUNDS = 2
+FEW_SHEETS = 15
+"""Beyond this number one round must do."""
 MOST_SHEETS = 30
 """Each page tried costs a layout of the whole net; beyond this number they are left as is."""
 
@@ -33,7 +35,8 @@ def _best_orders(
     orders: dict[int, dict[int, float]] = {}
     lay_out(graph, plans, {}, orders, placements)
     fewest = crossings(graph)
-    for _ in range(ROUNDS if len(graph.sheets) <= MOST_SHEETS else 0):
+    count = len(graph.sheets)
+    for _ in range(ROUNDS if count <= FEW_SHEETS else 1 if count <= MOST_SHEETS else 0):
         before = fewest
         for sheet in range(1, len(graph.sheets)):
             if fewest == 0:

@@ -17,7 +17,7 @@ from headrace._core import (
 )
 from headrace._core import NetModel as CoreModel
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
-from headrace.net.expressions import shown
+from headrace.net.expressions import Expression, shown
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
 from headrace.net.inscriptions import inscribe
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
@@ -275,7 +275,7 @@ class NetModel:
         limit: int = 1_000_000,
         *,
         timed: bool = False,
-        reach: str | None = None,
+        reach: str | Expression | None = None,
         holds: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> StateSpace:
@@ -285,21 +285,33 @@ class NetModel:
             limit: Number of markings at which the search ends.
             timed: Take delays and services into account; they must not be random.
             reach: A condition on markings, such as `"queue >= 3 and done == 0"`; names of places
-                are their numbers of tokens.
+                are their numbers of tokens, as `tokens(place)` is.
             holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`.
             progress: Called with the number of markings that have been explored.
 
         Raises:
             RunError: The net has parts that a state space does not model.
+            ScenarioError: The condition is none of this net.
         """
         if not 1 <= limit < 2**32:
             raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
         if self._functions:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
-        return StateSpace(
-            self.name,
-            json.loads(self._core.state_space(limit, timed, reach, list(holds), progress)),
-        )
+        asked = None if reach is None else str(reach)
+        try:
+            text = self._core.state_space(limit, timed, asked, list(holds), progress)
+        except ScenarioError as error:
+            hint = "" if "write tokens(" in str(error) else self._tokens_hint(" ".join([asked or "", *holds]))
+            raise ScenarioError(f"{error}{hint}") from None
+        return StateSpace(self.name, json.loads(text))
+
+    def _tokens_hint(self, condition: str) -> str:
+        """Return how to write the first place of a condition whose name is no identifier."""
+        unquoted = re.sub(r'"[^"]*"', "", condition)
+        names = (path.removeprefix(f"{self.name}/") for path in self._core.node_paths)
+        odd = (name for name in names if not name.isidentifier() and name in unquoted)
+        name = max(odd, key=len, default="")
+        return f'; write tokens("{name}") for the number of tokens there' if name else ""
 
 
 def _note(page: dict[str, Any], function: NetFunction) -> None:

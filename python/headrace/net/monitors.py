@@ -47,7 +47,9 @@ def _table(kind: str, **keys: Any) -> Monitor:
 
 
 def _text(value: Any) -> str | None:
-    """Return an expression's text. A text is an expression already."""
+    """Return an expression's text. A text is one already; a place stands for its tokens."""
+    if not isinstance(value, Expression) and hasattr(value, "page"):
+        value = tokens(value)
     return value if value is None or isinstance(value, str) else text_of(value)
 
 

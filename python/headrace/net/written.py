@@ -707,7 +707,7 @@ class Net(Page):
         return self.model().play(seed=seed)
 
     def state_space(
-        self, limit: int = 1_000_000, *, timed: bool = False, reach: str | None = None
+        self, limit: int = 1_000_000, *, timed: bool = False, reach: str | Expression | None = None
     ) -> StateSpace:
         """Explore the net's markings; see `NetModel.state_space`."""
         return self.model().state_space(limit, timed=timed, reach=reach)
