@@ -301,7 +301,8 @@ class NetModel:
         try:
             text = self._core.state_space(limit, timed, asked, list(holds), progress)
         except ScenarioError as error:
-            hint = "" if "write tokens(" in str(error) else self._tokens_hint(" ".join([asked or "", *holds]))
+            conditions = " ".join([asked or "", *holds])
+            hint = "" if "write tokens(" in str(error) else self._tokens_hint(conditions)
             raise ScenarioError(f"{error}{hint}") from None
         return StateSpace(self.name, json.loads(text))
 
