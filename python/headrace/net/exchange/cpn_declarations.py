@@ -1,9 +1,11 @@
 """Declarations of files of CPN Tools: colour sets, variables, values and functions."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from headrace.net.exchange.ml_meaning import Colour, Meaning
+from headrace.net.exchange.digits import width
+from headrace.net.exchange.ml_meaning import Choices, Colour, Meaning, Union
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_declarations, parse_ml
 from headrace.net.exchange.ml_text import plain_label
 from headrace.net.exchange.ml_trees import FALSE, TRUE, reduced
@@ -30,9 +32,9 @@ UNITS = ("ps", "ns", "us", "ms", "s", "min", "h")
 class Declarations:
     """The declarations of a file, and the part of the document that they become."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, choices: Choices) -> None:
         self.source = source
-        self.meaning = Meaning()
+        self.meaning = Meaning(choices)
         self.meaning.values |= {name: ("int", value) for name, value in PRIORITIES.items()}
         self.variables = self.meaning.variables
         self.colours: dict[str, Any] = {}
@@ -55,11 +57,17 @@ class Declarations:
                 case "ml":
                     self._code(declaration)
                 case "globref":
-                    name = declaration.text_at("id")
-                    self.meaning.unread[name] = "references to variables are not read"
-                    self._count("reference variables")
+                    self._reference(declaration)
                 case "use":
                     self._count("files of code")
+
+    def _reference(self, declaration: Xml) -> None:
+        name = declaration.text_at("id")
+        try:
+            self.meaning.references[name] = parse_ml(declaration.text_at("ml"))
+        except MlError as error:
+            self.meaning.unread[name] = str(error)
+            self._count("reference variables")
 
     def _count(self, label: str) -> None:
         self.left_out[label] = self.left_out.get(label, 0) + 1
@@ -81,6 +89,7 @@ class Declarations:
         except MlError as error:
             colour = Colour("", why=str(error))
         colour.timed = declaration.find("timed") is not None
+        colour.own = name
         if not colour.kind:
             self._count("colour sets of other forms")
         self.meaning.colours[name] = colour
@@ -91,7 +100,7 @@ class Declarations:
             raise MlError(f"the colour set {name} is not declared before")
         if not colour.kind:
             raise MlError(f"the colour set {name} is not read: {colour.why}")
-        if colour.is_list:
+        if colour.element is not None:
             raise MlError(f"{name}, a list, is read as the colour set of a place only")
         return colour
 
@@ -110,7 +119,10 @@ class Declarations:
                 kind = BASE[form.tag]
                 if kind == "time" and self.meaning.has_real_time:
                     kind = "real"
-                return Colour(kind, domain=self._range(form))
+                is_text = kind == "text"
+                if is_text and self.meaning.choices.alphabet is not None:
+                    kind = "int"
+                return Colour(kind, domain=self._range(form), is_text=is_text)
             case "enum":
                 own = self.names.new(name, "Enum")
                 members = {member: self.names.new(member, "member") for member in ids}
@@ -135,9 +147,15 @@ class Declarations:
                 return self._product(name, fields, False)
             case "alias":
                 element = self._known(ids[0]) if ids else Colour("", why="it names no colour set")
-                return Colour(element.kind, domain=element.domain, why=element.why)
+                return replace(element)
             case "list":
-                return Colour(self._known(ids[0] if ids else "").kind, is_list=True)
+                element = self._known(ids[0] if ids else "")
+                if not self.meaning.choices.is_coded(name):
+                    return Colour(element.kind, is_list=True, element=element)
+                width(element)
+                return Colour("int", element=element)
+            case "union":
+                return self._union(name, form)
             case "subset":
                 return self._subset(form, ids)
         raise MlError(f"the form {form.tag} is not read")
@@ -209,15 +227,51 @@ class Declarations:
                 domain = None
                 break
             domain = [[*a, b] for a in domain for b in colour.domain]
+        parts = list(kinds.items())
         if domain is None:
-            return Colour(own)
+            return Colour(own, parts=parts, is_product=is_product)
         if is_product:
-            return Colour(own, domain=[("tuple", values) for values in domain])
+            values_of = [("tuple", values) for values in domain]
+            return Colour(own, domain=values_of, parts=parts, is_product=True)
         labels = list(kinds_of_fields)
         records: list[Ml] = [
             ("record", list(zip(labels, values, strict=True))) for values in domain
         ]
-        return Colour(own, domain=records)
+        return Colour(own, domain=records, parts=parts)
+
+    def _union(self, name: str, form: Xml) -> Colour:
+        parts: dict[str, Colour | None] = {}
+        for part in form.all("unionfield"):
+            kind = part.text_at("type", "id")
+            parts[part.text_at("id")] = self._known(kind) if kind else None
+        record, forms = self.names.new(name, "Union"), self.names.new(f"{name}_form", "Forms")
+        tags = {each: self.names.new(each, "form") for each in parts}
+        self.colours[forms] = list(tags.values())
+        fields = {
+            each: f"as_{plain_label(each)}"
+            for each, part in parts.items()
+            if part is not None and part.kind != "unit"
+        }
+        kinds = {fields[each]: part.kind for each, part in parts.items() if part and each in fields}
+        self.colours[record] = {"form": forms, **kinds}
+        self.meaning.records[record] = self.colours[record]
+        self.meaning.products.add(record)
+        unset = {field: self._any(kind) for field, kind in kinds.items()}
+        union = Union(record, tags, fields, unset)
+        for each, tag in tags.items():
+            self.meaning.constructors[each] = union
+            self.meaning.members[f"{each} form"] = tag
+        return Colour(record)
+
+    def _any(self, kind: str) -> str:
+        """Return a value of a kind, for a field that is not used."""
+        known = {"int": "0", "bool": "false", "real": "0.0", "text": '""', "time": "0 s"}
+        if kind in known:
+            return known[kind]
+        inner = self.colours[kind]
+        if isinstance(inner, list):
+            return str(inner[0])
+        return f"{kind}({', '.join(map(self._any, inner.values()))})"
 
     # --- values and functions -----------------------------------------------------------------
 
@@ -248,6 +302,8 @@ class Declarations:
         try:
             value = self._constant(self.meaning.expand(tree))
         except MlError:
+            return
+        if isinstance(value, str) and self.meaning.choices.alphabet is not None:
             return
         if value is None or (isinstance(value, str) and ('"' in value or "\n" in value)):
             return

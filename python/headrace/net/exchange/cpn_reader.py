@@ -4,12 +4,13 @@ import re
 from typing import Any
 
 from headrace.net.exchange.cpn_transitions import Target, Transitions
+from headrace.net.exchange.digits import alphabet_of, packed_tokens, text_bits, width
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.layout import outline_at
-from headrace.net.exchange.ml_meaning import Colour
+from headrace.net.exchange.ml_meaning import Choices, Colour, ReadAgain
 from headrace.net.exchange.ml_syntax import MlError, parse_ml
 from headrace.net.exchange.ml_trees import is_random
-from headrace.net.exchange.multisets import ONE, Term, terms
+from headrace.net.exchange.multisets import single, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 
@@ -25,19 +26,31 @@ def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
     Raises:
         ValueError: It has parts that are not read. The message has file and line.
     """
-    return _Reader(Source(file)).read(data)
+    source, choices = Source(file), Choices()
+    root = parse_xml(data, source)
+    while True:
+        reader = _Reader(source, choices)
+        try:
+            result = reader.read(root)
+        except ReadAgain:
+            continue
+        if choices.alphabet is not None or not reader.meaning.has_joined_texts:
+            return result
+        try:
+            choices.alphabet = alphabet_of(reader.meaning.texts)
+        except MlError as error:
+            raise source.error(root.line, str(error)) from None
 
 
 class _Reader(Transitions):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
+    def __init__(self, source: Source, choices: Choices) -> None:
+        super().__init__(source, choices)
         self.pages: dict[str, Xml] = {}
         self.fusion: dict[str, Target] = {}
         self.fused: dict[str, str] = {}
         self.instances = 0
 
-    def read(self, data: bytes) -> tuple[dict[str, Any], list[str]]:
-        root = parse_xml(data, self.source)
+    def read(self, root: Xml) -> tuple[dict[str, Any], list[str]]:
         if root.tag != "workspaceElements":
             raise self.source.error(
                 root.line, f"expected the element workspaceElements, not {root.tag}"
@@ -58,8 +71,24 @@ class _Reader(Transitions):
         for monitors in net.all("monitorblock"):
             self.count("monitors", sum(element.tag == "monitor" for element in monitors.walk()))
         document = self.document(net)
+        if self.meaning.has_read_reference:
+            self._check_assignments(net)
         notes = [f"{number} {label}" for label, number in self.left_out.items()]
         return document, [*self.declared.notes(), *notes, *obey_kernel_rules(document)]
+
+    def _check_assignments(self, net: Xml) -> None:
+        """Refuse references that something which is not read can change."""
+        for part in (
+            element
+            for tag in ("page", "monitorblock")
+            for block in net.all(tag)
+            for element in block.walk()
+        ):
+            action = part.text_at("text") if part.tag == "code" else part.text
+            if ":=" in part.text or (part.tag == "code" and action and "output" not in action):
+                raise self.source.error(
+                    part.line, "assignments to references are not read: expected constants"
+                )
 
     # --- references ---------------------------------------------------------------------------
 
@@ -159,7 +188,11 @@ class _Reader(Transitions):
             for transition in page.all("trans")
             for subst in transition.all("subst")
         }
-        listed = [one.get("page") for all_ in net.all("instances") for one in all_.all("instance")]
+        listed = []
+        for instance in (one for all_ in net.all("instances") for one in all_.all("instance")):
+            listed.append(instance.get("page"))
+            if listed[-1] not in self.pages:
+                raise self._leads_nowhere(instance, "page of this instance", listed[-1])
         numbers = listed or [number for number in self.pages if number not in inner]
         self.count("pages without an instance", len(set(self.pages) - set(numbers) - inner))
         if not numbers:
@@ -262,7 +295,7 @@ class _Reader(Transitions):
         """Return the table and colour of a place."""
         kind = place.text_at("type", "text") or place.text_at("type", "id")
         colour = self.meaning.colours.get(kind)
-        name = place.text_at("text")
+        name = " ".join(place.text_at("text").split())
         if colour is None and not kind:
             # Nets without colours.
             colour = Colour("unit")
@@ -275,9 +308,16 @@ class _Reader(Transitions):
         table: dict[str, Any] = {} if colour.kind == "unit" else {"colour": colour.kind}
         if colour.is_list:
             table["order"] = "fifo"
+        alphabet = self.meaning.choices.alphabet
+        if colour.is_text and alphabet is not None:
+            digits = ", ".join(f"{number} {text!r}" for number, text in enumerate(alphabet, 1))
+            table["description"] = f"Texts; digits in base {1 << text_bits(alphabet)}: {digits}"
+        elif colour.element is not None and not colour.is_list:
+            base = 1 << width(colour.element)
+            table["description"] = f"Lists; digits in base {base}, the first element is the last"
         text = place.text_at("initmark", "text")
         if colour.is_list and not text:
-            raise self.source.error(place.line, f"place {name}: expected a list at the start")
+            self.meaning.choices.code(colour.own)
         if text:
             line = place.find("initmark")
             initial = self.within(line or place, f"place {name}", self._initial, text, colour)
@@ -290,11 +330,14 @@ class _Reader(Transitions):
         if colour.kind == "unit" and number.isascii() and number.isdigit():
             return int(number[:9])
         tokens: list[Any] = []
-        expanded = terms(self.meaning, self.meaning.expand(parse_ml(text)))
+        tree = self.meaning.expand(parse_ml(text))
         if colour.is_list:
-            if len(expanded) != 1 or expanded[0].count != ONE or expanded[0].token[0] != "list":
-                raise MlError("a place of lists is read with one list only, such as [1, 2]")
-            expanded = [Term(ONE, token) for token in expanded[0].token[1]]
+            tree = single(tree)
+            if tree[0] != "list":
+                self.meaning.choices.code(colour.own)
+        elif colour.element is not None:
+            tree = packed_tokens(self.meaning, tree, colour.element)
+        expanded = terms(self.meaning, tree)
         for term in expanded:
             if term.conditions or is_random(term.token):
                 raise MlError("an initial marking with conditions or chance is not read")

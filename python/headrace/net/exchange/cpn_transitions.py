@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.net.exchange.cpn_declarations import Declarations
-from headrace.net.exchange.ml_meaning import Colour
+from headrace.net.exchange.digits import packed_tokens
+from headrace.net.exchange.ml_meaning import Choices, Colour
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
 from headrace.net.exchange.ml_text import one
 from headrace.net.exchange.ml_trees import FALSE, TRUE, called, is_random, walk
-from headrace.net.exchange.multisets import ONE, Term, cases, terms
+from headrace.net.exchange.multisets import ONE, Term, cases, single, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml
 
@@ -57,9 +58,9 @@ Flow = tuple[Xml, Target, Ml]
 class Transitions:
     """Reads the transitions of a file whose declarations are known."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, choices: Choices) -> None:
         self.source = source
-        self.declared = Declarations(source)
+        self.declared = Declarations(source, choices)
         self.meaning = self.declared.meaning
         self.left_out: dict[str, int] = {}
 
@@ -79,7 +80,7 @@ class Transitions:
         self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
     ) -> list[dict[str, Any]]:
         """Return the tables of a transition: several if arcs from places have conditions."""
-        name = transition.text_at("text") or "transition"
+        name = " ".join(transition.text_at("text").split()) or "transition"
         inward: list[list[Arm]] = []
         outward: list[Flow] = []
         queues: dict[str, list[tuple[str, Flow]]] = {}
@@ -104,8 +105,11 @@ class Transitions:
             if orientation in ("ttop", "bothdir"):
                 outward.append((arc, target, tree))
         for queue in queues.values():
-            at = queue[0][1][0]
-            taken, put = self.within(at, f"transition {name}", self._queue, queue)
+            at, target, _ = queue[0][1]
+            joined = self.within(at, f"transition {name}", self._queue, queue)
+            if joined is None:
+                self.meaning.choices.code(target.colour.own)
+            taken, put = joined
             inward.append([([], taken)])
             outward += put
         variants: list[Arm] = [([], [])]
@@ -124,30 +128,25 @@ class Transitions:
             for conditions, inputs in variants
         ]
 
-    def _queue(self, arcs: list[tuple[str, Flow]]) -> tuple[list[Input], list[Flow]]:
+    def _queue(self, arcs: list[tuple[str, Flow]]) -> tuple[list[Input], list[Flow]] | None:
         """Return the tokens that arcs of a place with a list take from its front, and append.
 
-        The arcs must have the forms `x :: q` and `q ^^ [y]`, where either may be `q` alone.
+        The arcs have the forms `x :: q` and `q ^^ [y]`, where either may be `q` alone. Return
+        None if they have others.
         """
         inward = [flow for way, flow in arcs if way in ("ptot", "bothdir")]
         outward = [flow for way, flow in arcs if way in ("ttop", "bothdir")]
-        form = "a list is read as a queue only: expected arcs such as x :: q and q ^^ [y]"
         if len(inward) != 1 or len(outward) != 1:
-            raise MlError(form)
+            return None
         arc, target, front = inward[0]
-        front, back = (
-            tree[3] if tree[:3] == ("binary", "`", ONE) else tree for tree in (front, outward[0][2])
-        )
+        front, back = (single(tree) for tree in (front, outward[0][2]))
         heads: list[Ml] = []
         while front[:2] == ("binary", "::"):
             heads.append(front[2])
             front = front[3]
-        tails: list[Ml] = []
-        while back[:2] == ("binary", "^^") and back[3][0] == "list":
-            tails = [*back[3][1], *tails]
-            back = back[2]
-        if front != back or front[0] != "name" or front[1] not in self.meaning.variables:
-            raise MlError(form)
+        tails = _appended(back, front)
+        if tails is None or front[0] != "name" or front[1] not in self.meaning.variables:
+            return None
         taken = [(arc, target, Term(ONE, head)) for head in heads]
         return taken, [(outward[0][0], target, tail) for tail in tails]
 
@@ -158,7 +157,10 @@ class Transitions:
             return ("binary", "`", ("int", int(text[:9] or 1)), ("tuple", []))
         if not text:
             raise MlError("this arc has no inscription")
-        return self.meaning.expand(parse_ml(text))
+        tree = self.meaning.expand(parse_ml(text))
+        if target.colour.element is not None and not target.colour.is_list:
+            return packed_tokens(self.meaning, tree, target.colour.element)
+        return tree
 
     def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
         """Return the cases of an arc from a place: conditions, and tokens that are taken."""
@@ -180,12 +182,6 @@ class Transitions:
         priority = self._priority(transition, name)
         if priority:
             firing.table["priority"] = priority
-        if not inputs:
-            raise self.source.error(
-                transition.line,
-                f"transition {name} takes nothing and would fire forever: expected an arc from a"
-                " place",
-            )
         channel = transition.find("channel")
         if channel is not None and transition.text_at("channel", "text"):
             raise self.source.error(channel.line, f"transition {name}: channels are not read")
@@ -281,6 +277,8 @@ class Transitions:
                 return set().union(*map(self._computed, tree[1]))
             case "record":
                 return set().union(*(self._computed(part) for _, part in tree[1]))
+            case "apply" if called(tree) in self.meaning.constructors:
+                return self._computed(tree[2])
         return self._variables(tree)
 
     def _takes(self, inputs: list[Input], firing: Firing, name: str) -> None:
@@ -492,3 +490,22 @@ class Transitions:
             return f"{span[1]} {unit}" if span[1] else "0 s"
         text = self._bound(span, firing, {})
         return f"({text}) * {one(unit)}"
+
+
+def _appended(tree: Ml, queue: Ml) -> list[Ml] | None:
+    """Return the tokens that a list has behind those of a queue; None if it has another form."""
+    tree = single(tree)
+    if tree == queue:
+        return []
+    if tree[0] == "if":
+        then, other = (_appended(part, queue) for part in tree[2:])
+        if then is None or other is None:
+            return None
+        empty = ("name", "empty")
+        return [("if", tree[1], tail, empty) for tail in then] + [
+            ("if", tree[1], empty, tail) for tail in other
+        ]
+    if tree[:2] == ("binary", "^^") and tree[3][0] == "list":
+        before = _appended(tree[2], queue)
+        return None if before is None else [*before, *tree[3][1]]
+    return None

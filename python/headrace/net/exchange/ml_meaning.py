@@ -6,9 +6,18 @@ Functions, values and lets of a file are put in where they are used; none is run
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace.net.exchange.digits import (
+    ON_LISTS,
+    elements,
+    exists,
+    first_and_rest,
+    is_empty,
+    is_list,
+    length,
+)
 from headrace.net.exchange.ml_syntax import Ml, MlError
 from headrace.net.exchange.ml_text import CALLS, ExpressionText
-from headrace.net.exchange.ml_trees import RANDOM, is_random, uses
+from headrace.net.exchange.ml_trees import FALSE, RANDOM, TRUE, is_random, reduced, uses
 
 MOST_NODES = 20_000
 DEEPEST_CALL = 30
@@ -27,11 +36,68 @@ class Colour:
     """Why it is not read."""
     is_list: bool = False
     """True for lists of values of its kind; a place with one is a queue."""
+    element: "Colour | None" = None
+    """The colour set of the elements of a list."""
+    parts: "list[tuple[str, Colour]] | None" = None
+    """The colour sets of the fields of a product or record."""
+    is_product: bool = False
+    is_text: bool = False
+    own: str = ""
+    """Its name in the file."""
+
+
+class ReadAgain(Exception):
+    """The file has to be read with other choices."""
+
+
+@dataclass
+class Choices:
+    """What is a number in the document, where the file has a text or list.
+
+    The first reading of a file shows what needs it.
+    """
+
+    alphabet: tuple[str, ...] | None = None
+    """Parts of joined texts; texts are numbers then."""
+    lists: set[str] = field(default_factory=set)
+    """Colour sets of lists."""
+
+    def is_coded(self, colour_set: str) -> bool:
+        """Return true if the lists of a colour set are numbers."""
+        return colour_set in self.lists
+
+    def code(self, colour_set: str) -> None:
+        """Make the lists of a colour set numbers."""
+        self.lists.add(colour_set)
+        raise ReadAgain
+
+
+@dataclass
+class Union:
+    """A colour set whose values have one of several forms."""
+
+    record: str
+    """Its record in the document: the form, and a field for each argument."""
+    tags: dict[str, str]
+    """Constructors, with the members of the enumeration of forms."""
+    fields: dict[str, str]
+    """Fields of the arguments, by constructor."""
+    unset: dict[str, str]
+    """Expressions of the fields that a value does not use."""
 
 
 @dataclass
 class Meaning:
     """The declarations of a file."""
+
+    choices: Choices = field(default_factory=Choices)
+    texts: set[str] = field(default_factory=set)
+    """Texts of the file that are used."""
+    has_joined_texts: bool = False
+    constructors: dict[str, Union] = field(default_factory=dict)
+    references: dict[str, Ml] = field(default_factory=dict)
+    """First values of references; they keep them, as nothing that is read assigns."""
+    has_read_reference: bool = False
 
     colours: dict[str, Colour] = field(default_factory=dict)
     records: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -108,9 +174,16 @@ class _Expansion:
             case "field":
                 return _field(tree[1], inside(tree[2]))
             case "binary":
-                return ("binary", tree[1], inside(tree[2]), inside(tree[3]))
+                left, right = inside(tree[2]), inside(tree[3])
+                if tree[1] in ("=", "<>") and ("list", []) in (left, right):
+                    empty = is_empty(elements(meaning, right if left == ("list", []) else left))
+                    return empty if tree[1] == "=" else reduced(("apply", ("name", "not"), empty))
+                return ("binary", tree[1], left, right)
             case "if":
-                return ("if", *(inside(part) for part in tree[1:]))
+                condition = reduced(inside(tree[1]))
+                if condition in (TRUE, FALSE):
+                    return inside(tree[2] if condition == TRUE else tree[3])
+                return ("if", condition, inside(tree[2]), inside(tree[3]))
             case "let":
                 inner = dict(env)
                 for number, (pattern, value) in enumerate(tree[1]):
@@ -136,6 +209,9 @@ class _Expansion:
         while function[0] == "apply":
             arguments.insert(0, function[2])
             function = function[1]
+        is_own = function[0] == "name" and function[1] in self.meaning.functions
+        if function[0] == "name" and function[1] in ON_LISTS and not is_own:
+            return self.on_list(function[1], arguments, env, calls)
         known = [self.expand(each, env, calls) for each in arguments]
         if function[0] == "fn" and len(known) == 1:
             return self.cases(known[0], function[1], env, calls)
@@ -144,6 +220,9 @@ class _Expansion:
         name = function[1]
         if name in self.meaning.indices:
             return known[0]
+        if name == "!" and known[0][0] == "name" and known[0][1] in self.meaning.references:
+            self.meaning.has_read_reference = True
+            return self.expand(self.meaning.references[known[0][1]], {}, calls + 1)
         if name in self.meaning.functions and name not in CALLS and name not in RANDOM:
             clauses = []
             for patterns, body in self.meaning.functions[name]:
@@ -158,11 +237,66 @@ class _Expansion:
             result = ("apply", result, argument)
         return result
 
+    def on_list(self, name: str, arguments: list[Ml], env: dict[str, Ml], calls: int) -> Ml:
+        """Apply a function of lists."""
+        name = name.removeprefix("List.")
+        takes_function = name in ("filter", "map", "exists", "all")
+        if len(arguments) != 1 + (takes_function or name == "mem"):
+            raise MlError(f"{name} is read with all its arguments only")
+        values = arguments[-1]
+        if name == "mem":
+            values = arguments[0]
+        items = elements(self.meaning, self.expand(values, env, calls))
+        if takes_function:
+            function = arguments[0]
+            results = [(tests, self.call(function, value, env, calls)) for tests, value in items]
+            if name == "map":
+                return ("items", results)
+            kept = [
+                ((*tests, truth), value)
+                for (tests, truth), (_, value) in zip(results, items, strict=True)
+                if truth != FALSE
+            ]
+            if name == "filter":
+                return ("items", kept)
+            if name == "exists":
+                return exists(kept)
+            refused = [
+                ((*tests, reduced(("apply", ("name", "not"), truth))), truth)
+                for tests, truth in results
+            ]
+            return reduced(("apply", ("name", "not"), exists(refused)))
+        match name:
+            case "mem":
+                tested = self.expand(arguments[1], env, calls)
+                return exists(
+                    [((*tests, ("binary", "=", value, tested)), value) for tests, value in items]
+                )
+            case "length":
+                return length(items)
+            case "null":
+                return is_empty(items)
+            case "hd":
+                return first_and_rest(items)[0]
+            case "tl":
+                return ("items", first_and_rest(items)[1])
+            case "rev":
+                return ("items", items[::-1])
+        return ("items", items)
+
+    def call(self, function: Ml, value: Ml, env: dict[str, Ml], calls: int) -> Ml:
+        """Apply a function of the file to an expanded value."""
+        hidden = "the argument"
+        return self.expand(("apply", function, ("name", hidden)), env | {hidden: value}, calls)
+
     def cases(self, tested: Ml, clauses: list[tuple[Ml, Ml]], env: dict[str, Ml], calls: int) -> Ml:
         results: list[tuple[list[Ml], Ml]] = []
         for pattern, body in clauses:
             tests: list[Ml] = []
             bound = self.match(pattern, tested, tests)
+            tests = [test for test in map(reduced, tests) if test != TRUE]
+            if FALSE in tests:
+                continue
             for name, value in bound.items():
                 if is_random(value) and uses(body, name) != 1:
                     raise MlError("a random value that is used more than once is not read here")
@@ -171,6 +305,8 @@ class _Expansion:
                 break
         if is_random(tested) and len(results) > 1:
             raise MlError("cases of a random value are not read")
+        if not results:
+            raise MlError("no case fits this value")
         tree = results[-1][1]
         for tests, result in reversed(results[:-1]):
             condition = tests[0]
@@ -184,8 +320,14 @@ class _Expansion:
         match pattern[0]:
             case "name" if pattern[1] == "_":
                 return {}
+            case "name" if pattern[1] in self.meaning.constructors:
+                return self.match(("apply", pattern, ("tuple", [])), value, tests)
             case "name" if pattern[1] not in self.meaning.members:
                 return {pattern[1]: value}
+            case "apply" if pattern[1][0] == "name" and pattern[1][1] in self.meaning.constructors:
+                return self.match_form(pattern[1][1], pattern[2], value, tests)
+            case "list" | "binary" if is_list(self.meaning, pattern):
+                return self.match_list(pattern, value, tests)
             case "tuple":
                 bound: dict[str, Ml] = {}
                 parts = value[1] if value[0] == "tuple" else None
@@ -206,6 +348,43 @@ class _Expansion:
                 tests.append(("binary", "=", value, pattern))
                 return {}
         raise MlError("this pattern is not read")
+
+    def match_form(self, name: str, pattern: Ml, value: Ml, tests: list[Ml]) -> dict[str, Ml]:
+        """Match a value of a union with a constructor."""
+        other, argument = value, None
+        if value[0] == "apply" and value[1][0] == "name":
+            other, argument = value[1], value[2]
+        if other[0] == "name" and other[1] in self.meaning.constructors:
+            if other[1] != name:
+                tests.append(FALSE)
+            return (
+                {} if argument is None or other[1] != name else self.match(pattern, argument, tests)
+            )
+        union = self.meaning.constructors[name]
+        tests.append(("binary", "=", ("field", "form", value), ("name", f"{name} form")))
+        if name not in union.fields:
+            return {}
+        return self.match(pattern, ("field", union.fields[name], value), tests)
+
+    def match_list(self, pattern: Ml, value: Ml, tests: list[Ml]) -> dict[str, Ml]:
+        """Match a list with its first elements, or with none."""
+        items = elements(self.meaning, value)
+        bound: dict[str, Ml] = {}
+        parts = list(pattern[1]) if pattern[0] == "list" else []
+        while pattern[:2] == ("binary", "::"):
+            parts.append(pattern[2])
+            pattern = pattern[3]
+        for part in parts:
+            if not items:
+                tests.append(FALSE)
+                return {}
+            tests.append(reduced(("apply", ("name", "not"), is_empty(items))))
+            first, items = first_and_rest(items)
+            bound |= self.match(part, first, tests)
+        if pattern[0] == "list":
+            tests.append(is_empty(items))
+            return bound
+        return bound | self.match(pattern, ("items", items), tests)
 
 
 def _field(label: str, value: Ml) -> Ml:

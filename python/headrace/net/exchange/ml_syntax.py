@@ -206,9 +206,12 @@ class _Parser:
         if self.peek() == "~" and self.kind() == "mark":
             self.step()
             return ("apply", ("name", "~"), self.application())
+        if self.peek() == "!" and self.kind() == "mark":
+            self.step()
+            return ("apply", ("name", "!"), self.application_part())
         function = self.application_part()
         while self._starts_atom():
-            is_field = self.peek() == "#"
+            is_field = self.peek() in ("#", "!")
             argument = self._application() if is_field else self.application_part()
             function = ("apply", function, argument)
         return function
@@ -217,7 +220,9 @@ class _Parser:
         kind, text = self.kind(), self.peek()
         if kind == "name":
             return text not in WORDS
-        return kind in ("int", "real", "text") or (kind == "mark" and text in ("(", "{", "[", "#"))
+        return kind in ("int", "real", "text") or (
+            kind == "mark" and text in ("(", "{", "[", "#", "!")
+        )
 
     def application_part(self) -> Ml:
         return self.deeper(self._atom)

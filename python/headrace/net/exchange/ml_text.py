@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from headrace.net.exchange.digits import joined, text_code
 from headrace.net.exchange.ml_syntax import Ml, MlError
-from headrace.net.exchange.ml_trees import called, is_random
+from headrace.net.exchange.ml_trees import called, is_random, walk
 from headrace.net.expressions import AND, ATOM, CHOICE, COMPARISON, NOT, OR, PRODUCT, SIGN, SUM
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ class ExpressionText:
             case "real":
                 return repr(tree[1]), SIGN if tree[1] < 0 else ATOM
             case "text":
+                self.meaning.texts.add(tree[1])
+                if self.meaning.choices.alphabet is not None:
+                    return str(text_code(tree[1], self.meaning.choices.alphabet)[1]), ATOM
                 if '"' in tree[1] or "\n" in tree[1]:
                     raise MlError("expected a text without quotation marks and line ends")
                 return f'"{tree[1]}"', ATOM
@@ -139,9 +143,14 @@ class ExpressionText:
         if name in self.variables:
             return self.variables[name], ATOM
         if name in self.meaning.constants:
+            self.meaning.texts |= {
+                part[1] for part in walk(self.meaning.values[name]) if part[0] == "text"
+            }
             return self.meaning.constants[name], ATOM
         if name in ("true", "false"):
             return name, ATOM
+        if name in self.meaning.constructors:
+            return self.form_of(name, None)
         if name in self.meaning.members:
             return self.meaning.members[name], ATOM
         if name in self.meaning.unread:
@@ -178,8 +187,22 @@ class ExpressionText:
         )
         return f"{records[0]}({', '.join(entries)})", ATOM
 
+    def form_of(self, constructor: str, argument: Ml | None) -> Text:
+        """Return a value of a union: its form, its argument, and fields that it does not use."""
+        union = self.meaning.constructors[constructor]
+        values = dict(union.unset)
+        if (argument is None) == (constructor in union.fields):
+            raise MlError(f"{constructor} is read with its argument only")
+        if argument is not None:
+            field = union.fields[constructor]
+            values[field] = self.of(argument, self.meaning.records[union.record][field])[0]
+        texts = ", ".join([union.tags[constructor], *values.values()])
+        return f"{union.record}({texts})", ATOM
+
     def binary(self, tree: Ml) -> Text:
         _, operator, a, b = tree
+        if operator == "^":
+            return self.joined(a, b)
         if operator in ("=", "<>"):
             for draw, side in ((a, b), (b, a)):
                 if called(draw) == "bernoulli" and side in (("int", 1), ("int", 0)):
@@ -188,8 +211,7 @@ class ExpressionText:
                         return chance, ATOM
                     return f"not {chance}", NOT
         if operator not in OPERATORS:
-            types = "texts" if operator == "^" else "multisets and lists"
-            raise MlError(f"{operator} of {types} is not read here")
+            raise MlError(f"{operator} of multisets and lists is not read here")
         word, binds = OPERATORS[operator]
         first = binds + 1 if binds == COMPARISON else binds
         is_time = "time" in (self.kind(a), self.kind(b))
@@ -202,6 +224,17 @@ class ExpressionText:
                 return f"({left} // {right}) * {one(self.meaning.unit)}", PRODUCT
             return f"{left} {word} {right}", binds
         return f"{self.at(a, first)} {word} {self.at(b, binds + 1)}", binds
+
+    def joined(self, a: Ml, b: Ml) -> Text:
+        alphabet = self.meaning.choices.alphabet
+        if alphabet is None:
+            # The file is read again when all its texts are known.
+            self.meaning.has_joined_texts = True
+            for part in (a, b):
+                self.of(part)
+            return '""', ATOM
+        a, b = (("int", int(self.of(part)[0])) if part[0] == "text" else part for part in (a, b))
+        return self.of(joined(a, b, alphabet))
 
     def kind(self, tree: Ml) -> str | None:
         """Return the kind of a value, if it matters: times are numbers in CPN ML."""
@@ -235,6 +268,8 @@ class ExpressionText:
         if name is None:
             raise MlError("functions as values are not read")
         argument = tree[2]
+        if name in self.meaning.constructors:
+            return self.form_of(name, argument)
         parts = argument[1] if argument[0] == "tuple" else [argument]
         match name, len(parts):
             case "not", 1:

@@ -23,6 +23,8 @@ def parts_of(tree: Ml) -> Iterator[Ml]:
             yield tree[2]
         case "binary":
             yield from tree[2:]
+        case "items":
+            yield from (part for tests, value in tree[1] for part in (*tests, value))
         case "if" | "apply":
             yield from tree[1:]
         case "let":

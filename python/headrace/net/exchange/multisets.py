@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from headrace.net.exchange.digits import elements
 from headrace.net.exchange.ml_meaning import Meaning
 from headrace.net.exchange.ml_syntax import Ml, MlError
 from headrace.net.exchange.ml_trees import called, reduced
@@ -45,6 +46,12 @@ def is_multiset(tree: Ml) -> bool:
     return (called(tree) or "").endswith((".all", ".mult"))
 
 
+def single(tree: Ml) -> Ml:
+    """Return the token of a multiset of one."""
+    token: Ml = tree[3] if tree[:3] == ("binary", "`", ONE) else tree
+    return token
+
+
 def terms(meaning: Meaning, tree: Ml) -> list[Term]:
     """Return the tokens of an expanded multiset.
 
@@ -61,6 +68,11 @@ def terms(meaning: Meaning, tree: Ml) -> list[Term]:
 
 def _terms(meaning: Meaning, tree: Ml, conditions: tuple[Ml, ...]) -> Iterator[Term]:
     if tree == ("name", "empty"):
+        return
+    if tree[0] in ("items", "list"):
+        # A list where tokens of its elements are expected.
+        for tests, value in elements(meaning, tree):
+            yield Term(ONE, value, None, (*conditions, *tests))
         return
     if tree[0] == "binary":
         operator, a, b = tree[1:]
@@ -155,10 +167,22 @@ def _sides(condition: Ml) -> tuple[str, Ml, bool] | None:
     return None
 
 
+def _is_longer(condition: Ml, other: Ml) -> bool:
+    """Return true if x >= 8, of the number of a list, implies another condition such as x >= 1."""
+    return (
+        condition[:2] == ("binary", ">=")
+        and other[:3] == condition[:3]
+        and condition[3][0] == other[3][0] == "int"
+        and bool(other[3][1] <= condition[3][1])
+    )
+
+
 def _possible(meaning: Meaning, conditions: list[Ml]) -> bool:
     """Return false if conditions contradict each other."""
     values: dict[str, Ml] = {}
     for condition in conditions:
+        if any(_is_longer(condition, other[2]) for other in conditions if called(other) == "not"):
+            return False
         if negated(condition) in conditions:
             return False
         sides = _sides(condition)
