@@ -474,7 +474,8 @@ def test_pnml_has_pages_and_references() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("grammar/ptnet", "grammar/symmetricnet", "3: expected a place/transition net"),
+        ("grammar/ptnet", "grammar/colournet", "3: expected a place/transition net"),
+        ("grammar/ptnet", "grammar/symmetricnet", "7: place p: the element initialMarking '2'"),
         ('ref="q"', 'ref="r"', "10: target: references lead in a circle"),
         ('source="p" target="t"', 'source="p" target="q"', "10: expected an arc between a place"),
         ("<text>2</text></inscription>", "<text>-2</text></inscription>", "17: expected a whole"),

@@ -26,8 +26,13 @@ def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
     Raises:
         ValueError: It has parts that are not read. The message has file and line.
     """
-    source, choices = Source(file), Choices()
-    root = parse_xml(data, source)
+    source = Source(file)
+    return read_workspace(parse_xml(data, source), source)
+
+
+def read_workspace(root: Xml, source: Source) -> tuple[dict[str, Any], list[str]]:
+    """Return the document of a parsed file, and what was not read."""
+    choices = Choices()
     while True:
         reader = _Reader(source, choices)
         try:

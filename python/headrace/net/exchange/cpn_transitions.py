@@ -9,7 +9,7 @@ from headrace.net.exchange.digits import packed_tokens
 from headrace.net.exchange.ml_meaning import Choices, Colour
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
 from headrace.net.exchange.ml_text import one
-from headrace.net.exchange.ml_trees import FALSE, TRUE, called, is_random, walk
+from headrace.net.exchange.ml_trees import FALSE, TRUE, called, is_random, reduced, walk
 from headrace.net.exchange.multisets import ONE, Term, cases, single, terms
 from headrace.net.exchange.names import PlainNames
 from headrace.net.exchange.safe_xml import Source, Xml
@@ -17,6 +17,8 @@ from headrace.net.exchange.safe_xml import Source, Xml
 NORMAL_PRIORITY = 1000
 MOST_VARIANTS = 32
 """Most cases of conditions on arcs from places."""
+MOST_TABLES = 200
+"""Most transitions for the values of variables that only a guard has."""
 
 
 @dataclass
@@ -46,6 +48,10 @@ class Firing:
         name = self.names.new(preferred, "value")
         self.table.setdefault("let", []).append(f"{name} = {text}")
         return name
+
+
+class FreeVariable(Exception):
+    """A guard has a variable that no arc from a place gives a value."""
 
 
 Input = tuple[Xml, Target, Term]
@@ -79,7 +85,32 @@ class Transitions:
     def transitions(
         self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
     ) -> list[dict[str, Any]]:
-        """Return the tables of a transition: several if arcs from places have conditions."""
+        """Return the tables of a transition.
+
+        There are several if arcs from places have conditions, or if a variable is in a guard and
+        on no arc from a place: one for each of its values.
+        """
+        try:
+            return self._tables(transition, arcs, targets)
+        except FreeVariable as free:
+            variable = str(free)
+        kind = self.declared.variables.pop(variable)
+        tables: list[dict[str, Any]] = []
+        for value in self.meaning.colours[kind].domain or ():
+            self.meaning.values[variable] = value
+            tables += self.transitions(transition, arcs, targets)
+            if len(tables) > MOST_TABLES:
+                raise self.source.error(
+                    transition.line,
+                    f"{variable} is on no arc from a place: expected at most {MOST_TABLES} cases",
+                )
+        del self.meaning.values[variable]
+        self.declared.variables[variable] = kind
+        return tables
+
+    def _tables(
+        self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
+    ) -> list[dict[str, Any]]:
         name = " ".join(transition.text_at("text").split()) or "transition"
         inward: list[list[Arm]] = []
         outward: list[Flow] = []
@@ -123,10 +154,11 @@ class Transitions:
                     f"transition {name}: expected at most {MOST_VARIANTS} cases of conditions on"
                     " arcs from places",
                 )
-        return [
+        tables = (
             self.transition(transition, name, inputs, conditions, outward)
             for conditions, inputs in variants
-        ]
+        )
+        return [table for table in tables if table is not None]
 
     def _queue(self, arcs: list[tuple[str, Flow]]) -> tuple[list[Input], list[Flow]] | None:
         """Return the tokens that arcs of a place with a list take from its front, and append.
@@ -176,8 +208,8 @@ class Transitions:
         inputs: list[Input],
         conditions: list[Ml],
         outward: list[Flow],
-    ) -> dict[str, Any]:
-        """Return the table of one case of a transition."""
+    ) -> dict[str, Any] | None:
+        """Return the table of one case of a transition; None if its guard never holds."""
         firing = Firing({}, PlainNames(self.declared.names.taken))
         priority = self._priority(transition, name)
         if priority:
@@ -190,6 +222,8 @@ class Transitions:
         if text and guard is not None:
             firing.guards = self.within(guard, f"transition {name}", self._guards, text)
         firing.guards += conditions
+        if FALSE in firing.guards:
+            return None
         self._takes(inputs, firing, name)
         self._guard(guard or transition, firing, name)
         self._code(transition, firing, name)
@@ -250,7 +284,7 @@ class Transitions:
         parts: list[Ml] = list(tree[1]) if tree[0] == "list" else [tree]
         guards: list[Ml] = []
         while parts:
-            part = parts.pop(0)
+            part = reduced(parts.pop(0))
             if part[0] == "binary" and part[1] == "andalso":
                 parts[:0] = [part[2], part[3]]
             elif part != ("name", "true"):
@@ -346,6 +380,9 @@ class Transitions:
         for guard in firing.guards:
             missing = sorted(self._variables(guard) - set(firing.variables))
             if missing:
+                colour = self.meaning.colours.get(self.declared.variables[missing[0]])
+                if colour is not None and colour.domain is not None:
+                    raise FreeVariable(missing[0])
                 raise self.source.error(
                     at.line,
                     f"transition {name}: {', '.join(missing)} of the guard must be on an arc from"

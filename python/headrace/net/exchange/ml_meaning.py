@@ -52,7 +52,7 @@ class ReadAgain(Exception):
 
 @dataclass
 class Choices:
-    """What is a number in the document, where the file has a text or list.
+    """Texts and lists of the file that are numbers in the document.
 
     The first reading of a file shows what needs it.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 from headrace.net.exchange.digits import elements
 from headrace.net.exchange.ml_meaning import Meaning
@@ -99,14 +100,12 @@ def _terms(meaning: Meaning, tree: Ml, conditions: tuple[Ml, ...]) -> Iterator[T
     if name.endswith(".all"):
         for value in _values(meaning, name):
             yield Term(ONE, value, None, conditions)
-    elif name.endswith(".mult") and tree[2][0] == "tuple" and len(tree[2][1]) == 2:
-        left, right = (terms(meaning, part) for part in tree[2][1])
-        for a in left:
-            for b in right:
-                if a.count != ONE or b.count != ONE:
-                    raise MlError("products of multisets are read for single tokens only")
-                pair = ("tuple", [a.token, b.token])
-                yield Term(ONE, pair, None, conditions + a.conditions + b.conditions)
+    elif name.endswith(".mult") and tree[2][0] == "tuple":
+        for parts in product(*(terms(meaning, part) for part in tree[2][1])):
+            if any(part.count != ONE for part in parts):
+                raise MlError("products of multisets are read for single tokens only")
+            tests = tuple(test for part in parts for test in part.conditions)
+            yield Term(ONE, ("tuple", [part.token for part in parts]), None, conditions + tests)
     else:
         yield Term(ONE, tree, None, conditions)
 
@@ -121,14 +120,15 @@ def _values(meaning: Meaning, name: str) -> list[Ml]:
 def _difference(left: list[Term], right: list[Term], conditions: tuple[Ml, ...]) -> Iterator[Term]:
     """Yield different tokens without some; the values that are taken away must be among them."""
     tokens = [term.token for term in left]
-    single = all(summand.count == ONE and not summand.conditions for summand in (*left, *right))
-    if not single or any(tokens.count(token) > 1 for token in tokens):
+    single = all(summand.count == ONE for summand in (*left, *right))
+    certain = not any(summand.conditions for summand in right)
+    if not (single and certain) or any(tokens.count(token) > 1 for token in tokens):
         raise MlError("a difference of multisets is read for different single tokens only")
     for term in left:
         tests = [reduced(("binary", "<>", term.token, other.token)) for other in right]
         if ("name", "false") not in tests:
             own = tuple(test for test in tests if test != ("name", "true"))
-            yield replace(term, conditions=conditions + own)
+            yield replace(term, conditions=conditions + term.conditions + own)
 
 
 def cases(meaning: Meaning, tree: Ml) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Place/transition nets in PNML (ISO/IEC 15909-2): a net without its colours and times.
+"""Nets in PNML (ISO/IEC 15909-2): written without colours and times, read as `symmetric` too.
 
 Grammar: http://www.pnml.org/version-2009/grammar/ptnet
 """
@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from headrace.net.exchange import symmetric
 from headrace.net.exchange.cpn_ml import Scope
 from headrace.net.exchange.cpn_net import has_empty, weights
+from headrace.net.exchange.cpn_reader import read_workspace
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.layout import Layout, Symbol, lay_out, outline_at
 from headrace.net.exchange.names import PlainNames, words_of
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
-from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, add_ports
+from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, Transition, add_ports
 from headrace.net.exchange.structure import NetStructure, Node, Page, as_list, structure_of, tree_of
 
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
@@ -53,6 +55,12 @@ LABELS = {
     "arc": {"inscription", "type", "arctype", "arcpath", "tagged"},
 }
 """Elements that are read, or that PIPE and TINA write in every net."""
+SYMMETRIC_LABELS = {
+    ("place", "type"),
+    ("place", "hlinitialMarking"),
+    ("transition", "condition"),
+    ("arc", "hlinscription"),
+}
 NEUTRAL = {
     "type": ("", "normal"),
     "arctype": ("", "normal"),
@@ -78,7 +86,7 @@ def write(document: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     root = Element("pnml", xmlns=NAMESPACE)
     of_net = SubElement(root, "net", id="net", type=TYPE)
     _name(of_net, net.name)
-    _Writer().page(of_net, top)
+    _Writer(top).page(of_net, top)
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n", notes
@@ -117,11 +125,13 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
         for node in page.nodes.values():
             initial = str(first[node]) if first[node] else ""
             places[node] = sheets[page].place(node.name, "", initial)
+            places[node].outline = node.table.get("outline", {})
             count[colours] += node.colour != "unit"
             count[stations] += node.is_station
             count[fifo] += node.table.get("order") == "fifo"
     for source in net.transitions():
         transition = sheets[source.page].transition(source.name)
+        transition.outline = source.table.get("outline", {})
         count[priorities] += bool(source.table.get("priority"))
         count[values] += len(as_list(source.table.get("let")))
         count[conditions] += len(as_list(source.table.get("when")))
@@ -154,18 +164,28 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
 
 
 def _name(parent: Element, name: str) -> None:
+    if not name:
+        return
     # XML has no control characters.
     text = "".join(character if character.isprintable() else " " for character in name)
     SubElement(SubElement(parent, "name"), "text").text = text
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, top: Sheet) -> None:
         self.number = 0
         self.places: dict[Shown, str] = {}
+        self.taken = {
+            str(symbol.outline.get("id")) for sheet in top.walk() for symbol in _symbols(sheet)
+        }
 
-    def _id(self, kind: str) -> str:
+    def _id(self, kind: str, symbol: Place | Transition | None = None) -> str:
+        """Return the id that an element had in its file, or a new one."""
+        if symbol is not None and "id" in symbol.outline:
+            return symbol.outline["id"]
         self.number += 1
+        while f"{kind}{self.number}" in self.taken:
+            self.number += 1
         return f"{kind}{self.number}"
 
     def page(self, parent: Element, sheet: Sheet) -> None:
@@ -175,9 +195,9 @@ class _Writer:
         for shown in sheet.shown.values():
             self._place(page, shown, layout)
         for transition in sheet.transitions:
-            number = self._id("t")
+            number = self._id("t", transition)
             element = SubElement(page, "transition", id=number)
-            _name(element, transition.name)
+            _name(element, transition.outline.get("label", transition.name))
             _position(element, transition, layout)
             for arc in transition.arcs:
                 place = self.places[sheet.shown[arc.place]]
@@ -189,18 +209,22 @@ class _Writer:
             self.page(page, child)
 
     def _place(self, page: Element, shown: Shown, layout: Layout) -> None:
-        self.places[shown] = self._id("p")
+        self.places[shown] = self._id("p", shown.place if shown.socket is None else None)
         if shown.socket is not None:
             element = SubElement(
                 page, "referencePlace", id=self.places[shown], ref=self.places[shown.socket]
             )
         else:
             element = SubElement(page, "place", id=self.places[shown])
-        _name(element, shown.place.name)
+        _name(element, shown.place.outline.get("label", shown.place.name))
         _position(element, shown.place, layout)
         if shown.socket is None and shown.place.initial:
             marking = SubElement(element, "initialMarking")
             SubElement(marking, "text").text = shown.place.initial
+
+
+def _symbols(sheet: Sheet) -> list[Place | Transition]:
+    return [*sheet.places, *sheet.transitions]
 
 
 def _position(element: Element, symbol: Symbol, layout: Layout) -> None:
@@ -225,6 +249,7 @@ class _Reader:
         self.source = source
         self.nodes: dict[str, Xml] = {}
         self.left_out: dict[str, int] = {}
+        self.is_symmetric = False
 
     def read(self, data: bytes) -> tuple[dict[str, Any], list[str]]:
         root = parse_xml(data, self.source)
@@ -235,9 +260,10 @@ class _Reader:
             raise self.source.error(root.line, f"expected one net, not {len(nets)}")
         (net,) = nets
         kind = net.get("type")
-        if kind not in TYPES:
+        self.is_symmetric = kind in symmetric.TYPES
+        if kind not in TYPES and not self.is_symmetric:
             raise self.source.error(
-                net.line, f"expected a place/transition net ({TYPE}), not {kind}"
+                net.line, f"expected a place/transition net ({TYPE}) or a symmetric net, not {kind}"
             )
         for beside in root.children:
             if beside is not net:
@@ -247,6 +273,11 @@ class _Reader:
             pages += page.all("page")
         for page in pages:
             self._ids(page)
+        if self.is_symmetric:
+            workspace = symmetric.SymmetricNet(self.source, net, pages).workspace(self._ends)
+            coloured, more = read_workspace(workspace, self.source)
+            coloured["name"] = net.text_at("name", "text") or net.get("id") or "net"
+            return coloured, self._notes(pages) + more
         places: dict[str, dict[str, Any]] = {}
         names: dict[Xml, str] = {}
         taken = PlainNames()
@@ -261,13 +292,13 @@ class _Reader:
                         f"places with a capacity are not read: write the free room of {name} as a"
                         " second place, which transitions take from as they put tokens here",
                     )
-                places[name] = ({"initial": initial} if initial else {}) | _drawn_at(place)
+                places[name] = ({"initial": initial} if initial else {}) | _kept(place, name)
         transitions: dict[str, dict[str, Any]] = {}
         for page in pages:
             for transition in page.all("transition"):
                 name = taken.new(transition.text_at("name", "text"), transition.get("id"))
                 names[transition] = name
-                transitions[name] = _drawn_at(transition)
+                transitions[name] = _kept(transition, name)
         arcs: dict[tuple[str, str, str], int] = {}
         for page in pages:
             for arc in page.all("arc"):
@@ -282,23 +313,19 @@ class _Reader:
             if weight:
                 entry = place_name if weight == 1 else {"place": place_name, "count": weight}
                 transitions[node].setdefault(way, []).append(entry)
-        for transition, name in names.items():
-            if transition.tag == "transition" and "take" not in transitions[name]:
-                raise self.source.error(
-                    transition.line,
-                    f"the transition {name} takes nothing and would fire forever: expected an arc"
-                    " from a place",
-                )
         document: dict[str, Any] = {
             "name": net.text_at("name", "text") or net.get("id") or "net",
             "run": {"choice": "random"},
             "places": places,
             "transitions": transitions,
         }
+        return document, self._notes(pages) + obey_kernel_rules(document)
+
+    def _notes(self, pages: list[Xml]) -> list[str]:
         notes = [f"{number} {label}" for label, number in self.left_out.items()]
         if len(pages) > 2:
             notes.append(f"{len(pages) - 1} pages, whose elements are now on one")
-        return document, notes + obey_kernel_rules(document)
+        return notes
 
     def _ids(self, page: Xml) -> None:
         for child in page.children:
@@ -311,7 +338,7 @@ class _Reader:
                 self.nodes[number] = child
                 if child.tag != "page":
                     self._check(child)
-            else:
+            elif not (self.is_symmetric and child.tag == "declaration"):
                 self._beside(child)
 
     def _count(self, label: str) -> None:
@@ -330,7 +357,9 @@ class _Reader:
             counts[child.tag] = counts.get(child.tag, 0) + 1
             if child.tag == "toolspecific":
                 self._tool(element, who, child)
-            elif child.tag not in LABELS.get(element.tag, set()) | DECORATION:
+            elif self.is_symmetric and (element.tag, child.tag) in SYMMETRIC_LABELS:
+                pass
+            elif child.tag not in self._labels(element):
                 raise self._refused(child, who, f"the element {child.tag}", _value(child))
             elif child.tag in NEUTRAL and _value(child) not in NEUTRAL[child.tag]:
                 self._refuse_type(element, child.tag, _value(child))
@@ -346,6 +375,11 @@ class _Reader:
                         raise self._refused(part, who, f"the element {part.tag}", _value(part))
         if element.get("type") not in NEUTRAL["type"]:
             self._refuse_type(element, "type", element.get("type"))
+
+    def _labels(self, element: Xml) -> set[str] | frozenset[str]:
+        """Return the elements that may be within another."""
+        labels = DECORATION | LABELS.get(element.tag, set())
+        return labels - {"initialMarking", "inscription"} if self.is_symmetric else labels
 
     def _refuse_type(self, element: Xml, label: str, value: str) -> None:
         if element.tag == "arc" and label != "tagged":
@@ -426,23 +460,32 @@ class _Reader:
 
     def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:
         """Return transition, key and place of an arc."""
-        source, target = self._node(arc, "source"), self._node(arc, "target")
-        if (source.tag, target.tag) == ("place", "transition"):
+        source, target = self._ends(arc)
+        if source.tag == "place":
             return names[target], "take", names[source]
-        if (source.tag, target.tag) == ("transition", "place"):
-            return names[source], "put", names[target]
+        return names[source], "put", names[target]
+
+    def _ends(self, arc: Xml) -> tuple[Xml, Xml]:
+        """Return the nodes of an arc between a place and a transition."""
+        source, target = self._node(arc, "source"), self._node(arc, "target")
+        if {source.tag, target.tag} == {"place", "transition"}:
+            return source, target
         raise self.source.error(
             arc.line,
             f"expected an arc between a place and a transition, not {source.tag} and {target.tag}",
         )
 
 
-def _drawn_at(element: Xml) -> dict[str, Any]:
-    """Return the position of an element in the tool's drawing, as attributes or as an element."""
+def _kept(element: Xml, name: str) -> dict[str, Any]:
+    """Return the outline that keeps an element's id and name, and its position in the tool's
+    drawing, which is an element or attributes."""
     position = element.find("graphics", "position")
+    drawn = outline_at(element.get("positionX"), element.get("positionY"))
     if position is not None:
-        return outline_at(position.get("x"), position.get("y"))
-    return outline_at(element.get("positionX"), element.get("positionY"))
+        drawn = outline_at(position.get("x"), position.get("y"))
+    label = element.text_at("name", "text")
+    known = {"id": element.get("id")} | ({"label": label} if label != name else {})
+    return {"outline": known | drawn.get("outline", {})}
 
 
 def _value(element: Xml) -> str:

@@ -4,7 +4,7 @@ A transition may use places of other pages. On its own page such a place is a po
 place of the page around it through each page on the way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 
@@ -16,6 +16,8 @@ class Place:
     sheet: "Sheet"
     colour: str = ""
     initial: str = ""
+    outline: Mapping[str, str] = field(default_factory=dict)
+    """Its id and label in the file that it was read from."""
 
 
 @dataclass(eq=False)
@@ -37,6 +39,7 @@ class Transition:
     guard: str = ""
     code: str = ""
     priority: str = ""
+    outline: Mapping[str, str] = field(default_factory=dict)
     arcs: list[Arc] = field(default_factory=list)
 
 
