@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import ROOT
+from conftest import ROOT, Command
 from headrace.drawing import layering
 from headrace.drawing.layered_layout import place
-from headrace.drawing.net_diagram import StructureError, arrange, draw
+from headrace.drawing.net_diagram import StructureError, arrange, dot, draw
 from headrace.drawing.net_drawing import shade
 from headrace.drawing.net_graph import Edge, Graph, Symbol
 from headrace.drawing.net_structure import Node, Page, Transition
@@ -27,6 +27,7 @@ from headrace.drawing.text_size import text_width
 from headrace.net import Net, load
 from net_examples import EXAMPLES, Structure, parallel_file_system, single_queue
 
+NET = ROOT / "scenarios" / "nets" / "philosophers.toml"
 SVG = "{http://www.w3.org/2000/svg}"
 Rectangle = tuple[float, float, float, float]
 EPSILON = 0.1
@@ -500,6 +501,34 @@ def test_flow_runs_from_left_to_right() -> None:
         assert sheets[west].x + sheets[west].width < sheets[east].x
     for west, east in pairwise(["scheduler", "memory", "device"]):
         assert sheets[west].x + sheets[west].width < sheets[east].x
+
+
+# --- other formats ------------------------------------------------------------------------
+
+
+def test_a_picture_is_png_or_pdf(headrace: Command, tmp_path: Path) -> None:
+    for ending, head in (("png", b"\x89PNG"), ("pdf", b"%PDF-1"), ("svg", b"<svg")):
+        output = tmp_path / f"net.{ending}"
+        assert headrace("net", NET, "-o", output).returncode == 0
+        assert output.read_bytes().startswith(head)
+        assert len(output.read_bytes()) > 2000
+
+
+def test_graphviz_has_all_nodes_and_arcs(headrace: Command, tmp_path: Path) -> None:
+    output = tmp_path / "net.dot"
+    assert headrace("net", NET, "-o", output).returncode == 0
+    lines = output.read_text("utf-8").splitlines()
+    assert sum("->" in line for line in lines) == 9
+    assert sum("shape=" in line for line in lines) == 7
+    assert '  n3 -> "philosophers/finish";' in lines
+    wrong = headrace("net", NET, "-o", output, "--depth", "0")
+    assert wrong.returncode != 0 and "--depth" in wrong.stderr
+
+
+def test_names_for_graphviz_are_escaped() -> None:
+    structure = single_queue()
+    structure["page"]["nodes"][0]["name"] = 'a "b" \\'
+    assert '[label="a \\"b\\" \\\\", shape=' in dot(structure)
 
 
 # --- bad input ----------------------------------------------------------------------------

@@ -259,7 +259,7 @@ def test_wrong_input_of_commands(headrace: Command, tmp_path: Path) -> None:
     queue = NETS / "queue.toml"
     refused(headrace("net", "export", queue, "-o", tmp_path / "net.xls"), ".cpn", ".json")
     refused(headrace("net", "export", queue, "-o", tmp_path / "net"), ".toml, .json")
-    refused(headrace("net", queue, "-o", tmp_path / "net.png"), ".png", ".svg")
+    refused(headrace("net", queue, "-o", tmp_path / "net.gif"), ".gif", ".svg")
     refused(headrace("net", queue, "--set", "a=1", "-o", tmp_path / "n.svg"), "--set")
     refused(headrace("net", "run", queue, "--until", "never"), "--until", "never")
     refused(headrace("net", "run", queue, "--warm-up", "20000 s"), "warmup")

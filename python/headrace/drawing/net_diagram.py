@@ -4,8 +4,8 @@ Places are circles, stations a queue with its servers, transitions bars, stores 
 pages boxes, piled up when they are folded. Tokens flow from left to right where they can.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 from xml.etree.ElementTree import Element, tostring
 
 from headrace.drawing.net_drawing import (
@@ -26,12 +26,17 @@ from headrace.drawing.port_order import lay_out_with_ports
 from headrace.drawing.position_layout import has_positions, lay_out_by_positions
 from headrace.drawing.text_size import printable
 
-__all__ = ["Load", "StructureError", "arrange", "draw"]
+__all__ = ["Load", "StructureError", "arrange", "dot", "draw", "image"]
 
 EDGE_OF_PICTURE = 12.0
 NARROWEST = 480.0
 """Width of the smallest picture, which leaves the legend room for two entries in a row."""
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
+PAGE_OF_PICTURE = b"""
+#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.svg), format: "svg")
+"""
+PIXELS_PER_INCH = 144
 
 
 def draw(
@@ -142,3 +147,54 @@ def load_of(structure: Mapping[str, Any], stations: Iterable[Mapping[str, Any]])
             if node["kind"] == "station" and load is not None:
                 nodes[node["id"]] = load
     return nodes
+
+
+def image(svg: str, format: Literal["png", "pdf"]) -> bytes:
+    """Return an SVG picture as PNG or PDF."""
+    # It takes a while to load.
+    import typst
+
+    inputs = {"svg": svg}
+    return typst.compile(
+        PAGE_OF_PICTURE, format=format, sys_inputs=inputs, timestamp=0, ppi=PIXELS_PER_INCH
+    )
+
+
+def dot(structure: Mapping[str, Any]) -> str:
+    """Return a net in the language of Graphviz: pages are clusters."""
+    arcs: list[str] = []
+    page = _dot_page(structure["page"], arcs)
+    return "\n".join(["digraph net {", "  rankdir=LR;", *page, *arcs, "}", ""])
+
+
+def _dot_page(page: Mapping[str, Any], arcs: list[str]) -> Iterator[str]:
+    """Yield the nodes of a page; add its arcs, which would draw nodes of other pages into it."""
+    copies = f" \N{MULTIPLICATION SIGN} {page['copies']}" if page["copies"] > 1 else ""
+    yield f"  subgraph {_quoted('cluster ' + page['path'])} {{"
+    yield f"  label={_quoted(page['name'] + copies)};"
+    for node in page["nodes"]:
+        shape = "box, style=rounded" if node["kind"] == "station" else "ellipse"
+        yield f"  n{node['id']} [label={_quoted(node['name'])}, shape={shape}];"
+    for store in page["stores"]:
+        yield f"  s{store['id']} [label={_quoted(store['name'])}, shape=cylinder];"
+    for transition in page["transitions"]:
+        own = _quoted(f"{page['path']}/{transition['name']}")
+        yield f"  {own} [label={_quoted(transition['name'])}, shape=box];"
+        for arc in transition["inputs"]:
+            label = f" [label={arc['weight']}]" if arc["weight"] != 1 else ""
+            arcs.append(f"  n{arc['node']} -> {own}{label};")
+        for arc in transition["outputs"]:
+            label = f" [label={_quoted(arc['how'])}]" if arc["how"] != "one" else ""
+            arcs.append(f"  {own} -> n{arc['node']}{label};")
+        for store in transition["stores"]:
+            arcs.append(f"  {own} -> s{store} [dir=none, style=dashed];")
+        for node in transition["signals"]:
+            arcs.append(f"  {own} -> n{node} [style=dashed];")
+    for inner in page["pages"]:
+        yield from _dot_page(inner, arcs)
+    yield "  }"
+
+
+def _quoted(text: str) -> str:
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

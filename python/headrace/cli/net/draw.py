@@ -1,8 +1,9 @@
 """`headrace net draw`, which is `headrace net` without a command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated as A
+from typing import Any
 
 import typer
 
@@ -26,8 +27,8 @@ def draw(
         Path,
         Word(short="-o"),
         Help(
-            "Picture (.svg), page for a browser (.html), or document of the net (.toml, .json) to"
-            " write."
+            "Picture (.svg, .png, .pdf), text for Graphviz (.dot), page for a browser (.html), or"
+            " document of the net (.toml, .json) to write."
         ),
     ],
     sets: Sets = (),
@@ -60,8 +61,6 @@ def draw(
     of a scenario's net is counted and noted in it.
     """
     from headrace import simulate
-    from headrace.drawing import net_diagram
-    from headrace.drawing.net_diagram import load_of
     from headrace.drawing.net_player import net_element, net_page
     from headrace.net.model import is_net
 
@@ -104,10 +103,8 @@ def draw(
             scenario.name, net_element(structure, stations=stations, playback=frames)
         )
     else:
-        figures = load_of(structure, stations) if stations is not None else {}
-        picture = net_diagram.draw(structure, figures, depth)
-    with atomic_file(output) as partial:
-        partial.write_text(picture, encoding="utf-8")
+        picture = _picture(structure, suffix, stations, depth)
+    _write(picture, output)
 
 
 def _write_document(file: Path, output: Path, sets: Sequence[str]) -> None:
@@ -130,10 +127,10 @@ def _write_document(file: Path, output: Path, sets: Sequence[str]) -> None:
 def _suffix(output: Path) -> str:
     """Return the end of the picture's name in small letters; an error for another than these."""
     suffix = output.suffix.lower()
-    if suffix not in ("", ".svg", ".html"):
+    if suffix not in ("", ".svg", ".png", ".pdf", ".dot", ".html"):
         raise ValueError(
-            f"--output {output}: the net diagram is SVG or HTML, not {output.suffix}: expected"
-            " a name that ends in .svg or .html; .toml or .json for a document"
+            f"--output {output}: the net diagram is not {output.suffix}: expected a name that ends"
+            " in .svg, .png, .pdf, .dot or .html; .toml or .json for a document"
         )
     return suffix
 
@@ -146,10 +143,10 @@ def _check_page(option: str, output: Path, suffix: str, load: bool) -> None:
 
 
 def _check_depth(depth: int | None, output: Path, suffix: str) -> None:
-    if depth is not None and suffix == ".html":
+    if depth is not None and suffix in (".html", ".dot"):
         raise ValueError(
-            f"--depth and --output {output}: a page shows the whole net and can be zoomed:"
-            " expected a name that ends in .svg"
+            f"--depth and --output {output}: it has the whole net: expected a name that ends in"
+            " .svg, .png or .pdf"
         )
 
 
@@ -166,7 +163,6 @@ def _draw_own(
     """Draw a net of one's own."""
     from headrace.cli.net.foreign import load_net
     from headrace.cli.net.run import net_progress
-    from headrace.drawing.net_diagram import draw, load_of
     from headrace.drawing.net_player import net_element, net_page
     from headrace.simulate import load_playback
 
@@ -196,7 +192,30 @@ def _draw_own(
         element = net_element(structure, stations=stations, playback=frames)
         picture = net_page(model.name, element)
     else:
-        figures = load_of(structure, stations) if stations is not None else {}
-        picture = draw(structure, figures, depth)
+        picture = _picture(structure, suffix, stations, depth)
+    _write(picture, output)
+
+
+def _picture(
+    structure: Mapping[str, Any],
+    suffix: str,
+    stations: Sequence[Mapping[str, Any]] | None,
+    depth: int | None,
+) -> str:
+    """Return a picture as SVG, or a net for Graphviz."""
+    from headrace.drawing.net_diagram import dot, draw, load_of
+
+    if suffix == ".dot":
+        return dot(structure)
+    return draw(structure, load_of(structure, stations) if stations is not None else {}, depth)
+
+
+def _write(picture: str, output: Path) -> None:
+    from headrace.drawing.net_diagram import image
+
+    suffix = output.suffix.lower()
+    data = picture.encode()
+    if suffix in (".png", ".pdf"):
+        data = image(picture, "png" if suffix == ".png" else "pdf")
     with atomic_file(output) as partial:
-        partial.write_text(picture, encoding="utf-8")
+        partial.write_bytes(data)
