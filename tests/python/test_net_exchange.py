@@ -171,7 +171,8 @@ def test_files_of_other_tools_are_nets_for_all_commands(headrace: Command, tmp_p
     assert headrace("net", "export", str(file), "-o", str(back)).returncode == 0
     document = json.loads(back.read_text(encoding="utf-8"))
     served = document["places"]["served"]
-    assert served.pop("outline")["at"] and served == {"sink": True}
+    outline = served.pop("outline")
+    assert outline["id"] == "p2" and outline["at"] and served == {"sink": True}
     net_of(DESK, tmp_path).save(tmp_path / "desk.pnml")
     ran = headrace("net", "run", str(tmp_path / "desk.pnml"), "--json", "--no-progress")
     assert json.loads(ran.stdout)["runs"][0]["firings"] == 6

@@ -17,6 +17,8 @@ from headrace.net.exchange.safe_xml import Source, Xml
 NORMAL_PRIORITY = 1000
 MOST_VARIANTS = 32
 """Most cases of conditions on arcs from places."""
+Table = dict[str, Any]
+"""A table of the document."""
 MOST_TABLES = 200
 """Most transitions for the values of variables that only a guard has."""
 
@@ -28,14 +30,14 @@ class Target:
     name: str
     """As transitions of this page and those within write it."""
     colour: Colour
-    table: dict[str, Any]
+    table: Table
 
 
 @dataclass
 class Firing:
     """A transition that is being read."""
 
-    table: dict[str, Any]
+    table: Table
     names: PlainNames
     variables: dict[str, str] = field(default_factory=dict)
     """Variables with their names or expressions."""
@@ -84,18 +86,18 @@ class Transitions:
 
     def transitions(
         self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
-    ) -> list[dict[str, Any]]:
+    ) -> list[Table]:
         """Return the tables of a transition.
 
-        There are several if arcs from places have conditions, or if a variable is in a guard and
-        on no arc from a place: one for each of its values.
+        Conditions on arcs from places have a table for each case. A variable that only a guard
+        has has one for each of its values.
         """
         try:
             return self._tables(transition, arcs, targets)
         except FreeVariable as free:
             variable = str(free)
         kind = self.declared.variables.pop(variable)
-        tables: list[dict[str, Any]] = []
+        tables: list[Table] = []
         for value in self.meaning.colours[kind].domain or ():
             self.meaning.values[variable] = value
             tables += self.transitions(transition, arcs, targets)
@@ -108,9 +110,7 @@ class Transitions:
         self.declared.variables[variable] = kind
         return tables
 
-    def _tables(
-        self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]
-    ) -> list[dict[str, Any]]:
+    def _tables(self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]) -> list[Table]:
         name = " ".join(transition.text_at("text").split()) or "transition"
         inward: list[list[Arm]] = []
         outward: list[Flow] = []
@@ -208,7 +208,7 @@ class Transitions:
         inputs: list[Input],
         conditions: list[Ml],
         outward: list[Flow],
-    ) -> dict[str, Any] | None:
+    ) -> Table | None:
         """Return the table of one case of a transition; None if its guard never holds."""
         firing = Firing({}, PlainNames(self.declared.names.taken))
         priority = self._priority(transition, name)
@@ -336,7 +336,7 @@ class Transitions:
             raise MlError("conditions on arcs into a transition are not read")
         if term.delay is not None:
             raise MlError("times on arcs into a transition are not read")
-        entry: dict[str, Any] = {"place": target.name}
+        entry: Table = {"place": target.name}
         if target.colour.kind != "unit":
             for variable in sorted(self._variables(term.token)):
                 if variable not in firing.variables:
@@ -484,7 +484,7 @@ class Transitions:
         delay: Ml | None,
         drawn: dict[int, tuple[Ml, str]],
     ) -> None:
-        entry: dict[str, Any] = {"place": target.name}
+        entry: Table = {"place": target.name}
         kind = target.colour.kind
         if kind != "unit":
             entry["token"] = self._bound(term.token, firing, {}, kind)
