@@ -138,6 +138,16 @@ def test_symmetric_nets_have_their_markings(data: bytes, markings: int) -> None:
     assert space["complete"] and space["states"] == markings
 
 
+def test_the_values_of_a_free_variable_are_as_likely_as_one_transition() -> None:
+    two = '<finiteintrangeconstant value="2">' + RANGE + "</finiteintrangeconstant>"
+    document, _ = read_pnml(climb(subterms("greaterthanorequal", variable("m"), two)), "net.pnml")
+    assert [each["weight"] for each in document["transitions"].values()] == [0.5, 0.5]
+    none = subterms("lessthan", variable("m"), variable("m"))
+    with_guard = subterms("and", none, subterms("lessthan", TOP, two))
+    _, notes = read_pnml(climb(with_guard), "net.pnml")
+    assert "1 transitions whose guard never holds" in notes
+
+
 def test_members_keep_their_names_where_their_order_does_not_matter() -> None:
     data = symmetric(
         DECLARATIONS,

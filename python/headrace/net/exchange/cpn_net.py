@@ -254,6 +254,8 @@ class _Exporter(Stations):
 
     def _transition(self, source: Source) -> None:
         transition = self.sheets[source.page].transition(source.name)
+        if "weight" in source.table:
+            raise ValueError("weight has no translation")
         priority = int(source.table.get("priority", 0))
         if priority:
             transition.priority = ml_int(1000 - priority)

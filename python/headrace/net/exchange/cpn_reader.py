@@ -180,6 +180,11 @@ class _Reader(Transitions):
                 self.page(page, table, {}, PlainNames(set(taken.taken)), 0)
         # CPN Tools chooses among enabled transitions at random.
         head = {"name": document.pop("name"), "run": {"choice": "random"}}
+        alphabet = self.meaning.choices.alphabet
+        if alphabet is not None:
+            digits = ", ".join(f"{number} {text!r}" for number, text in enumerate(alphabet, 1))
+            base = 1 << text_bits(alphabet)
+            head["description"] = f"Texts are whole numbers; digits in base {base}: {digits}"
         if self.declared.colours:
             head["colours"] = self.declared.colours
         if self.declared.values:
@@ -258,6 +263,7 @@ class _Reader(Transitions):
                 self._subpage(subst, name, table, targets, taken, depth)
                 continue
             cases = self.transitions(transition, arcs.get(transition.get("id"), []), targets)
+            self.count("transitions whose guard never holds", not cases)
             for number, case in enumerate(cases):
                 own = taken.new(name, "transition") if number else name
                 drawn = _drawn_at(transition, number)
@@ -313,11 +319,7 @@ class _Reader(Transitions):
         table: dict[str, Any] = {} if colour.kind == "unit" else {"colour": colour.kind}
         if colour.is_list:
             table["order"] = "fifo"
-        alphabet = self.meaning.choices.alphabet
-        if colour.is_text and alphabet is not None:
-            digits = ", ".join(f"{number} {text!r}" for number, text in enumerate(alphabet, 1))
-            table["description"] = f"Texts; digits in base {1 << text_bits(alphabet)}: {digits}"
-        elif colour.element is not None and not colour.is_list:
+        if colour.element is not None and not colour.is_list:
             base = 1 << width(colour.element)
             table["description"] = f"Lists; digits in base {base}, the first element is the last"
         text = place.text_at("initmark", "text")

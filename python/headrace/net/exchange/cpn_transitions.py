@@ -97,17 +97,21 @@ class Transitions:
         except FreeVariable as free:
             variable = str(free)
         kind = self.declared.variables.pop(variable)
-        tables: list[Table] = []
+        groups: list[list[Table]] = []
         for value in self.meaning.colours[kind].domain or ():
             self.meaning.values[variable] = value
-            tables += self.transitions(transition, arcs, targets)
-            if len(tables) > MOST_TABLES:
+            groups += filter(None, [self.transitions(transition, arcs, targets)])
+            if sum(map(len, groups)) > MOST_TABLES:
                 raise self.source.error(
                     transition.line,
                     f"{variable} is on no arc from a place: expected at most {MOST_TABLES} cases",
                 )
         del self.meaning.values[variable]
         self.declared.variables[variable] = kind
+        tables = [table for group in groups for table in group]
+        for table in tables:
+            # Together they are as likely as one transition.
+            table["weight"] = table.get("weight", 1.0) / len(groups)
         return tables
 
     def _tables(self, transition: Xml, arcs: list[Xml], targets: dict[str, Target]) -> list[Table]:

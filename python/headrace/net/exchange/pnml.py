@@ -106,7 +106,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
             "patterns, guards and conditions: the net has all arcs in every firing",
             "numbers of tokens that depend on values, taken as 1",
             "values and delays",
-            "priorities",
+            "priorities and weights",
             "probes and records of figures",
             "settings of runs",
         ),
@@ -132,7 +132,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
     for source in net.transitions():
         transition = sheets[source.page].transition(source.name)
         transition.outline = source.table.get("outline", {})
-        count[priorities] += bool(source.table.get("priority"))
+        count[priorities] += bool(source.table.get("priority")) + ("weight" in source.table)
         count[values] += len(as_list(source.table.get("let")))
         count[conditions] += len(as_list(source.table.get("when")))
         count[probes] += len(as_list(source.table.get("record")))

@@ -22,7 +22,7 @@ NODE_KEYS = words_of(
     "colour initial order sink rest conserve description outline discipline servers service class"
     " number"
 )
-TRANSITION_KEYS = words_of("take when let put record priority description outline")
+TRANSITION_KEYS = words_of("take when let put record priority weight description outline")
 ARC_KEYS = words_of("place token count when delay copy")
 
 
