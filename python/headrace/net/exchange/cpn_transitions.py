@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headrace.net.exchange.cpn_declarations import Declarations
-from headrace.net.exchange.digits import packed_tokens
+from headrace.net.exchange.digits import elements, packed_tokens, width
 from headrace.net.exchange.ml_meaning import Choices, Colour
 from headrace.net.exchange.ml_syntax import Ml, MlError, parse_ml
 from headrace.net.exchange.ml_text import one
@@ -138,7 +138,8 @@ class Transitions:
             if orientation in ("ptot", "bothdir"):
                 inward.append(self.within(arc, f"transition {name}", self._arms, arc, target, tree))
             if orientation in ("ttop", "bothdir"):
-                outward.append((arc, target, tree))
+                coded = self.within(arc, f"transition {name}", self._coded, target, tree)
+                outward.append((arc, target, coded))
         for queue in queues.values():
             at, target, _ = queue[0][1]
             joined = self.within(at, f"transition {name}", self._queue, queue)
@@ -193,15 +194,36 @@ class Transitions:
             return ("binary", "`", ("int", int(text[:9] or 1)), ("tuple", []))
         if not text:
             raise MlError("this arc has no inscription")
-        tree = self.meaning.expand(parse_ml(text))
-        if target.colour.element is not None and not target.colour.is_list:
-            return packed_tokens(self.meaning, tree, target.colour.element)
-        return tree
+        return self.meaning.expand(parse_ml(text))
+
+    def _coded(self, target: Target, tree: Ml) -> Ml:
+        """Return a multiset with its lists as numbers, if the place has lists."""
+        if target.colour.element is None or target.colour.is_list:
+            return tree
+        return packed_tokens(self.meaning, tree, target.colour.element)
+
+    def _heads(self, target: Target, tree: Ml) -> tuple[list[Ml], Ml]:
+        """Return the conditions of x :: q, on an arc from a place with lists, and the list."""
+        element, name = target.colour.element, f"list {target.name}"
+        whole: Ml = ("name", name)
+        if element is None or target.colour.is_list or tree[:2] != ("binary", "::"):
+            return [], self._coded(target, tree)
+        self.declared.variables[name] = target.colour.own
+        conditions: list[Ml] = []
+        for (test,), value in elements(self.meaning, whole):
+            if tree[:2] != ("binary", "::"):
+                break
+            equal = self.meaning.match(tree[2], value, conditions)
+            conditions += [test, *(("binary", "=", ("name", key), equal[key]) for key in equal)]
+            whole = ("binary", "div", whole, ("int", 1 << width(element)))
+            tree = tree[3]
+        return [*conditions, ("binary", "=", self._coded(target, tree), whole)], ("name", name)
 
     def _arms(self, arc: Xml, target: Target, tree: Ml) -> list[Arm]:
         """Return the cases of an arc from a place: conditions, and tokens that are taken."""
+        heads, tree = self._heads(target, single(tree))
         return [
-            (conditions, [(arc, target, term) for term in group])
+            (heads + conditions, [(arc, target, term) for term in group])
             for conditions, group in cases(self.meaning, tree)
         ]
 

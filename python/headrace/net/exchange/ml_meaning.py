@@ -132,6 +132,10 @@ class Meaning:
         """Return a tree without lets, cases, and functions and values of the file."""
         return _Expansion(self).expand(tree, {}, 0)
 
+    def match(self, pattern: Ml, value: Ml, tests: list[Ml]) -> dict[str, Ml]:
+        """Return what a pattern binds; add the conditions under which a value fits."""
+        return _Expansion(self).match(pattern, value, tests)
+
     # --- expressions --------------------------------------------------------------------------
 
     def text(self, tree: Ml, variables: dict[str, str], expected: str | None = None) -> str:
