@@ -40,5 +40,6 @@ pub use cache_counts::CacheCounts;
 pub use duplex::Duplex;
 pub use system::{Error, Observer, Options, Outcome, ServerSeries, simulate, structure};
 pub use tokens::{
-    Content, Direction, Extent, Job, Message, Process, ReleasedLock, Request, Role, Transfer,
+    Content, Direction, Extent, Job, Message, ObjectId, Process, ReleasedLock, Request, Role,
+    Transfer,
 };

@@ -137,13 +137,22 @@ impl Request {
     }
 }
 
-/// A part of a file under one lock or for one: bytes of what a target holds of it.
+/// An object of a file: its part on a target, or one of several there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ObjectId {
+    /// The target, of all servers.
+    pub target: u32,
+    /// Its number among the file's objects on that target.
+    pub index: u32,
+}
+
+/// A part of a file under one lock or for one: bytes of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// The file.
     pub file: u32,
-    /// The target, of all servers.
-    pub target: u32,
+    /// The object.
+    pub object: ObjectId,
     /// The first byte.
     pub start: u64,
     /// The byte after the last.
@@ -271,7 +280,7 @@ pub struct Job {
     /// Time when the last bit of the message reaches the receiving host's link at the earliest.
     pub tail: Time,
     /// Device transfers that are still out; of a message to the server with the next
-    /// copy, the client.
+    /// copy, the client; of one about a lock, [`ObjectId::index`].
     pub pending: u32,
     /// The workload that it is a part of.
     pub workload: u16,

@@ -10,7 +10,7 @@
 //!                             └─ locks to give up ─▶ …cache… ─▶ [give up] ─▶ send
 //! ```
 //!
-//! A request asks for one lock after the other, by the number of their targets, so that two
+//! A request asks for one lock after the other, by the number of their objects, so that two
 //! requests never wait for each other. A request asks for a lock of its own if none of the client's
 //! locks covers it (lustre/osc/osc_request.c, osc_enqueue_base). A write lock also covers reads.
 //!
@@ -28,7 +28,7 @@ use crate::host_pages::HostNumbers;
 use crate::layout::{FirstTargets, Layouts};
 use crate::locks::{Lock, LockSet};
 use crate::network::Wire;
-use crate::tokens::{Extent, Job, Message, ReleasedLock, Request, Role};
+use crate::tokens::{Extent, Job, Message, ObjectId, ReleasedLock, Request, Role};
 
 /// A client's ways to the servers' lock tables and to its cache.
 #[derive(Clone, Copy)]
@@ -46,8 +46,8 @@ struct Locks {
     next: u32,
     /// Requested locks, by number.
     asked: BTreeMap<u32, RequestedLock>,
-    /// Locks used by requests in flight, by workload and rank: target and number.
-    in_use: BTreeMap<(u32, u32), Vec<(u32, u32)>>,
+    /// Locks used by requests in flight, by workload and rank: object and number.
+    in_use: BTreeMap<(u32, u32), Vec<(ObjectId, u32)>>,
 }
 
 /// A lock that has been asked for.
@@ -155,10 +155,10 @@ pub(super) fn locks(
                 }
             }
             Message::Blocking => {
-                let target = of.target_of(&job);
+                let object = of.object_of(&job);
                 if let Some(asked) = locks.asked.get_mut(&number) {
                     asked.called = true;
-                } else if let Some(lock) = held.call_back(job.file, target, number) {
+                } else if let Some(lock) = held.call_back(job.file, object, number) {
                     of.give_up(firing, held, lock);
                 }
             }
@@ -189,8 +189,8 @@ pub(super) fn locks(
         let used = locks.in_use.remove(&key).unwrap_or_default();
         let account = firing.account();
         firing.charge(Account::NOBODY);
-        for (target, number) in used {
-            if let Some(lock) = held.release(request.file, target, number) {
+        for (object, number) in used {
+            if let Some(lock) = held.release(request.file, object, number) {
                 rules.give_up(firing, held, lock);
             }
         }
@@ -212,7 +212,7 @@ impl Locks {
     ) {
         let extent = Extent {
             file: job.file,
-            target: rules.target_of(job),
+            object: rules.object_of(job),
             start: job.offset,
             end: job.offset + job.size,
         };
@@ -225,7 +225,7 @@ impl Locks {
         });
         let key = (request.process.workload, request.process.rank);
         let used = self.in_use.entry(key).or_default();
-        used.push((extent.target, job.request));
+        used.push((extent.object, job.request));
     }
 }
 
@@ -251,15 +251,15 @@ impl Rules {
         let key = (request.process.workload, request.process.rank);
         let used = locks.in_use.entry(key).or_default();
         let extents = file.extents(request.offset, request.size);
-        for (target, start, end) in extents.into_iter().skip(used.len()) {
+        for (object, start, end) in extents.into_iter().skip(used.len()) {
             let extent = Extent {
                 file: request.file,
-                target,
+                object,
                 start: start - start % self.unit,
                 end: end.checked_next_multiple_of(self.unit).unwrap_or(u64::MAX),
             };
             match held.take(extent, write) {
-                Some(number) => used.push((target, number)),
+                Some(number) => used.push((object, number)),
                 None => return Some(extent),
             }
         }
@@ -283,7 +283,7 @@ impl Rules {
         let message = self.message(
             self.numbers.of(firing.copy()),
             extent.file,
-            extent.target,
+            extent.object,
             number,
         );
         let ask = Job {
@@ -316,26 +316,30 @@ impl Rules {
 
     /// Nothing is cached under a lock any more.
     fn cancel(&self, firing: &mut Firing<'_>, held: &mut LockSet, lock: ReleasedLock) {
-        let Extent { file, target, .. } = lock.extent;
-        held.remove(file, target, lock.number);
+        let Extent { file, object, .. } = lock.extent;
+        held.remove(file, object, lock.number);
         firing.put(
             self.send,
-            self.message(self.numbers.of(firing.copy()), file, target, lock.number),
+            self.message(self.numbers.of(firing.copy()), file, object, lock.number),
         );
     }
 
     /// Creates the message that a client releases a lock.
-    fn message(&self, client: u32, file: u32, target: u32, number: u32) -> Job {
+    fn message(&self, client: u32, file: u32, object: ObjectId, number: u32) -> Job {
         Job {
-            server: target % self.servers,
-            target: (target / self.servers) as u16,
+            server: object.target % self.servers,
+            target: (object.target / self.servers) as u16,
+            pending: object.index,
             wire: self.wire.bytes(0),
             message: Message::Cancel,
             ..Job::new(number, client, file, Operation::Write, Role::Data)
         }
     }
 
-    fn target_of(&self, job: &Job) -> u32 {
-        u32::from(job.target) * self.servers + job.server
+    fn object_of(&self, job: &Job) -> ObjectId {
+        ObjectId {
+            target: u32::from(job.target) * self.servers + job.server,
+            index: job.pending,
+        }
     }
 }

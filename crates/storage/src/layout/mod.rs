@@ -19,12 +19,17 @@
 //! process, `first = "round-robin"` may start all processes on one server, and `"balance"` depends
 //! on time instead.
 //!
+//! With `overstripe_count`, a file has several objects on a target, and each has locks of its own
+//! (Lustre's overstriping). Stripe k is of object k modulo their number. All else sees the objects
+//! on one target as one piece. A request has one job there, and cache and device hold the bytes in
+//! the order of the file.
+//!
 //! With copies or a code, the layout spreads files over sets of targets, all on different servers
 //! (`replica_placement.rs`, `coded_stripes.rs`).
 //!
-//! Not modelled: layouts of single files; targets that fill up; growth of a file's layout;
-//! servers that join or leave during a run, and the data that
-//! moves then; locks on data on a metadata server, its limit of RPCs in flight, and failures of the
+//! Not modelled: overstriping with layouts other than `striped`; layouts of single files; targets
+//! that fill up; growth of a file's layout; servers that join or leave during a run, and the data
+//! that moves then; locks on data on a metadata server, its limit of RPCs in flight, and failures of the
 //! server that holds it; pools together with replication.
 
 mod coded_stripes;
@@ -55,6 +60,8 @@ use headrace_spec::{FirstServer, LayoutKind, Parallel, Scenario};
 
 use smallvec::SmallVec;
 
+use crate::tokens::ObjectId;
+
 use self::file_placement::{FilePlacement, Placer};
 use self::free_space::FreeSpace;
 use self::pattern::Pattern;
@@ -77,6 +84,9 @@ pub struct Piece {
 #[derive(Clone, Debug)]
 pub struct Layout {
     distribution: Distribution,
+    /// Stripes over a file's objects, if a target has several of them: object n is on the target
+    /// with turn n, counted round and round.
+    objects: Option<Distribution>,
     /// Number of targets for it.
     targets: u64,
     /// Targets of the pool, if not all.
@@ -115,10 +125,17 @@ enum Distribution {
 impl Distribution {
     fn new(kind: &LayoutKind, targets: u32) -> Distribution {
         match kind {
-            LayoutKind::Striped(striped) => Distribution::Stripes(Stripes {
-                unit: striped.unit.0,
-                width: u64::from(striped.servers.of(targets)),
-            }),
+            LayoutKind::Striped(striped) => {
+                let (unit, width) = (striped.unit.0, u64::from(striped.width(targets)));
+                match striped.objects(targets).map(u64::from) {
+                    // The last round of objects leaves some targets out.
+                    Some(objects) if !objects.is_multiple_of(width) => {
+                        let strips = (0..objects).map(|turn| (turn % width, unit));
+                        Distribution::Pattern(Pattern::new(strips, width))
+                    }
+                    _ => Distribution::Stripes(Stripes { unit, width }),
+                }
+            }
             LayoutKind::Basic(_) => Distribution::Stripes(Stripes {
                 unit: u64::MAX,
                 width: 1,
@@ -207,6 +224,18 @@ impl Distribution {
     }
 }
 
+/// Stripes over a file's objects, if some target has several of them.
+fn objects_of(kind: &LayoutKind, targets: u32) -> Option<Distribution> {
+    let LayoutKind::Striped(striped) = kind else {
+        return None;
+    };
+    let objects = striped.objects(targets)?;
+    Some(Distribution::Stripes(Stripes {
+        unit: striped.unit.0,
+        width: u64::from(objects),
+    }))
+}
+
 impl Layout {
     /// A layout of the scenario; `seed` is the run's, for servers drawn at random.
     pub fn new(
@@ -222,6 +251,7 @@ impl Layout {
         if let Some(block) = parallel.block() {
             return Layout {
                 distribution: Distribution::Blocks(block.0),
+                objects: None,
                 targets: BLOCKS,
                 pool: None,
                 first: FirstServer::Zero,
@@ -258,6 +288,7 @@ impl Layout {
         };
         Layout {
             distribution,
+            objects: objects_of(&spec.kind, targets),
             targets: u64::from(targets),
             pool,
             first: spec.kind.first(),
@@ -493,12 +524,46 @@ impl FileLayout<'_> {
         (self.target(turn), end)
     }
 
-    /// Returns the extents of a range on each target, by target number: target, first byte
-    /// within its part, and end.
-    pub fn extents(&self, offset: u64, size: u64) -> SmallVec<[(u32, u64, u64); 4]> {
+    /// The file over its objects.
+    fn objects(&self) -> &Distribution {
+        self.layout.objects.as_ref().unwrap_or(self.distribution())
+    }
+
+    /// The object with a turn.
+    fn object(&self, turn: u64) -> ObjectId {
+        let width = self.distribution().width();
+        ObjectId {
+            target: self.target(turn % width),
+            index: (turn / width) as u32,
+        }
+    }
+
+    /// The object that holds a byte, on the target [`ON_METADATA`] if the metadata server does, and
+    /// the byte after the strip.
+    pub fn object_at(&self, offset: u64) -> (ObjectId, u64) {
+        let (turn, end) = self.objects().at(offset);
+        let object = self.object(turn);
+        match offset < self.layout.on_metadata() {
+            true => {
+                let target = ON_METADATA;
+                (ObjectId { target, ..object }, end)
+            }
+            false => (object, end),
+        }
+    }
+
+    /// The place of a byte within its object.
+    pub fn offset_in_object(&self, offset: u64) -> u64 {
+        let objects = self.objects();
+        objects.part(offset, objects.at(offset).0)
+    }
+
+    /// Returns the extents of a range on each object, by object: object, first byte within it, and
+    /// end.
+    pub fn extents(&self, offset: u64, size: u64) -> SmallVec<[(ObjectId, u64, u64); 4]> {
         let mut extents = SmallVec::new();
-        self.parts(offset, size, |target, start, end| {
-            extents.push((target, start, end));
+        parts(self.objects(), offset, size, |turn, start, end| {
+            extents.push((self.object(turn), start, end));
         });
         extents.sort_unstable();
         extents
@@ -508,11 +573,11 @@ impl FileLayout<'_> {
     /// holds the bytes of a range one after the other, so they are one piece, cut at the packet
     /// limit. A request of no bytes is one empty piece.
     pub fn pieces(&self, offset: u64, size: u64, mut give: impl FnMut(Piece)) {
-        self.parts(offset, size, |target, mut at, stop| {
+        parts(self.distribution(), offset, size, |turn, mut at, stop| {
             loop {
                 let size = (stop - at).min(self.layout.to_end_of_job(at));
                 give(Piece {
-                    target,
+                    target: self.target(turn),
                     offset: at,
                     size,
                 });
@@ -523,25 +588,25 @@ impl FileLayout<'_> {
             }
         });
     }
+}
 
-    /// Gives what of a request each target holds, from that of the first byte on.
-    fn parts(&self, offset: u64, size: u64, mut give: impl FnMut(u32, u64, u64)) {
-        let distribution = self.distribution();
-        let width = distribution.width();
-        // Sizes come from traces too: past the end of 64 bits there is nothing.
-        let end = offset.saturating_add(size);
-        let (first_turn, _) = distribution.at(offset);
-        let turns = match end == offset {
-            true => 1,
-            false => distribution.spread(offset, end),
-        };
-        for turn in first_turn..first_turn + turns {
-            let turn = turn % width;
-            let at = distribution.part(offset, turn);
-            let stop = distribution.part(end, turn);
-            if at < stop || end == offset {
-                give(self.target(turn), at, stop);
-            }
+/// Gives the turns that hold a range, from that of the first byte on, and which bytes of their
+/// parts.
+fn parts(distribution: &Distribution, offset: u64, size: u64, mut give: impl FnMut(u64, u64, u64)) {
+    let width = distribution.width();
+    // Sizes come from traces too: past the end of 64 bits there is nothing.
+    let end = offset.saturating_add(size);
+    let (first_turn, _) = distribution.at(offset);
+    let turns = match end == offset {
+        true => 1,
+        false => distribution.spread(offset, end),
+    };
+    for turn in first_turn..first_turn + turns {
+        let turn = turn % width;
+        let at = distribution.part(offset, turn);
+        let stop = distribution.part(end, turn);
+        if at < stop || end == offset {
+            give(turn, at, stop);
         }
     }
 }

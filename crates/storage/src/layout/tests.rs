@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 fn layout(unit: u64, width: u64, servers: u64, packet: u64) -> Layout {
     Layout {
         distribution: Distribution::Stripes(Stripes { unit, width }),
+        objects: None,
         targets: servers,
         pool: None,
         assigned_in: 0,
@@ -210,6 +211,53 @@ proptest! {
             let part = number.map_or(0, |number| file_of(&all, file).part(size, number as u32));
             prop_assert_eq!(file_of(&pool, file).part(size, target), part);
         }
+    }
+}
+
+proptest! {
+    /// Each byte has a place of its own in one object, on the target that holds the byte. The objects
+    /// on a target have together the bytes of its part.
+    #[test]
+    fn objects_divide_a_file(
+        unit in 1_u64..5, servers in 1_u32..5, objects in 1_u32..14, file in 0_u32..7,
+        offset in 0_u64..200, size in 1_u64..200,
+    ) {
+        let striped = headrace_spec::Striped {
+            unit: Bytes(unit),
+            servers: ServersPerFile::All,
+            overstripe_count: Some(objects),
+            first: FirstServer::RoundRobin,
+        };
+        let kind = LayoutKind::Striped(striped);
+        let width = kind.width(servers);
+        let layout = Layout {
+            distribution: Distribution::new(&kind, servers),
+            objects: objects_of(&kind, servers),
+            ..layout(unit, width.into(), servers.into(), u64::MAX)
+        };
+        let it = file_of(&layout, file);
+        let mut bytes = BTreeMap::new();
+        for byte in offset..offset + size {
+            let (object, end) = it.object_at(byte);
+            prop_assert!(end > byte && end <= byte + unit);
+            prop_assert_eq!(object.target, it.target_at(byte).0);
+            prop_assert!(object.index < objects.div_ceil(width));
+            let place = it.offset_in_object(byte);
+            prop_assert_eq!(bytes.insert((object, place), byte), None);
+        }
+        let mut locked = 0;
+        for (object, start, end) in it.extents(offset, size) {
+            prop_assert!((start..end).all(|place| bytes.contains_key(&(object, place))));
+            locked += end - start;
+        }
+        prop_assert_eq!(locked, size);
+        for target in 0..servers {
+            let own = bytes.keys().filter(|(object, _)| object.target == target).count();
+            let part = it.part(offset + size, target) - it.part(offset, target);
+            prop_assert_eq!(own as u64, part);
+        }
+        let used: std::collections::BTreeSet<_> = bytes.keys().map(|(object, _)| object).collect();
+        prop_assert!(used.len() <= objects as usize);
     }
 }
 

@@ -3,7 +3,7 @@
 use headrace_net::Span;
 use headrace_trace::Operation;
 
-use crate::tokens::Extent;
+use crate::tokens::{Extent, ObjectId};
 
 /// Next stage of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +95,10 @@ impl Call {
     pub(super) fn lock(&self) -> Extent {
         Extent {
             file: self.file,
-            target: self.size as u32,
+            object: ObjectId {
+                target: self.size as u32,
+                index: (self.size >> 32) as u32,
+            },
             start: self.at,
             end: self.end,
         }

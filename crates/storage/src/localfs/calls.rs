@@ -535,7 +535,7 @@ fn call_of(request: &Request, slot: Slot, callers: &Callers) -> Call {
 fn revocation_call(lock: &ReleasedLock) -> Call {
     let Extent {
         file,
-        target,
+        object,
         start,
         end,
     } = lock.extent;
@@ -546,8 +546,8 @@ fn revocation_call(lock: &ReleasedLock) -> Call {
         transfers: 0,
         at: start,
         end,
-        // It has no size, but room for the target.
-        size: u64::from(target),
+        // It has no size, but room for the object.
+        size: u64::from(object.index) << 32 | u64::from(object.target),
         time: Span::ZERO,
         made: false,
         workload: u16::MAX,

@@ -111,14 +111,14 @@ impl Remote {
         };
         let mut at = at;
         while at < end {
-            let (target, strip) = layout.target_at(at);
-            if target == ON_METADATA {
+            let (object, strip) = layout.object_at(at);
+            if object.target == ON_METADATA {
                 // No lock is modelled there.
                 at = strip;
                 continue;
             }
-            let first = layout.part(at, target);
-            let locked = self.lent.held.locked_until(file, target, first) - first;
+            let first = layout.offset_in_object(at);
+            let locked = self.lent.held.locked_until(file, object, first) - first;
             if locked < strip - at {
                 return (at + locked).min(end);
             }
@@ -135,10 +135,10 @@ impl Remote {
         };
         let mut at = range.start;
         while at < range.end {
-            let (target, strip) = layout.target_at(at);
+            let (object, strip) = layout.object_at(at);
             let stop = strip.min(range.end);
-            if target == lock.target {
-                let first = layout.part(at, target);
+            if object == lock.object {
+                let first = layout.offset_in_object(at);
                 if first >= lock.end {
                     break;
                 }

@@ -4,13 +4,14 @@
 //! (`client/locks.rs`, `client/oplocks.rs`), and page caches ask for the bytes that they cover
 //! (`localfs/`).
 //!
-//! With `locks.kind = "extent"`, each target has a table of the locks on each object, its part of a
-//! file (Schwan, Ottawa Linux Symposium 2003; Lustre, lustre/ldlm/ldlm_extent.c). Read locks are
-//! shared, others are exclusive.
+//! With `locks.kind = "extent"`, each target has a table of the locks on each object (Schwan, Ottawa
+//! Linux Symposium 2003; Lustre, lustre/ldlm/ldlm_extent.c). An object is the target's part of a
+//! file, or one of several there with `layout.overstripe_count`. Read locks are shared,
+//! others are exclusive.
 //!
 //! 1. **Request.** A request whose client has no suitable lock asks the server: a message,
-//!    `time_per_lock` at the server, and a message back. Several targets are asked one after the
-//!    other, by number.
+//!    `time_per_lock` at the server, and a message back. Several objects are asked for one after
+//!    the other, by number.
 //! 2. **Grant.** Without a conflict with held or waiting locks, the server grants the lock at once,
 //!    as large as possible. The first lock covers the whole object. With more than 4 conflicting
 //!    locks on an object, no lock grows towards the beginning. With more than `contended_locks`, a

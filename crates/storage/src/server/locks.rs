@@ -17,8 +17,8 @@ use crate::network::Wire;
 use crate::time_conversion::span;
 use crate::tokens::{Direction, Job, Message};
 
-/// A server's lock tables, by file and target.
-type Tables = BTreeMap<(u32, u16), Object>;
+/// A server's lock tables, by file, target, and number of the object there.
+type Tables = BTreeMap<(u32, u16, u32), Object>;
 
 /// Puts the lock server before the server's other work, if there are locks; returns the other
 /// messages.
@@ -47,7 +47,7 @@ pub fn locks(page: &mut Page<'_>, scenario: &Parallel, outside: Duplex) -> Duple
         .with(tables)
         .puts_many(send)
         .fires(move |firing, job: Job, tables| {
-            let key = (job.file, job.target);
+            let key = (job.file, job.target, job.pending);
             let object = tables.entry(key).or_default();
             let mut tell = Vec::new();
             match job.message {

@@ -91,6 +91,110 @@ fn two_writers_take_turns() {
     close(breakdown.iter().map(|it| it.share).sum(), 1.0, 1e-9);
 }
 
+/// Four clients write blocks of a stripe in turn to one target, `network.latency` L from them, with
+/// k objects. A write takes W = 2 L + N + D: N on the wire, D on the device.
+///
+/// - k = 2: clients 0 and 2 take turns at one object, 1 and 3 at the other. Each of the 16 writes of
+///   an object waits for the lock, which takes 2 L from the end of the write before. The first asks
+///   where the file is and for its lock in 4 L. One of the first two writes waits for the device:
+///   4 L + W + D + 15 (2 L + W).
+/// - k = 4: each client has an object of its own and keeps its lock. The 4 D of a round are longer
+///   than W, so the device is always busy: 4 L + W + 31 D.
+#[test]
+fn a_client_with_an_object_of_its_own_keeps_its_lock() {
+    let text = [SMALLEST, LOCKS].concat();
+    let run_with = |objects: u32| {
+        let objects = format!("layout.overstripe_count={objects}");
+        let sets = [
+            objects.as_str(),
+            "clients.count=4",
+            "layout.unit=64 KiB",
+            "network.latency=1 ms",
+            "workload.0.access=shared",
+            "workload.0.block=64 KiB",
+            "workload.0.transfer=64 KiB",
+            "workload.0.segments=8",
+            "workload.0.phases=[\"write\"]",
+        ];
+        run(&text, &sets)
+    };
+    // A packet of 1,500 bytes on the second card too.
+    let (latency, wire, device) = (1e-3, 67_036e-9, 65_536.0 * 20e-9);
+    let write = 2.0 * latency + wire + device;
+    let turn = 2.0 * latency + write;
+    let first = 4.0 * latency + write;
+    let times = [
+        (2, first + device + 15.0 * turn),
+        (4, first + 31.0 * device),
+    ];
+    for (objects, expected) in times {
+        let outcome = run_with(objects);
+        close(outcome.report.simulated_seconds, expected, 1e-4);
+        // Locks asked for, and those given up for others: all but the last of each object.
+        let locks = if objects == 4 { 4 } else { 32 + 30 };
+        assert_eq!(asked(&outcome), locks, "{objects} objects");
+    }
+    let seconds = |objects| run_with(objects).report.simulated_seconds;
+    assert!(seconds(1) > seconds(2));
+    // More objects than clients are of no use.
+    close(seconds(8), seconds(4), 0.1);
+}
+
+/// The last round of six objects is on two of four targets, which hold twice the data of the
+/// others. No more objects than targets are a file on fewer targets.
+#[test]
+fn objects_go_round_the_targets() {
+    let bytes = |sets: &[&str]| -> Vec<u64> {
+        let common = [
+            "servers.count=4",
+            "layout.unit=64 KiB",
+            "workload.0.block=768 KiB",
+            "workload.0.phases=[\"write\"]",
+        ];
+        let report = run(&[SMALLEST, LOCKS].concat(), &[&common, sets].concat()).report;
+        report
+            .servers
+            .iter()
+            .map(|it| it.written_bytes >> 16)
+            .collect()
+    };
+    assert_eq!(bytes(&["layout.overstripe_count=6"]), [4, 4, 2, 2]);
+    assert_eq!(bytes(&["layout.overstripe_count=8"]), [3, 3, 3, 3]);
+    assert_eq!(bytes(&["layout.overstripe_count=3"]), [4, 4, 4, 0]);
+    let of_two = ["layout.overstripe_count=6", "layout.servers=2"];
+    assert_eq!(bytes(&of_two), [6, 6, 0, 0]);
+}
+
+/// Clients with caches flush what they have dirty under a lock, whatever the number of objects: all
+/// bytes reach the devices once. With an object each they need not wait for one another.
+#[test]
+fn caches_flush_what_is_under_the_lock_of_an_object() {
+    let with = |objects: u32| {
+        let objects = format!("layout.overstripe_count={objects}");
+        in_turn(8, &["servers.count=1", "layout.unit=64 KiB", &objects])
+    };
+    let bytes = 8 * 256 * 65_536;
+    for objects in [1, 3, 8] {
+        let report = with(objects).report;
+        let written: u64 = report.servers.iter().map(|it| it.written_bytes).sum();
+        assert_eq!(written, bytes, "{objects} objects");
+    }
+    let own = with(8);
+    assert_eq!(asked(&own), 8);
+    // At the 500 MB/s of the target.
+    close(own.report.simulated_seconds, bytes as f64 / 500e6, 0.05);
+    // The shipped scenario, with 16 clients and 4 targets.
+    let seconds = |objects: u32| {
+        let objects = format!("layout.overstripe_count={objects}");
+        let sets = ["workload.0.segments=128", &objects];
+        let outcome = run_scenario(&shipped("overstriped-file.toml", &sets));
+        outcome.report.simulated_seconds
+    };
+    let written = 16.0 * 128.0 * 65_536.0;
+    close(seconds(16), written / (4.0 * 500e6), 0.1);
+    assert!(seconds(16) < seconds(8) && seconds(8) < seconds(4));
+}
+
 /// Each adds to the time of all: the more writers, the longer a request takes, while throughput is
 /// at most one block a turn.
 #[test]
@@ -307,6 +411,11 @@ fn what_does_not_fit_is_refused() {
             &["servers.count=2", "replication.copies=2"],
             "locks on replicated data are not modelled",
         ),
+        (
+            &["locks=none", "layout.overstripe_count=2"],
+            "only locks tell the objects on one target apart",
+        ),
+        (&["layout.overstripe_count=2001"], "expected at most 2000"),
         (&["locks=range"], "expected \"none\" or \"extent\""),
     ] {
         let error = refusal(&text, sets);

@@ -81,9 +81,10 @@ impl LayoutKind {
     }
 
     /// Number of targets that one file is spread over.
-    pub(crate) fn width(&self, targets: u32) -> u32 {
+    #[must_use]
+    pub fn width(&self, targets: u32) -> u32 {
         match self {
-            LayoutKind::Striped(layout) => layout.servers.of(targets),
+            LayoutKind::Striped(layout) => layout.width(targets),
             LayoutKind::Basic(_) => 1,
             LayoutKind::TwoDimensional(_) => targets,
             LayoutKind::VariableStrip(layout) => layout.width(),

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::declare::{Place, section};
 use crate::sections::{Layout, Parallel, Scenario};
-use crate::values::{Bytes, CountOr, choice, word};
+use crate::values::{AtLeastOne, Bytes, CountOr, choice, word};
 
 choice! {
     /// Server that holds the first stripe of a file.
@@ -52,21 +52,59 @@ section! {
         /// over how many of these.
         servers: ServersPerFile as CountOr<ServersPerFile> = default("all", "every file uses every server")
             aka ["count", "stripe_count"],
+        /// Objects of a file, if several may lie on one target (overstriping: `lfs setstripe
+        /// --overstripe-count`). Stripe n is of object n modulo this number, on the file's first
+        /// target plus the object's number modulo `servers`. Each object has locks of its own.
+        /// Requests, cache and device see the objects on one target as one.
+        overstripe_count: Option<u32> as Option<AtLeastOne> = optional("one object on each of its servers or targets")
+            aka ["overstripe", "overstriping", "objects"],
         /// Server that holds the first stripe of a file.
         first: FirstServer = default("round-robin", "spreads the first stripes evenly")
             aka ["start", "offset"],
     }
-    check stripe_is_not_empty;
+    check stripes_and_objects_fit;
 }
 
-fn stripe_is_not_empty(striped: &Striped, _all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
-    match striped.unit.0 {
-        0 => Err(at.error("unit", r#"expected a size of more than 0 such as "64 KiB""#)),
+/// The most objects of a file: maximum stripe count, Lustre Operations Manual, "File and file system
+/// limits".
+const MOST_OBJECTS: u32 = 2000;
+
+fn stripes_and_objects_fit(striped: &Striped, all: &Scenario, at: &Place<'_>) -> Result<(), Error> {
+    if striped.unit.0 == 0 {
+        return Err(at.error("unit", r#"expected a size of more than 0 such as "64 KiB""#));
+    }
+    let Some(objects) = striped.overstripe_count else {
+        return Ok(());
+    };
+    if objects > MOST_OBJECTS {
+        let message = format!("expected at most {MOST_OBJECTS}, as in Lustre");
+        return Err(at.error("overstripe_count", message));
+    }
+    match all.parallel() {
+        Some(parallel) if parallel.locks.extent().is_none() => {
+            let message = "only locks tell the objects on one target apart: expected locks.kind = \
+                           \"extent\", as in Lustre; or leave it out";
+            Err(at.error("overstripe_count", message))
+        }
         _ => Ok(()),
     }
 }
 
 impl Striped {
+    /// Number of targets that one file is spread over, given how many there are.
+    #[must_use]
+    pub fn width(&self, targets: u32) -> u32 {
+        let width = self.servers.of(targets);
+        self.overstripe_count.map_or(width, |it| it.min(width))
+    }
+
+    /// Number of objects of a file, if it has more than one on some target.
+    #[must_use]
+    pub fn objects(&self, targets: u32) -> Option<u32> {
+        self.overstripe_count
+            .filter(|it| *it > self.servers.of(targets))
+    }
+
     /// Rejects more targets a file than exist.
     pub(super) fn fits(
         &self,

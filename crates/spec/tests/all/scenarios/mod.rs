@@ -382,6 +382,7 @@ fn layout(servers: u32) -> BoxedStrategy<Layout> {
         LayoutKind::Striped(Striped {
             unit,
             servers,
+            overstripe_count: None,
             first,
         })
     });
