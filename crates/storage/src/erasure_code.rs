@@ -19,8 +19,8 @@
 //! that the client takes for failed, and those not yet repaired, count as lost. A read that finds
 //! out on the way begins again. A write goes to the servers that remain.
 //!
-//! Refused: failures with `by = "primary"`, and of more servers at a time than there are parity
-//! pieces.
+//! While more servers of a set are away than it has parity pieces, requests wait or fail as
+//! `[recovery]` says.
 //!
 //! Not modelled: two writes to one stripe at a time, which would need a lock or versions; commit of
 //! a write on all servers in two phases; DAOS' copies of partial stripes on the servers of parity,

@@ -37,7 +37,6 @@ fn failure_is_possible(failure: &Failure, all: &Scenario, at: &Place<'_>) -> Res
         return Err(at.error("until", message));
     }
     does_not_fail_twice_at_once(failure, parallel, at)?;
-    leaves_enough_pieces(failure, parallel, at)?;
     is_back_before_others_serve(failure, parallel, at)?;
     leaves_its_pair_a_server(failure, parallel, at)?;
     is_modelled(parallel, at)?;
@@ -101,35 +100,6 @@ fn does_not_fail_twice_at_once(
         }
     }
     Ok(())
-}
-
-/// A failed primary, and requests that wait for more servers than parity pieces, are not modelled.
-fn leaves_enough_pieces(
-    failure: &Failure,
-    parallel: &Parallel,
-    at: &Place<'_>,
-) -> Result<(), Error> {
-    let Some(code) = parallel.replication.reed_solomon() else {
-        return Ok(());
-    };
-    if failure.server.is_some() && parallel.replication.chained() {
-        let message = "failures of servers that encode are not modelled: expected replication.by = \
-                       \"client\"";
-        return Err(at.error("server", message));
-    }
-    let end = |it: &Failure| parallel.back(it).map_or(f64::INFINITY, |back| back.0);
-    let failures = parallel.failures().iter();
-    let data = failures.filter(|it| it.server.is_some() && failure.server.is_some());
-    let together = data.filter(|it| it.at.0 <= failure.at.0 && failure.at.0 < end(it));
-    if together.count() <= code.parity as usize {
-        return Ok(());
-    }
-    let message = format!(
-        "more servers are away at a time than replication.code.parity = {}, which is not modelled \
-         with a code: expected other times, or more parity",
-        code.parity
-    );
-    Err(at.error("at", message))
 }
 
 /// Targets stay where they are once another machine has taken them over.

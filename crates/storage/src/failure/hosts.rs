@@ -1,6 +1,6 @@
 //! Availability of servers, and the cost of their failures.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use headrace_net::Time;
 use headrace_spec::Parallel;
@@ -41,9 +41,10 @@ struct Host {
     outage: Option<usize>,
     /// Data server that serves its targets, if not itself.
     machine: Option<u32>,
-    /// Jobs that it has accepted and not answered, by their sender: clients, and servers with the
-    /// copy before, each with its number of the job.
-    inside: BTreeSet<(bool, u32, u32)>,
+    /// Number of jobs that it has accepted and not answered, by sender and the sender's number. A
+    /// sender is a client or the server with the copy before. A server that encodes sends several
+    /// with one number.
+    inside: BTreeMap<(bool, u32, u32), u32>,
 }
 
 /// All servers.
@@ -174,7 +175,7 @@ impl HostStates {
     pub fn enters(&mut self, host: u32, job: &Job) {
         let host = &mut self.hosts[host as usize];
         if host.fails && job.direction != Direction::FromNextCopy {
-            host.inside.insert(key(job));
+            *host.inside.entry(key(job)).or_default() += 1;
         }
     }
 
@@ -184,7 +185,17 @@ impl HostStates {
         let there = self.is_there(host);
         let host = &mut self.hosts[host as usize];
         let answers = job.direction.answers();
-        there && (!host.fails || !answers || host.inside.remove(&key(job)))
+        if !there || !host.fails || !answers {
+            return there;
+        }
+        let Some(jobs) = host.inside.get_mut(&key(job)) else {
+            return false;
+        };
+        *jobs -= 1;
+        if *jobs == 0 {
+            host.inside.remove(&key(job));
+        }
+        true
     }
 }
 
