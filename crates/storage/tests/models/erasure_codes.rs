@@ -228,6 +228,29 @@ fn a_degraded_read_takes_k_pieces_on_the_links() {
     }
 }
 
+/// A write of the last piece of one stripe and the first two of the next makes the primary read two
+/// parts of one piece, as two jobs with one number for one server. Both are answered, though
+/// servers 2 and 3 fail later.
+#[test]
+fn a_server_answers_two_jobs_with_one_number() {
+    let mut text = with_failure("server = 2\nat = \"10 s\"\nuntil = \"11 s\"");
+    text.push_str("\n[[failure]]\nserver = 3\nat = \"10 s\"\nuntil = \"11 s\"");
+    let sets = [
+        "replication.by=primary",
+        "replication.code.unit=16 KiB",
+        "workload.0.block=192 KiB",
+        "workload.0.transfer=48 KiB",
+        "workload.0.phases=[\"write\", \"write\"]",
+    ];
+    let outcome = run(&text, &sets);
+    assert_eq!(outcome.report.operations["write"].count, 8);
+    let longest = latencies(&outcome).into_iter().max();
+    assert!(
+        longest.is_some_and(|it| it < 1_000_000_000_000),
+        "{longest:?}"
+    );
+}
+
 /// Three servers of a code of 4 + 2 are away. A read waits until the first of them is back, and
 /// until the client's next ping finds that out.
 #[test]
@@ -423,8 +446,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// After any failures, of the servers that encode too, nothing is lost, each rebuilt byte has been read k times, and the run
-    /// ends.
+    /// After any failures, of the servers that encode too, nothing is lost, each rebuilt byte has
+    /// been read k times, and the run ends.
     #[test]
     fn requests_end_after_failures(
         data in 1_u64..4, parity in 1_u64..3,
