@@ -228,9 +228,9 @@ fn a_degraded_read_takes_k_pieces_on_the_links() {
     }
 }
 
-/// A write of the last piece of one stripe and the first two of the next makes the primary read two
-/// parts of one piece, as two jobs with one number for one server. Both are answered, though
-/// servers 2 and 3 fail later.
+/// A write covers the last piece of one stripe and the first two of the next. The primary reads two
+/// parts of one piece for it, as two jobs with one number. Both are answered, though servers 2 and 3
+/// fail later.
 #[test]
 fn a_server_answers_two_jobs_with_one_number() {
     let mut text = with_failure("server = 2\nat = \"10 s\"\nuntil = \"11 s\"");
