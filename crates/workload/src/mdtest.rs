@@ -36,7 +36,7 @@ struct Progress {
     /// The next file of the phase, and the next step on it.
     file: u32,
     step: Step,
-    /// Whether what it has made is on stable storage.
+    /// True when the files that it made are on stable storage.
     is_synced: bool,
 }
 

@@ -36,8 +36,8 @@ LABEL = """
 class _Text(ui.codemirror):
     """Text that the browser sends whole after each change.
 
-    NiceGUI's own sends the change, and takes each update of the element for a text to show: what is
-    typed while one of them is on its way would be lost. The script `toml_editor.js` merges instead.
+    NiceGUI's own sends the change, and takes each update of the element for a text to show. Text
+    that is typed while an update is on its way would be lost: the script `toml_editor.js` merges.
     """
 
     def __init__(self, text: str, on_change: Callable[[], Any]) -> None:

@@ -1,10 +1,9 @@
 //! Computation tree logic: formulas on the ways through a complete state space.
 //!
-//! A way ends only in a dead marking, so `AX` holds there for any formula, and `EX` for none; this
-//! is the semantics of the Model Checking Contest. Known operators become three: E X f, E (f U g)
-//! and E G f (Clarke, Emerson and Sistla, "Automatic verification of finite-state concurrent systems
-//! using temporal logic specifications", TOPLAS 1986). Each is computed once, backwards over the
-//! arcs.
+//! A way ends only in a dead marking, so `AX` holds there for any formula, and `EX` for none. This
+//! is the semantics of the Model Checking Contest. All operators become three: E X f, E (f U g)
+//! and E G f. Each is computed once, backwards over the arcs (Clarke, Emerson and Sistla, TOPLAS
+//! 1986).
 //!
 //! Not modelled: linear temporal logic, and fairness.
 
@@ -469,8 +468,8 @@ mod tests {
         }
     }
 
-    /// What holds on a graph, from the definitions: E (f U g) = g or f and E X E (f U g), the least
-    /// such set; E G f = f and (no arc or E X E G f), the largest.
+    /// The sets of a graph from their definitions. E (f U g) is the least set g or f and
+    /// E X E (f U g). E G f is the largest set f and (no arc, or E X E G f).
     fn by_definition(after: &[Vec<usize>], one: &[bool], other: &[bool]) -> [Vec<bool>; 2] {
         let mut until = vec![false; after.len()];
         let mut always = vec![true; after.len()];
