@@ -10,6 +10,7 @@ use headrace_net::{
     Store, TallyId, To, TransitionBuilder, Work,
 };
 
+use crate::colour::Kind;
 use crate::error::{Fault, Faults};
 use crate::expression::{Code, NO_ELEMENT, Pure, Reason, Step, World, evaluate};
 use crate::program::{self, NodeKind, Output, Program, Station, Transition, initial_tokens};
@@ -244,6 +245,7 @@ impl<const W: usize> Writer<'_, W> {
         let stores = stores.unwrap_or_default();
         let builder = page.transition(&transition.name);
         let builder = builder.priority(transition.priority);
+        let builder = self.declare_arcs(transition, builder);
         let builder = declare(transition, builder, &outputs);
         let compiled = Compiled {
             fifo: transition
@@ -251,6 +253,12 @@ impl<const W: usize> Writer<'_, W> {
                 .iter()
                 .map(|input| !matches!(self.program.nodes[input.node].kind, NodeKind::Place(false)))
                 .collect(),
+            has_data: transition
+                .inputs
+                .iter()
+                .map(|input| self.program.nodes[input.node].colour != Kind::Unit)
+                .collect(),
+            resets: transition.resets.iter().map(|it| node(*it)).collect(),
             records: transition
                 .records
                 .iter()
@@ -264,6 +272,34 @@ impl<const W: usize> Writer<'_, W> {
         match transition.words {
             0..=8 => add_transition::<W, 8>(builder, &inputs, &stores, compiled),
             _ => add_transition::<W, 64>(builder, &inputs, &stores, compiled),
+        }
+    }
+}
+
+impl<const W: usize> Writer<'_, W> {
+    /// Declares the arcs that only rules have.
+    fn declare_arcs<'b>(
+        &self,
+        transition: &Transition,
+        mut builder: TransitionBuilder<'b, (), ()>,
+    ) -> TransitionBuilder<'b, (), ()> {
+        let node = |index: usize| self.nodes[index].expect("all nodes are written first");
+        for (position, input) in transition.inputs.iter().enumerate() {
+            if input.is_read {
+                builder = builder.reads(position);
+            }
+        }
+        for inhibitor in &transition.inhibitors {
+            let asks = !inhibitor.steps.is_empty();
+            let tokens = if asks { u32::MAX } else { inhibitor.count };
+            builder = builder.inhibited_by(node(inhibitor.node), tokens, asks);
+        }
+        for &reset in &transition.resets {
+            builder = builder.resets(node(reset));
+        }
+        match transition.timing {
+            Some(_) => builder.timed(),
+            None => builder,
         }
     }
 }
@@ -576,6 +612,9 @@ struct Compiled<const W: usize> {
     records: Vec<(TallyId, program::Recorded)>,
     /// By input: true if only the first tokens may be taken.
     fifo: Vec<bool>,
+    /// By input: true if its tokens may differ.
+    has_data: Vec<bool>,
+    resets: Vec<Handle<W>>,
     /// Where it notes its firings.
     seen: Option<Seen>,
 }
@@ -588,7 +627,8 @@ fn add_transition<const W: usize, const F: usize>(
 ) {
     let guarded = compiled.transition.is_guarded();
     let in_detail = compiled.seen.as_ref().is_some_and(|seen| seen.in_detail);
-    if let ([input], false, []) = (inputs, guarded || in_detail, stores) {
+    let is_rule = compiled.transition.needs_rule();
+    if let ([input], false, []) = (inputs, guarded || in_detail || is_rule, stores) {
         // The kernel takes the first token without a search.
         builder.take(*input).fires(move |firing, token, ()| {
             let mut frame = [0; F];
@@ -622,15 +662,23 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         let mut chosen = [Slot(u32::MAX); 32];
         let read = |store, word| stores.get::<Words>(store)[word];
         let mut pure = Pure::with_stores(&read);
+        let takes = self.0.transition.takes();
         let seen = self.0.seen.as_ref().filter(|seen| seen.in_detail);
         let request = seen.map_or(Request::Fire, |seen| seen.last().request);
         let mut skip = match request {
             Request::Fire => 0,
             Request::Choose(choice) | Request::Look(choice) => choice,
         };
-        let found = self
-            .0
-            .select(firing, 0, &mut frame, &mut chosen, &mut pure, &mut skip);
+        let found = match (&self.0.transition.timing, request) {
+            (Some(_), Request::Fire) => {
+                let drawn = self.draw(firing, &mut pure);
+                (frame, chosen) = drawn.unwrap_or((frame, chosen));
+                drawn.is_some()
+            }
+            _ => self
+                .0
+                .select(firing, 0, &mut frame, &mut chosen, &mut pure, &mut skip),
+        };
         if let Some(failure) = pure.failure {
             firing.fail(format!("guard: {failure}"));
         }
@@ -645,7 +693,7 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         if let Some(seen) = seen {
             seen.begin();
         }
-        for (input, fifo) in self.0.fifo.iter().enumerate() {
+        for (input, fifo) in self.0.fifo.iter().take(takes).enumerate() {
             let slot = (!fifo).then_some(chosen[input]);
             let Some(token) = firing.take_ready::<[i64; W]>(input, slot) else {
                 return false;
@@ -653,6 +701,9 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
             if let Some(seen) = seen {
                 seen.last().taken.push(token.to_vec());
             }
+        }
+        for &node in &self.0.resets {
+            firing.take_all(node);
         }
         let mut world = InFiring {
             firing,
@@ -667,9 +718,147 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         }
         true
     }
+
+    fn rate(&self, firing: &mut Firing<'_>, stores: &Borrowed<'_>) -> f64 {
+        let read = |store, word| stores.get::<Words>(store)[word];
+        let mut pure = Pure::with_stores(&read);
+        let bindings = self.bindings(firing, &mut pure);
+        let total = bindings.iter().map(|(rate, ..)| rate).sum();
+        if let Some(failure) = pure.failure {
+            firing.fail(failure);
+        }
+        total
+    }
+}
+
+/// Words of a frame, and the slots of the tokens.
+type Selection<const F: usize> = ([i64; F], [Slot; 32]);
+
+impl<const W: usize, const F: usize> Search<W, F> {
+    /// The different bindings of a timed transition, with their rates.
+    fn bindings(&self, firing: &Firing<'_>, pure: &mut Pure<'_>) -> Vec<(f64, Selection<F>)> {
+        let mut bindings = Vec::new();
+        let mut failure = None;
+        let mut visit = |frame: &[i64], chosen: &[Slot; 32], pure: &mut Pure<'_>| {
+            let Some(timing) = &self.0.transition.timing else {
+                return;
+            };
+            match timing.rate(frame, pure) {
+                Ok(rate) => {
+                    let busy = match timing.servers {
+                        1 => 1,
+                        servers => servers.min(self.0.degree(firing, chosen)),
+                    };
+                    let mut words = [0; F];
+                    words.copy_from_slice(frame);
+                    bindings.push((rate * f64::from(busy), (words, *chosen)));
+                }
+                Err(reason) => failure = Some(reason),
+            }
+        };
+        let mut chosen = [Slot(u32::MAX); 32];
+        self.0
+            .each_binding(firing, 0, &mut [0; F], &mut chosen, pure, &mut visit);
+        pure.failure = pure.failure.take().or(failure);
+        bindings
+    }
+
+    /// Draws one of them by their rates.
+    fn draw(&self, firing: &mut Firing<'_>, pure: &mut Pure<'_>) -> Option<Selection<F>> {
+        let bindings = self.bindings(firing, pure);
+        let total: f64 = bindings.iter().map(|(rate, _)| rate).sum();
+        let mut left = match &*bindings {
+            [_] => 0.0,
+            _ => firing.random().uniform() * total,
+        };
+        let drawn = bindings.iter().find(|(rate, _)| {
+            left -= rate;
+            left < 0.0
+        });
+        drawn.or(bindings.last()).map(|(_, selection)| *selection)
+    }
 }
 
 impl<const W: usize> Compiled<W> {
+    /// Returns true if neither guards nor tokens of certain values hold a selection.
+    fn admits(&self, firing: &Firing<'_>, frame: &mut [i64], pure: &mut Pure<'_>) -> bool {
+        let guards = &self.transition.guards;
+        let inhibitors = self.transition.inhibitors.iter().enumerate();
+        let mut inhibitors = inhibitors.filter(|(_, inhibitor)| !inhibitor.steps.is_empty());
+        guards.iter().all(|guard| evaluate(guard, frame, pure) != 0)
+            && inhibitors.all(|(position, inhibitor)| {
+                let tokens = firing.inhibiting::<[i64; W]>(position);
+                let tokens = tokens.filter(|token| suits(&inhibitor.steps, *token, frame, pure));
+                tokens.count() < inhibitor.count as usize
+            })
+    }
+
+    /// Calls `visit` with each different selection of tokens for this input and those after it.
+    fn each_binding(
+        &self,
+        firing: &Firing<'_>,
+        input: usize,
+        frame: &mut [i64],
+        chosen: &mut [Slot; 32],
+        pure: &mut Pure<'_>,
+        visit: &mut dyn FnMut(&[i64], &[Slot; 32], &mut Pure<'_>),
+    ) {
+        let Some(arc) = self.transition.inputs.get(input) else {
+            if self.admits(firing, frame, pure) {
+                visit(frame, chosen, pure);
+            }
+            return;
+        };
+        let ready = firing.ready::<[i64; W]>(input);
+        let (skip, most) = match self.fifo[input] {
+            true => (arc.before, 1),
+            false => (0, usize::MAX),
+        };
+        let mut known: Vec<&[i64; W]> = Vec::new();
+        for (slot, token) in ready.skip(skip).take(most) {
+            if self.is_chosen(input, slot, chosen) || known.contains(&token) {
+                continue;
+            }
+            known.push(token);
+            if suits(&arc.steps, token, frame, pure) {
+                chosen[input] = slot;
+                self.each_binding(firing, input + 1, frame, chosen, pure, visit);
+            }
+            if !self.has_data[input] {
+                break;
+            }
+        }
+    }
+
+    /// Returns true if an earlier input uses a token as this one does.
+    fn is_chosen(&self, input: usize, slot: Slot, chosen: &[Slot; 32]) -> bool {
+        let arc = &self.transition.inputs[input];
+        arc.before > 0
+            && (0..input).any(|other| {
+                let earlier = &self.transition.inputs[other];
+                (earlier.node, earlier.is_read) == (arc.node, arc.is_read) && chosen[other] == slot
+            })
+    }
+
+    /// How often a selection could be taken at once.
+    fn degree(&self, firing: &Firing<'_>, chosen: &[Slot; 32]) -> u32 {
+        let takes = self.transition.takes();
+        let token = |input: usize| {
+            let mut ready = firing.ready::<[i64; W]>(input);
+            ready.find_map(|(slot, token)| (slot == chosen[input]).then_some(*token))
+        };
+        let tokens: Vec<_> = (0..takes).map(token).collect();
+        let degrees = tokens.iter().enumerate().map(|(input, token)| {
+            let node = self.transition.inputs[input].node;
+            let equal = tokens.iter().zip(&self.transition.inputs);
+            let needed = equal.filter(|(other, arc)| arc.node == node && *other == token);
+            let ready = firing.ready::<[i64; W]>(input);
+            let ready = ready.filter(|(_, other)| Some(**other) == *token);
+            (ready.count() / needed.count().max(1)) as u32
+        });
+        degrees.min().unwrap_or(u32::MAX)
+    }
+
     /// Finds tokens for this input and those after it, in the order of their arrival; the first
     /// selections may be skipped.
     fn select(
@@ -682,6 +871,9 @@ impl<const W: usize> Compiled<W> {
         skip_selections: &mut usize,
     ) -> bool {
         let Some(arc) = self.transition.inputs.get(input) else {
+            if !self.admits(firing, frame, pure) {
+                return false;
+            }
             let is_wanted = *skip_selections == 0;
             *skip_selections = skip_selections.saturating_sub(1);
             return is_wanted;
@@ -692,11 +884,7 @@ impl<const W: usize> Compiled<W> {
             false => (0, usize::MAX),
         };
         for (slot, token) in ready.skip(skip).take(most) {
-            let taken = arc.before > 0
-                && (0..input).any(|other| {
-                    self.transition.inputs[other].node == arc.node && chosen[other] == slot
-                });
-            if taken || !suits(&arc.steps, token, frame, pure) {
+            if self.is_chosen(input, slot, chosen) || !suits(&arc.steps, token, frame, pure) {
                 continue;
             }
             chosen[input] = slot;

@@ -134,6 +134,18 @@ pub struct TransitionText {
     pub weight: Option<Text>,
     /// Inputs.
     pub take: Vec<ArcText>,
+    /// Inputs whose tokens stay.
+    pub read: Vec<ArcText>,
+    /// Tokens that inhibit it.
+    pub inhibit: Vec<ArcText>,
+    /// Places that it empties.
+    pub reset: Vec<ArcText>,
+    /// Firings a second, of a timed transition.
+    pub rate: Option<Text>,
+    /// Or its delay.
+    pub delay: Option<Text>,
+    /// Firings that it times at once.
+    pub servers: Option<Text>,
     /// Conditions that must all hold.
     pub when: Vec<Text>,
     /// Values that are computed once for each firing: `name = expression`.
@@ -780,9 +792,12 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
     let priority = table.whole("priority", i64::from(i32::MIN), i64::from(i32::MAX));
     table.text("description");
     table.take("outline");
-    let take = table.list("take", |value, path, faults| {
-        Some(read_arc(value, path, faults, |_| ()).0)
+    let [take, read, inhibit, reset] = ["take", "read", "inhibit", "reset"].map(|key| {
+        table.list(key, |value, path, faults| {
+            Some(read_arc(value, path, faults, |_| ()).0)
+        })
     });
+    let [rate, delay, servers] = ["rate", "delay", "servers"].map(|key| table.expression(key));
     let when = table.texts("when");
     let lets = table.texts("let");
     let sets = table.texts("set");
@@ -816,6 +831,12 @@ fn read_transition(value: &Value, path: Vec<String>, faults: &mut Faults) -> Tra
         priority: priority.unwrap_or(0) as i32,
         weight,
         take,
+        read,
+        inhibit,
+        reset,
+        rate,
+        delay,
+        servers,
         when,
         lets,
         sets,

@@ -30,10 +30,14 @@ pub fn transition_invariants(program: &Program) -> TransitionInvariants {
     for index in 0..program.transitions.len() {
         let Some(changes) = changes(program, index) else {
             let path = program.transition_path(index);
+            let reason = match program.transitions[index].resets.is_empty() {
+                true => {
+                    format!("the number of tokens that {path} puts depends on values or chance")
+                }
+                false => format!("{path} empties places"),
+            };
             return TransitionInvariants {
-                not_computed: Some(format!(
-                    "the number of tokens that {path} puts depends on values or chance"
-                )),
+                not_computed: Some(reason),
                 ..TransitionInvariants::default()
             };
         };
@@ -83,7 +87,10 @@ pub fn transition_invariants(program: &Program) -> TransitionInvariants {
 fn changes(program: &Program, index: usize) -> Option<Changes> {
     let transition = &program.transitions[index];
     let mut change: HashMap<usize, i64> = HashMap::new();
-    for input in &transition.inputs {
+    if !transition.resets.is_empty() {
+        return None;
+    }
+    for input in transition.inputs.iter().filter(|input| !input.is_read) {
         *change.entry(input.node).or_default() -= 1;
     }
     for output in &transition.outputs {

@@ -14,6 +14,7 @@ use crate::expression::evaluate;
 use crate::marking::{Tokens, copy_of, marking};
 use crate::outcome::{Failure, Result as RunResult};
 use crate::program::{Condition, Program, transition_of};
+use crate::run::refuse_endless;
 use crate::seen::{Request, binding};
 use crate::session::{Moved, Session, at_step};
 
@@ -75,6 +76,7 @@ impl Play {
     /// # Errors
     /// The kernel does not accept the net.
     pub fn new(program: Arc<Program>, seed: u64) -> Result<Play, Failure> {
+        refuse_endless(&program)?;
         let session = Session::new(program, seed, Time::NEVER, true, Vec::new())?;
         Ok(Play { session, seed })
     }

@@ -7,7 +7,7 @@ use headrace_net::{InvariantReport, Limits, Net, Playback, Progress, Stop, Struc
 use crate::build::{Built, build};
 use crate::error::Faults;
 use crate::outcome::{Failure, Result, figures, stopped};
-use crate::program::Program;
+use crate::program::{self, Program};
 use crate::session::{OwnMonitor, Session};
 
 /// Settings of a run.
@@ -70,6 +70,19 @@ pub fn run(
     run_with(program, settings, Extras::default(), watch).map(|(result, _)| result)
 }
 
+/// Refuses transitions that would fire for ever.
+pub(crate) fn refuse_endless(program: &Program) -> std::result::Result<(), Failure> {
+    let mut transitions = program.transitions.iter();
+    let Some(index) = transitions.position(program::Transition::is_endless) else {
+        return Ok(());
+    };
+    let path = program.transition_path(index);
+    Err(Failure::Run(format!(
+        "{path}: this transition takes nothing and would fire forever in a run: add a take, a \
+         rate, a delay, an inhibit or a when on a store; a state space has it as it is"
+    )))
+}
+
 /// Runs a net, and gives the frames of its playback if any were asked for.
 ///
 /// # Errors
@@ -80,6 +93,7 @@ pub fn run_with(
     extras: Extras<'_>,
     watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> std::result::Result<(Result, Option<Playback>), Failure> {
+    refuse_endless(program)?;
     let end = settings.until.map_or(Time::NEVER, Time::from_seconds);
     if !program.monitors.is_empty() || !extras.own.is_empty() {
         let mut session = Session::new(program, settings.seed, end, false, extras.own)?;

@@ -194,6 +194,7 @@ impl<'a, P: Deref<Target = Program>> Session<'a, P> {
                 self.of_nodes[*number as usize].push(index);
                 for (transition, changed) in program.transitions.iter().zip(&mut self.of_changes) {
                     let inputs = transition.inputs.iter().map(|it| it.node);
+                    let inputs = inputs.chain(transition.resets.iter().copied());
                     let mut nodes = inputs.chain(transition.outputs.iter().map(|it| it.node));
                     if nodes.any(|it| it == node) && !changed.contains(&index) {
                         changed.push(index);

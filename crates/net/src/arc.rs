@@ -55,6 +55,8 @@ pub(crate) struct Arcs {
     pub inputs: Vec<Reach>,
     /// Bags whose tokens it may take by slot.
     pub may_take: Vec<Reach>,
+    /// Nodes whose tokens inhibit it.
+    pub inhibitors: Vec<Reach>,
     pub outputs: Vec<OutArc>,
 }
 

@@ -180,7 +180,23 @@ pub(crate) struct TransitionSpec {
     /// Nodes and stores whose state it looks at.
     pub observed_nodes: Vec<u32>,
     pub observed_stores: Vec<u32>,
+    pub rule: RuleSpec,
     pub action: Box<dyn Action>,
+}
+
+/// Properties of transitions that only rules have.
+#[derive(Default)]
+pub(crate) struct RuleSpec {
+    /// True for a rule: it may have no input.
+    pub is_rule: bool,
+    /// Inputs whose tokens stay, by position.
+    pub reads: Vec<usize>,
+    /// Nodes, the number of tokens inside that inhibits it, and true if the rule asks which.
+    pub inhibitors: Vec<(u32, u32, bool)>,
+    /// Nodes of `may_take` that a firing empties.
+    pub resets: Vec<u32>,
+    /// It fires by its rate, when no other transition may fire.
+    pub is_timed: bool,
 }
 
 /// An output arc as it has been written down.
@@ -201,4 +217,9 @@ pub(crate) trait Action: Send {
         stores: &mut [Box<dyn Any + Send>],
         borrows: &[Reach],
     ) -> bool;
+
+    /// Firings a second; 0 if it refuses to fire.
+    fn rate(&self, _: &mut Firing<'_>, _: &mut [Box<dyn Any + Send>], _: &[Reach]) -> f64 {
+        0.0
+    }
 }

@@ -8,7 +8,7 @@ use crate::error::{BuildError, BuildErrors};
 use crate::handles::{EndId, ErasedSelector, Given};
 use crate::invariants::{self, Changes, Invariants};
 use crate::kernel::{Consumer, Kernel};
-use crate::net::{Net, NetParts, Transition, Watcher};
+use crate::net::{Net, NetParts, Race, Transition, Watcher};
 use crate::random::stream_key;
 use crate::structure;
 
@@ -40,9 +40,13 @@ impl Builder {
         if !self.errors.is_empty() {
             return Err(BuildErrors(self.errors));
         }
-        // Equal priorities keep the order in which they were written.
-        self.transitions
-            .sort_by_key(|transition| std::cmp::Reverse(transition.priority));
+        // Equal priorities keep the order in which they were written. Timed ones are last.
+        self.transitions.sort_by_key(|transition| {
+            (
+                transition.rule.is_timed,
+                std::cmp::Reverse(transition.priority),
+            )
+        });
         let outputs = self.resolve_outputs();
         let reaches = self.resolve_reaches();
         if !self.errors.is_empty() {
@@ -245,12 +249,14 @@ impl Builder {
         })
     }
 
-    /// Inputs, bags and stores of every transition, in this order.
-    fn resolve_reaches(&mut self) -> Vec<[Vec<Reach>; 3]> {
+    /// Inputs, bags, stores and inhibitors of every transition, in this order.
+    fn resolve_reaches(&mut self) -> Vec<[Vec<Reach>; 4]> {
         let mut resolved = Vec::new();
         for index in 0..self.transitions.len() {
             let spec = &self.transitions[index];
-            let (page, no_input) = (spec.page, spec.inputs.is_empty());
+            let (page, no_input) = (spec.page, spec.inputs.is_empty() && !spec.rule.is_rule);
+            let inhibitors = spec.rule.inhibitors.iter();
+            let inhibitors: Vec<u32> = inhibitors.map(|(node, ..)| *node).collect();
             let inputs = spec.inputs.clone();
             let bags: Vec<u32> = spec.may_take.iter().map(|(node, _)| *node).collect();
             let stores = spec.stores.clone();
@@ -269,12 +275,13 @@ impl Builder {
             };
             let inputs = nodes(self, inputs);
             let bags = nodes(self, bags);
+            let inhibitors = nodes(self, inhibitors);
             let stores = self.reach(index, page, stores, |builder, store| {
                 let spec = &builder.store_specs[store as usize];
                 let path = &builder.pages[spec.page as usize].path;
                 (spec.page, format!("{path}/{}", spec.name))
             });
-            resolved.push([inputs, bags, stores]);
+            resolved.push([inputs, bags, stores, inhibitors]);
         }
         resolved
     }
@@ -315,7 +322,8 @@ impl Builder {
         }
         for transition in &self.transitions {
             let bags = transition.may_take.iter().map(|(node, _)| node);
-            for &node in transition.inputs.iter().chain(bags) {
+            let inhibitors = transition.rule.inhibitors.iter().map(|(node, ..)| node);
+            for &node in transition.inputs.iter().chain(bags).chain(inhibitors) {
                 drained[node as usize] = true;
             }
         }
@@ -336,8 +344,9 @@ impl Builder {
     fn modes(&self, outputs: &[Vec<OutArc>]) -> Vec<Changes> {
         let mut modes = Vec::new();
         for (transition, arcs) in self.transitions.iter().zip(outputs) {
-            let inputs = transition.inputs.iter();
-            let mut usual: Changes = inputs.map(|&node| (node, -1)).collect();
+            let inputs = transition.inputs.iter().enumerate();
+            let taken = inputs.filter(|(position, _)| !transition.rule.reads.contains(position));
+            let mut usual: Changes = taken.map(|(_, &node)| (node, -1)).collect();
             let mut paired = Vec::new();
             for (bag, outputs) in &transition.may_take {
                 if outputs.is_empty() {
@@ -407,7 +416,7 @@ impl Builder {
     fn assemble(
         mut self,
         outputs: Vec<Vec<OutArc>>,
-        reaches: Vec<[Vec<Reach>; 3]>,
+        reaches: Vec<[Vec<Reach>; 4]>,
         invariants: Invariants,
         mut structure: structure::Structure,
     ) -> Net {
@@ -425,20 +434,36 @@ impl Builder {
             .into_iter()
             .zip(outputs)
             .zip(reaches);
-        for (index, ((spec, outputs), [inputs, bags, stores])) in parts.enumerate() {
+        let mut first_timed = u32::MAX;
+        for (index, ((spec, outputs), [inputs, bags, stores, inhibitors])) in parts.enumerate() {
             let base = owners.len() as u32;
             let copies = self.pages[spec.page as usize].total;
-            let mut distinct: Vec<(Reach, u32)> = Vec::new();
-            for &input in &inputs {
-                match distinct
-                    .iter_mut()
-                    .find(|(reach, _)| reach.index == input.index)
-                {
-                    Some((_, weight)) => *weight += 1,
-                    None => distinct.push((input, 1)),
-                }
+            if spec.rule.is_timed {
+                first_timed = first_timed.min(base);
             }
-            for &(reach, weight) in &distinct {
+            // Tokens that are read may be those that are taken.
+            let mut distinct: Vec<(Reach, [u32; 2])> = Vec::new();
+            for (position, &input) in inputs.iter().enumerate() {
+                let known = distinct.iter().position(|it| it.0.index == input.index);
+                let at = known.unwrap_or(distinct.len());
+                if known.is_none() {
+                    distinct.push((input, [0, 0]));
+                }
+                distinct[at].1[usize::from(spec.rule.reads.contains(&position))] += 1;
+            }
+            for (reach, (_, weight, asks)) in inhibitors.iter().zip(&spec.rule.inhibitors) {
+                let inhibited = self.nodes[reach.index as usize].inhibited_mut();
+                inhibited.push(Consumer {
+                    base,
+                    ratio: reach.ratio,
+                    weight: *weight,
+                    guarded: *asks,
+                    sole: false,
+                });
+            }
+            for &(reach, weights) in &distinct {
+                let weight = weights[0].max(weights[1]);
+                let is_simple = !spec.guarded && inhibitors.is_empty();
                 self.nodes[reach.index as usize]
                     .consumers_mut()
                     .push(Consumer {
@@ -446,7 +471,7 @@ impl Builder {
                         ratio: reach.ratio,
                         weight,
                         guarded: spec.guarded,
-                        sole: !spec.guarded && inputs.len() == 1 && reach.ratio == 1,
+                        sole: is_simple && inputs.len() == 1 && reach.ratio == 1,
                     });
             }
             if spec.guarded {
@@ -467,6 +492,7 @@ impl Builder {
                 arcs: Arcs {
                     inputs,
                     may_take: bags,
+                    inhibitors,
                     outputs,
                 },
                 stores,
@@ -499,6 +525,7 @@ impl Builder {
             rest,
             invariants,
             structure,
+            race: Race::new(self.seed, first_timed),
         });
         net.watch_levels(levels);
         net.set_gauges(gauges);

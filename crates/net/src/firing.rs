@@ -234,6 +234,20 @@ impl Firing<'_> {
         node.take(reach.copy(self.copy), Some(slot), self.kernel)
     }
 
+    /// Takes all ready tokens of a node declared with [`resets`](crate::TransitionBuilder::resets).
+    pub fn take_all<T: Token>(&mut self, node: Node<T>) {
+        let mut nodes = self.arcs.may_take.iter();
+        let Some(&reach) = nodes.find(|reach| reach.index == node.node) else {
+            self.undeclared();
+            return;
+        };
+        let node = typed_mut::<T>(&mut *self.nodes[node.node as usize]);
+        while node
+            .take(reach.copy(self.copy), None, self.kernel)
+            .is_some()
+        {}
+    }
+
     /// Records a figure.
     pub fn record(&mut self, tally: TallyId, value: f64) {
         self.tallies[tally.0 as usize].record(value);
@@ -260,6 +274,14 @@ impl Firing<'_> {
         let node = typed::<T>(&*self.nodes[reach.index as usize]);
         node.line(reach.copy(self.copy))
             .map(|slot| (slot, node.core.slab.get(slot)))
+    }
+
+    /// Returns the ready tokens of a node that inhibits this transition, by its position.
+    pub fn inhibiting<T: Token>(&self, position: usize) -> impl Iterator<Item = &T> + '_ {
+        let reach = self.arcs.inhibitors[position];
+        let node = typed::<T>(&*self.nodes[reach.index as usize]);
+        node.line(reach.copy(self.copy))
+            .map(|slot| node.core.slab.get(slot))
     }
 
     /// Takes a ready token of an input of a [`Rule`](crate::Rule): that in the slot, or the first.

@@ -63,8 +63,11 @@ impl Default for Slab<(u32, Message)> {
 impl Kernel {
     /// A kernel whose n-th transition instance has `inputs[n]` inputs.
     pub fn new(inputs: Vec<u8>) -> Kernel {
+        let mut enabled = BitSet::new(inputs.len());
+        let sources = inputs.iter().zip(0..).filter(|(inputs, _)| **inputs == 0);
+        sources.for_each(|(_, instance)| enabled.insert(instance));
         Kernel {
-            enabled: BitSet::new(inputs.len()),
+            enabled,
             missing: inputs,
             ..Kernel::default()
         }
@@ -187,6 +190,26 @@ impl Kernel {
             if len == consumer.weight {
                 (first..first + consumer.ratio).for_each(|instance| self.one_input_more(instance));
             } else if bag && consumer.guarded && len > consumer.weight {
+                (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
+            }
+        }
+    }
+
+    /// A copy of a node that transitions are inhibited by has one more token inside, `len` in all.
+    pub fn inhibit(&mut self, inhibited: &[Consumer], copy: u32, len: u32) {
+        for consumer in inhibited.iter().filter(|it| it.weight == len) {
+            let first = consumer.base + copy * consumer.ratio;
+            (first..first + consumer.ratio).for_each(|instance| self.one_input_fewer(instance));
+        }
+    }
+
+    /// Such a node has one token fewer inside, `len` in all.
+    pub fn release(&mut self, inhibited: &[Consumer], copy: u32, len: u32) {
+        for consumer in inhibited {
+            let first = consumer.base + copy * consumer.ratio;
+            if len + 1 == consumer.weight {
+                (first..first + consumer.ratio).for_each(|instance| self.one_input_more(instance));
+            } else if consumer.guarded {
                 (first..first + consumer.ratio).for_each(|instance| self.reconsider(instance));
             }
         }

@@ -29,6 +29,7 @@ impl<T: Token> NodeOf<T> {
                     Some(_) => vec![ServingState::default(); copies as usize],
                 },
                 consumers: Vec::new(),
+                inhibited: Vec::new(),
                 coming: 0,
                 services: Vec::new(),
                 before: Vec::new(),
@@ -67,7 +68,11 @@ impl<T: Token> NodeOf<T> {
 
     #[inline(always)]
     fn enter(&mut self, copy: u32, slot: Slot, kernel: &mut Kernel) {
-        self.core.copies[copy as usize].enter(kernel.now());
+        let state = &mut self.core.copies[copy as usize];
+        state.enter(kernel.now());
+        if !self.core.inhibited.is_empty() {
+            kernel.inhibit(&self.core.inhibited, copy, state.inside);
+        }
         self.core.slab.enter(slot, kernel.now());
         match &mut self.bank {
             None => self.core.make_ready(copy, slot, kernel),
@@ -100,6 +105,9 @@ impl<T: Token> NodeOf<T> {
         };
         let len = state.ready.len();
         state.leave(kernel.now());
+        if !core.inhibited.is_empty() {
+            kernel.release(&core.inhibited, copy, state.inside);
+        }
         kernel.shrank(&core.consumers, copy, len);
         core.unmark(slot, kernel);
         Some(slot)
@@ -137,6 +145,7 @@ pub(crate) trait AnyNode: Any + Send {
     fn charged_on_the_way(&self, kernel: &Kernel, charge: &mut dyn FnMut(u32, f64));
     fn reset(&mut self, now: Time);
     fn consumers_mut(&mut self) -> &mut Vec<Consumer>;
+    fn inhibited_mut(&mut self) -> &mut Vec<Consumer>;
     fn footprint(&self) -> (usize, usize);
     /// Servers of one copy, if it is a station with a number of them.
     fn servers(&self) -> Option<u32>;
@@ -219,6 +228,10 @@ impl<T: Token> AnyNode for NodeOf<T> {
 
     fn consumers_mut(&mut self) -> &mut Vec<Consumer> {
         &mut self.core.consumers
+    }
+
+    fn inhibited_mut(&mut self) -> &mut Vec<Consumer> {
+        &mut self.core.inhibited
     }
 
     fn footprint(&self) -> (usize, usize) {

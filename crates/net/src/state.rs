@@ -229,6 +229,8 @@ pub(crate) struct Core<T> {
     /// By copy; empty for places.
     pub serving: Vec<ServingState>,
     pub consumers: Vec<Consumer>,
+    /// Transitions that tokens inside inhibit; the weight is the number that does.
+    pub inhibited: Vec<Consumer>,
     /// Tokens put with a delay that have not arrived yet.
     pub coming: u64,
     /// Service that tokens were given, by slot; empty for places.

@@ -142,7 +142,8 @@ pub struct InputStructure {
     pub node: u32,
     /// Tokens taken in one firing.
     pub weight: u32,
-    /// Selection of the token unless the first is taken, such as "slot".
+    /// "slot" if the token is taken by its slot; "read" if it stays, "inhibit" if so many tokens
+    /// inhibit the transition, "reset" if it takes all; none if it takes the first.
     pub by: Option<&'static str>,
 }
 
@@ -280,13 +281,15 @@ fn describe_node(builder: &Builder, id: u32) -> NodeStructure {
 fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> TransitionStructure {
     let spec = &builder.transitions[id as usize];
     let mut inputs: Vec<InputStructure> = Vec::new();
-    for &node in &spec.inputs {
-        match inputs.iter_mut().find(|input| input.node == node) {
+    for (position, &node) in spec.inputs.iter().enumerate() {
+        let by = spec.rule.reads.contains(&position).then_some("read");
+        let mut same = inputs.iter_mut();
+        match same.find(|input| (input.node, input.by) == (node, by)) {
             Some(input) => input.weight += 1,
             None => inputs.push(InputStructure {
                 node,
                 weight: 1,
-                by: None,
+                by,
             }),
         }
     }
@@ -294,9 +297,18 @@ fn describe_transition(builder: &Builder, arcs: &[OutArc], id: u32) -> Transitio
         inputs.push(InputStructure {
             node: *node,
             weight: 1,
-            by: Some("slot"),
+            by: Some(match spec.rule.resets.contains(node) {
+                true => "reset",
+                false => "slot",
+            }),
         });
     }
+    let inhibitors = spec.rule.inhibitors.iter();
+    inputs.extend(inhibitors.map(|&(node, weight, _)| InputStructure {
+        node,
+        weight,
+        by: Some("inhibit"),
+    }));
     let (signals, puts): (Vec<&OutArc>, Vec<&OutArc>) =
         arcs.iter().partition(|arc| arc.how == How::Signal);
     let targets = puts.into_iter();

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::arc::{How, Reach};
-use crate::builder::{Action, Builder, OutputSpec, TransitionSpec};
+use crate::builder::{Action, Builder, OutputSpec, RuleSpec, TransitionSpec};
 use crate::firing::Firing;
 use crate::handles::{Node, Store, To};
 use crate::observation::{Observation, Seen, Sight};
@@ -299,6 +299,7 @@ struct Parts<'b> {
     may_take: Vec<(u32, Vec<usize>)>,
     outputs: Vec<OutputSpec>,
     groups: u32,
+    rule: RuleSpec,
 }
 
 impl<'b> TransitionBuilder<'b, (), ()> {
@@ -312,6 +313,7 @@ impl<'b> TransitionBuilder<'b, (), ()> {
                 may_take: Vec::new(),
                 outputs: Vec::new(),
                 groups: 0,
+                rule: RuleSpec::default(),
             },
             inputs: (),
             stores: (),
@@ -500,6 +502,7 @@ impl<I: Inputs, S: Stores, G: Guarding<I, S>> TransitionBuilder<'_, I, S, G> {
             outputs: parts.outputs,
             observed_nodes: Vec::new(),
             observed_stores: Vec::new(),
+            rule: RuleSpec::default(),
             action: Box::new(TypedAction::<I, S, F> { guard, act }),
         });
     }
@@ -586,6 +589,7 @@ impl<I: Inputs, S: Stores> Observing<'_, I, S> {
             outputs,
             observed_nodes,
             observed_stores,
+            rule: RuleSpec::default(),
             action: Box::new(ObservingAction {
                 lists: self.lists,
                 act,
@@ -632,6 +636,12 @@ pub trait Rule: Send + 'static {
     /// nothing, and is asked again when the ready tokens or a borrowed store change. The selection
     /// must depend on nothing else.
     fn fire(&self, firing: &mut Firing<'_>, stores: &mut Borrowed<'_>) -> bool;
+
+    /// Firings a second of a [timed](TransitionBuilder::timed) transition in this marking; 0 if
+    /// no selection suits.
+    fn rate(&self, _: &mut Firing<'_>, _: &Borrowed<'_>) -> f64 {
+        0.0
+    }
 }
 
 /// The stores that a [`Rule`] borrows, in the order in which the transition named them.
@@ -667,9 +677,45 @@ impl<R: Rule> Action for RuleAction<R> {
         };
         self.0.fire(firing, &mut stores)
     }
+
+    fn rate(&self, firing: &mut Firing<'_>, stores: &mut [StoreBox], reach: &[Reach]) -> f64 {
+        let copy = firing.copy();
+        let stores = Borrowed {
+            stores,
+            reach,
+            copy,
+        };
+        self.0.rate(firing, &stores)
+    }
 }
 
 impl TransitionBuilder<'_, (), ()> {
+    /// Leaves the tokens of this input of a [`Rule`], by its position, where they are.
+    pub fn reads(mut self, input: usize) -> Self {
+        self.parts.rule.reads.push(input);
+        self
+    }
+
+    /// May not fire while a node has this number of tokens inside, or more. `asks` says that the
+    /// rule looks at them itself, whenever one leaves.
+    pub fn inhibited_by<T: Token>(mut self, node: Node<T>, tokens: u32, asks: bool) -> Self {
+        self.parts.rule.inhibitors.push((node.node, tokens, asks));
+        self
+    }
+
+    /// Removes all ready tokens of a node in each firing ([`Firing::take_all`]).
+    pub fn resets<T: Token>(mut self, node: Node<T>) -> Self {
+        self.parts.rule.resets.push(node.node);
+        self.may_take(node)
+    }
+
+    /// Fires at the rate of its [`Rule`], when no other transition may fire. Timed transitions
+    /// race: the time to the next firing is exponential, with the sum of their rates.
+    pub fn timed(mut self) -> Self {
+        self.parts.rule.is_timed = true;
+        self
+    }
+
     /// Takes one token from each of these nodes, as a rule selects them, and borrows these stores.
     /// `guarded` says that the rule may refuse tokens that are ready.
     pub fn rule<T: Token, S: Send + 'static>(
@@ -691,6 +737,10 @@ impl TransitionBuilder<'_, (), ()> {
             outputs: parts.outputs,
             observed_nodes: Vec::new(),
             observed_stores: Vec::new(),
+            rule: RuleSpec {
+                is_rule: true,
+                ..parts.rule
+            },
             action: Box::new(RuleAction(rule)),
         });
     }

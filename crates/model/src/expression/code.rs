@@ -247,6 +247,27 @@ impl Code {
         }
     }
 
+    /// The mean of a time that is exponential, in picoseconds; none for others.
+    pub fn mean_of_exponential(&self) -> Option<Code> {
+        match self {
+            Code::RealToTime(part) => match &part.0 {
+                Code::Draw(draw) if draw.distribution == Distribution::Exponential => {
+                    Some(draw.parameters[0].clone())
+                }
+                _ => None,
+            },
+            Code::SecondsToTime(part) => match &part.0 {
+                Code::Draw(draw) if draw.distribution == Distribution::Exponential => {
+                    let picoseconds = Code::Constant(word(1e12));
+                    let parts = [draw.parameters[0].clone(), picoseconds];
+                    Some(Code::Real(Operator::Multiply, Box::new(parts)).folded())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The last word of the frame that it uses, plus one.
     pub fn extent(&self) -> usize {
         let own = match self {

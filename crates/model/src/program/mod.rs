@@ -12,6 +12,7 @@ mod settings;
 mod stores;
 mod transitions;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub use self::compiler::{compile, compile_with};
@@ -21,7 +22,7 @@ pub(crate) use self::monitors::Condition;
 pub use self::monitors::{Monitor, Watch, transition_of};
 pub use self::settings::run_settings;
 use crate::colour::{Colours, Kind};
-use crate::expression::{Array, Code, Step, StoreField, Typed};
+use crate::expression::{Array, Code, Pure, Reason, Step, StoreField, Typed, evaluate};
 
 /// A net, ready to be built or explored.
 #[derive(Clone, Debug)]
@@ -203,8 +204,51 @@ pub struct Input {
     pub node: usize,
     /// Words to bind and conditions, in order.
     pub steps: Vec<Step>,
-    /// Earlier inputs from the same node.
+    /// Earlier inputs from the same node that take, or read, as this one does.
     pub before: usize,
+    /// The token stays.
+    pub is_read: bool,
+}
+
+/// Tokens that inhibit a transition.
+#[derive(Clone, Debug)]
+pub struct Inhibitor {
+    /// The node.
+    pub node: usize,
+    /// Tokens that inhibit.
+    pub count: u32,
+    /// Words to bind and conditions of a token that counts; all count without any.
+    pub steps: Vec<Step>,
+}
+
+/// The time of a transition, which is exponential.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// Firings a second, or the mean time in picoseconds; a real number.
+    value: Code,
+    is_mean: bool,
+    /// Firings of one binding that it times at once, at most.
+    pub servers: u32,
+}
+
+impl Timing {
+    /// Firings a second of one server.
+    ///
+    /// # Errors
+    /// The reason why it has none.
+    pub fn rate(&self, frame: &[i64], world: &mut Pure<'_>) -> Result<f64, Reason> {
+        let value = f64::from_bits(evaluate(&self.value, frame, world) as u64);
+        let rate = if self.is_mean { 1e12 / value } else { value };
+        match world.failure.take() {
+            Some(failure) => Err(failure),
+            None if rate > 0.0 && rate.is_finite() => Ok(rate),
+            None if self.is_mean => {
+                let seconds = value / 1e12;
+                Err(format!("a mean delay of {seconds} s: expected more than 0").into())
+            }
+            None => Err(format!("a rate of {rate} per second: expected more than 0").into()),
+        }
+    }
 }
 
 /// An output of a transition.
@@ -248,8 +292,16 @@ pub struct Transition {
     pub priority: i32,
     /// Weight in a random choice.
     pub weight: f64,
-    /// Inputs.
+    /// Inputs: those that take, then those that read.
     pub inputs: Vec<Input>,
+    /// Tokens that inhibit it.
+    pub inhibitors: Vec<Inhibitor>,
+    /// Places that it empties.
+    pub resets: Vec<usize>,
+    /// Conditions of a transition without inputs.
+    pub guards: Vec<Code>,
+    /// Its time, if it does not fire at once.
+    pub timing: Option<Timing>,
     /// Words of the frame to compute in each firing.
     pub lets: Vec<(usize, Code)>,
     /// Outputs.
@@ -273,6 +325,34 @@ impl Transition {
     pub fn is_guarded(&self) -> bool {
         let mut steps = self.inputs.iter().flat_map(|input| &input.steps);
         steps.any(|step| !matches!(step, Step::Bind { .. }))
+            || !self.guards.is_empty()
+            || self.inhibitors.iter().any(|it| !it.steps.is_empty())
+    }
+
+    /// Its turn: those of lower rank fire first. Timed ones are last.
+    pub fn rank(&self) -> (bool, Reverse<i32>) {
+        (self.timing.is_some(), Reverse(self.priority))
+    }
+
+    /// Returns true if it has more than inputs that take and outputs.
+    pub fn needs_rule(&self) -> bool {
+        self.inputs.iter().any(|input| input.is_read)
+            || !self.inhibitors.is_empty()
+            || !self.resets.is_empty()
+            || self.timing.is_some()
+    }
+
+    /// The number of tokens that it takes; those that it reads come after them.
+    pub fn takes(&self) -> usize {
+        self.inputs.iter().filter(|input| !input.is_read).count()
+    }
+
+    /// Returns true if it would fire for ever: it has no inputs, and nothing holds it.
+    pub fn is_endless(&self) -> bool {
+        self.inputs.is_empty()
+            && self.inhibitors.is_empty()
+            && self.guards.is_empty()
+            && self.timing.is_none()
     }
 }
 

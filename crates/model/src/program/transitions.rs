@@ -1,12 +1,14 @@
 //! Transitions of a document.
 
 use super::compiler::{Compiler, Frame, fault};
-use super::{Change, Input, Output, Recorded, Transition, monitors};
+use super::{
+    Change, Inhibitor, Input, Node, NodeKind, Output, Recorded, Timing, Transition, monitors,
+};
 use crate::colour::Kind;
 use crate::document::{ArcText, PageText, PutText, RecordText, Text, TransitionText};
 use crate::error::did_you_mean;
 use crate::expression::{
-    Allowed, Code, Expression, ExpressionError, Step, Syntax, parse, used_stores,
+    Allowed, Code, Expression, ExpressionError, Pure, Step, Syntax, parse, used_stores,
 };
 
 impl Compiler {
@@ -24,18 +26,22 @@ impl Compiler {
     }
 
     fn transition(&mut self, page: usize, text: &TransitionText) -> Option<Transition> {
-        if text.take.is_empty() {
-            let message = "this transition takes nothing and would fire forever; add a take";
-            fault(&mut self.faults, &text.path, message);
-            return None;
-        }
         let weight = text.weight.as_ref();
         let weight = weight.and_then(|it| self.real(it, f64::MIN_POSITIVE));
         let mut frame = Frame {
             stores: self.visible_stores(page),
             ..Frame::default()
         };
-        let inputs = self.inputs(page, text, &mut frame)?;
+        let (inputs, guards) = self.inputs(page, text, &mut frame)?;
+        let mut inhibitors = Vec::new();
+        for arc in &text.inhibit {
+            inhibitors.push(self.inhibitor(page, arc, &mut frame)?);
+        }
+        let mut resets = Vec::new();
+        for arc in &text.reset {
+            resets.push(self.reset(page, arc)?);
+        }
+        let timing = self.timing(text, &mut frame)?;
         let mut lets = Vec::new();
         for binding in &text.lets {
             lets.extend(self.binding(binding, &mut frame)?);
@@ -75,6 +81,10 @@ impl Compiler {
             priority: text.priority,
             weight: weight.unwrap_or(1.0),
             inputs,
+            inhibitors,
+            resets,
+            guards,
+            timing,
             lets,
             outputs,
             records,
@@ -92,22 +102,26 @@ impl Compiler {
     }
 
     /// Inputs with their patterns and guards. A guard is tested as soon as all that it uses is
-    /// bound.
+    /// bound; guards without any input are apart.
     fn inputs(
         &mut self,
         page: usize,
         text: &TransitionText,
         frame: &mut Frame,
-    ) -> Option<Vec<Input>> {
+    ) -> Option<(Vec<Input>, Vec<Code>)> {
         let mut inputs: Vec<Input> = Vec::new();
+        let mut guards = Vec::new();
         let mut ends = Vec::new();
-        for take in &text.take {
-            for (node, steps) in self.take(page, take, frame)? {
-                let before = inputs.iter().filter(|input| input.node == node).count();
+        let takes = text.take.iter().map(|arc| (arc, false));
+        for (arc, is_read) in takes.chain(text.read.iter().map(|arc| (arc, true))) {
+            for (node, steps) in self.take(page, arc, frame)? {
+                let same = |input: &&Input| (input.node, input.is_read) == (node, is_read);
+                let before = inputs.iter().filter(same).count();
                 inputs.push(Input {
                     node,
                     steps,
                     before,
+                    is_read,
                 });
                 ends.push(frame.words);
             }
@@ -124,11 +138,125 @@ impl Compiler {
                     self.in_frame(when, frame, Allowed::Nothing, |scope| scope.condition(part))?;
                 let extent = code.extent();
                 let input = ends.iter().position(|&end| extent <= end);
-                let input = input.unwrap_or(inputs.len() - 1);
-                inputs[input].steps.push(Step::Test(code));
+                match inputs.get_mut(input.unwrap_or(ends.len().saturating_sub(1))) {
+                    Some(input) => input.steps.push(Step::Test(code)),
+                    None => guards.push(code),
+                }
             }
         }
-        Some(inputs)
+        Some((inputs, guards))
+    }
+
+    /// Tokens that inhibit a transition. Variables of their pattern are unknown elsewhere.
+    fn inhibitor(&mut self, page: usize, text: &ArcText, frame: &mut Frame) -> Option<Inhibitor> {
+        let node = self.reachable(page, text)?;
+        let count = match &text.count {
+            None => 1,
+            Some(count) => self.whole(count, 1, i64::from(u32::MAX) - 1)?,
+        };
+        let mut steps = Vec::new();
+        if let Some(token) = &text.token {
+            let Node { colour, kind, .. } = &self.program.nodes[node];
+            if let NodeKind::Station(_) = kind {
+                let message = "all tokens of a station inhibit: expected no token";
+                fault(&mut self.faults, &token.path, message);
+                return None;
+            }
+            let colour = *colour;
+            let pattern = self.parse(token)?;
+            let variables = frame.variables.clone();
+            steps = self.in_frame(token, frame, Allowed::Nothing, |scope| {
+                scope.pattern(&pattern, colour)
+            })?;
+            frame.variables = variables;
+        }
+        // Without conditions all tokens count.
+        if steps.iter().all(|step| matches!(step, Step::Bind { .. })) {
+            steps.clear();
+        }
+        Some(Inhibitor {
+            node,
+            count: count as u32,
+            steps,
+        })
+    }
+
+    /// A place that a transition empties.
+    fn reset(&mut self, page: usize, text: &ArcText) -> Option<usize> {
+        let node = self.reachable(page, text)?;
+        let is_station = matches!(self.program.nodes[node].kind, NodeKind::Station(_));
+        if is_station || text.token.is_some() || text.count.is_some() {
+            let message = "a reset takes all tokens of a place: expected the name of a place only";
+            fault(&mut self.faults, &text.path, message);
+            return None;
+        }
+        Some(node)
+    }
+
+    /// The time of a transition: none if it fires at once.
+    fn timing(&mut self, text: &TransitionText, frame: &mut Frame) -> Option<Option<Timing>> {
+        let (value, is_mean, given) = match (&text.rate, &text.delay) {
+            (None, None) => {
+                if let Some(servers) = &text.servers {
+                    let message = "servers are of transitions with a rate or a delay";
+                    fault(&mut self.faults, &servers.path, message);
+                }
+                return Some(None);
+            }
+            (Some(rate), None) => {
+                let expression = self.parse(rate)?;
+                let typed = self.in_frame(rate, frame, Allowed::Nothing, |scope| {
+                    scope.compile(&expression, Kind::Real)
+                });
+                (typed?.words.remove(0), false, rate)
+            }
+            (None, Some(delay)) => {
+                let expression = self.parse(delay)?;
+                let typed = self.in_frame(delay, frame, Allowed::TimeAndChance, |scope| {
+                    scope.compile(&expression, Kind::Time)
+                });
+                match typed?.words.remove(0).mean_of_exponential() {
+                    Some(mean) if !mean.is_random() => (mean, true, delay),
+                    _ => {
+                        let message = "expected exponential(mean): other times are those of \
+                                       stations, and of delays of put";
+                        fault(&mut self.faults, &delay.path, message);
+                        return None;
+                    }
+                }
+            }
+            (Some(_), Some(delay)) => {
+                let message = "expected a rate or a delay, not both";
+                fault(&mut self.faults, &delay.path, message);
+                return None;
+            }
+        };
+        if text.priority != 0 || text.weight.is_some() {
+            let message = "a transition with a rate or a delay has no priority and no weight: it \
+                           fires when no other may";
+            fault(&mut self.faults, &text.path, message);
+        }
+        let servers = match &text.servers {
+            None => 1,
+            Some(servers) if servers.text == "infinite" => u32::MAX,
+            Some(servers) => self.whole(servers, 1, i64::from(u32::MAX) - 1)? as u32,
+        };
+        if servers == u32::MAX && text.take.is_empty() {
+            let message = "a transition that takes nothing has no infinite servers: expected a \
+                           number";
+            fault(&mut self.faults, &text.path, message);
+        }
+        let timing = Timing {
+            value,
+            is_mean,
+            servers,
+        };
+        if let Code::Constant(_) = timing.value
+            && let Err(reason) = timing.rate(&[], &mut Pure::default())
+        {
+            fault(&mut self.faults, &given.path, reason);
+        }
+        Some(Some(timing))
     }
 
     /// Words of the frame for `name = expression`.
@@ -198,12 +326,8 @@ impl Compiler {
         Some(Some(Recorded { probe, when, value }))
     }
 
-    fn take(
-        &mut self,
-        page: usize,
-        text: &ArcText,
-        frame: &mut Frame,
-    ) -> Option<Vec<(usize, Vec<Step>)>> {
+    /// The node of an arc that takes, reads, inhibits or resets.
+    fn reachable(&mut self, page: usize, text: &ArcText) -> Option<usize> {
         let node = self.resolve(page, &text.place, 0)?;
         let of = self.program.nodes[node].page;
         if !self.program.around(page).any(|page| page == of) {
@@ -214,6 +338,16 @@ impl Compiler {
             fault(&mut self.faults, &text.path, message);
             return None;
         }
+        Some(node)
+    }
+
+    fn take(
+        &mut self,
+        page: usize,
+        text: &ArcText,
+        frame: &mut Frame,
+    ) -> Option<Vec<(usize, Vec<Step>)>> {
+        let node = self.reachable(page, text)?;
         let count = match &text.count {
             None => 1,
             Some(count) => self.whole(count, 1, 32)?,

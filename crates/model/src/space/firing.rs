@@ -1,7 +1,7 @@
 //! A firing: the tokens that it puts, and the marking after it.
 
 use super::chance::{InSpace, Oracle, Stored};
-use super::contents::Contents;
+use super::contents::{Contents, EMPTY};
 use super::step::{Current, Next, Taken};
 use crate::build::negative;
 use crate::expression::{NO_ELEMENT, World, evaluate};
@@ -14,6 +14,8 @@ pub struct Puts {
     tokens: Vec<Put>,
     /// Copies of stores that change.
     stores: Vec<usize>,
+    /// Copies of places that are emptied first.
+    resets: Vec<usize>,
     /// Words of all tokens, one after the other, and then those of stores.
     pub words: Vec<i64>,
 }
@@ -32,6 +34,7 @@ impl Puts {
     pub fn clear(&mut self) {
         self.tokens.clear();
         self.stores.clear();
+        self.resets.clear();
         self.words.clear();
     }
 
@@ -75,7 +78,12 @@ impl Current<'_> {
         for (word, code) in &transition.lets {
             frame[*word] = evaluate(code, frame, world);
         }
-        let ways = &self.layout.plans[index].ways;
+        let plan = &self.layout.plans[index];
+        for (&node, ratio) in transition.resets.iter().zip(&plan.resets) {
+            let copy = self.layout.of_node[node].0 + (copy / ratio) as usize;
+            puts.resets.push(copy);
+        }
+        let ways = &plan.ways;
         for (output, (ratio, levels)) in transition.outputs.iter().zip(ways) {
             for (word, code) in &output.first {
                 frame[*word] = evaluate(code, frame, world);
@@ -163,6 +171,19 @@ impl Current<'_> {
             let cut = earlier.filter(|(other, it)| *other == copy && *it < position);
             let shape = self.layout.copies[copy].shape;
             let content = contents[shape].cut(next.marking[copy], position - cut.count());
+            next.set(copy, content);
+        }
+        for &copy in &puts.resets {
+            let of = &self.layout.copies[copy];
+            let mut content = EMPTY;
+            if of.due {
+                // Tokens on their way are not there yet.
+                let tokens = contents[of.shape].tokens(next.marking[copy]);
+                let tokens = tokens.chunks_exact(of.stride);
+                let coming = tokens.filter(|token| token[of.stride - 1] > 0);
+                let coming = coming.collect::<Vec<_>>().concat();
+                content = contents[of.shape].number_of_tokens(&coming);
+            }
             next.set(copy, content);
         }
         for put in &puts.tokens {

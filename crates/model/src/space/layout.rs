@@ -39,6 +39,11 @@ pub struct InputPlan {
 /// Nodes and copies that a transition touches.
 pub struct Plan {
     pub inputs: Vec<InputPlan>,
+    /// Inputs that take; those that read come after them.
+    pub takes: usize,
+    /// By inhibitor, and by place that is emptied: copies of the transition's page for each copy.
+    pub inhibitors: Vec<u32>,
+    pub resets: Vec<u32>,
     /// By output: copies of the transition's page for each copy of the common page, then copies of
     /// the folded pages on the way.
     pub ways: Vec<(u32, Vec<u32>)>,
@@ -168,6 +173,9 @@ fn check_delays(program: &Program) -> Result<(), Failure> {
             let path = program.transition_path(index);
             Err(Failure::Run(format!("{path}: {message}")))
         };
+        if transition.timing.is_some() {
+            return refuse("a state space with time has no exponential times: let time be ignored");
+        }
         for output in &transition.outputs {
             let Some(delay) = &output.delay else { continue };
             let queue = matches!(
@@ -191,13 +199,15 @@ fn check_delays(program: &Program) -> Result<(), Failure> {
 fn plans(program: &Program) -> Vec<Plan> {
     let plan = |transition: &Transition| {
         let total = program.pages[transition.page].total;
+        let ratio = |node: usize| total / program.pages[program.nodes[node].page].total;
         let inputs = transition.inputs.iter().enumerate().map(|(index, input)| {
             let repeated = index > 0 && {
                 let last = &transition.inputs[index - 1];
-                last.node == input.node && last.steps == input.steps
+                (last.node, last.is_read) == (input.node, input.is_read)
+                    && last.steps == input.steps
             };
             InputPlan {
-                ratio: total / program.pages[program.nodes[input.node].page].total,
+                ratio: ratio(input.node),
                 repeated,
                 shared: input.before > 0,
             }
@@ -214,6 +224,13 @@ fn plans(program: &Program) -> Vec<Plan> {
         });
         Plan {
             inputs: inputs.collect(),
+            takes: transition.takes(),
+            inhibitors: transition
+                .inhibitors
+                .iter()
+                .map(|it| ratio(it.node))
+                .collect(),
+            resets: transition.resets.iter().map(|it| ratio(*it)).collect(),
             ways: ways.collect(),
             stores: stores.collect(),
         }

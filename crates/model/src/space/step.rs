@@ -1,8 +1,7 @@
 //! One step of the search: from a marking to its successors.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use super::chance::{Oracle, Stored};
 use super::contents::{Contents, EMPTY};
@@ -78,7 +77,7 @@ impl<'p> Stepper<'p> {
     pub fn new(program: &'p Program, timed: bool) -> Result<Stepper<'p>, Failure> {
         let layout = Layout::new(program, timed)?;
         let mut order: Vec<usize> = (0..program.transitions.len()).collect();
-        order.sort_by_key(|&it| Reverse(program.transitions[it].priority));
+        order.sort_by_key(|&it| program.transitions[it].rank());
         let shapes = layout.shapes.iter();
         let marking = vec![EMPTY; layout.copies.len()];
         Ok(Stepper {
@@ -160,21 +159,21 @@ impl<'p> Stepper<'p> {
         } = self;
         let current = &*current;
         let mut binding = Binding::new();
-        let mut priority = None;
+        let mut rank = None;
         for &index in &*order {
             let transition = &current.program.transitions[index];
-            if priority.is_some_and(|priority| priority > transition.priority) {
+            if rank.is_some_and(|rank| rank < transition.rank()) {
                 return Ok(());
             }
             for copy in 0..current.program.pages[transition.page].total {
                 current.read_stores(contents, index, copy, stored);
                 let stored = &*stored;
                 let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
-                    priority = Some(transition.priority);
+                    rank = Some(transition.rank());
                     oracle.start(copy);
                     loop {
                         current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
-                        let taken = &binding.taken[..transition.inputs.len()];
+                        let taken = &binding.taken[..current.layout.plans[index].takes];
                         current.compose(taken, puts, contents, next)?;
                         let flow = found(next, index as u32, contents);
                         if flow.is_break() || !oracle.next() {
@@ -189,7 +188,7 @@ impl<'p> Stepper<'p> {
                 }
             }
         }
-        if current.timed && priority.is_none() && current.wait(contents, next)? {
+        if current.timed && rank.is_none() && current.wait(contents, next)? {
             let _ = found(next, u32::from(u16::MAX), contents);
         }
         Ok(())
@@ -204,7 +203,7 @@ impl<'p> Stepper<'p> {
     ) -> Result<Option<Binding>, Failure> {
         let (current, oracle) = (&self.current, &mut self.oracle);
         let (puts, next) = (&mut self.puts, &mut self.next);
-        let inputs = current.program.transitions[index].inputs.len();
+        let takes = current.layout.plans[index].takes;
         current.read_stores(&self.contents, index, copy, &mut self.stored);
         let stored = &self.stored;
         let mut goal_binding = None;
@@ -212,7 +211,7 @@ impl<'p> Stepper<'p> {
             oracle.start(copy);
             loop {
                 current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
-                current.compose(&binding.taken[..inputs], puts, contents, next)?;
+                current.compose(&binding.taken[..takes], puts, contents, next)?;
                 if next.marking == goal {
                     goal_binding = Some(Binding {
                         taken: binding.taken,
@@ -264,8 +263,18 @@ impl Current<'_> {
         test: &mut dyn FnMut(&[i64]) -> bool,
     ) -> i64 {
         let (first, copies) = self.layout.of_node[node];
+        self.count_in(contents, first..first + copies, test)
+    }
+
+    /// Counts tokens of some copies that pass a test.
+    fn count_in(
+        &self,
+        contents: &[Contents],
+        copies: Range<usize>,
+        test: &mut dyn FnMut(&[i64]) -> bool,
+    ) -> i64 {
         let mut count = 0;
-        for copy in first..first + copies {
+        for copy in copies {
             let contents = &contents[self.layout.copies[copy].shape];
             let content = self.marking[copy];
             let (mut position, len) = (0, contents.len(content));
@@ -292,6 +301,39 @@ impl Current<'_> {
         })
     }
 
+    /// Returns true if neither guards nor inhibitors hold a binding.
+    fn admits(
+        &self,
+        contents: &[Contents],
+        index: usize,
+        copy: u32,
+        (frame, stored): (&mut [i64; 64], &Stored),
+    ) -> Result<bool, Failure> {
+        let transition = &self.program.transitions[index];
+        if transition.guards.is_empty() && transition.inhibitors.is_empty() {
+            return Ok(true);
+        }
+        let read = |store, word| stored.word(store, word);
+        let mut pure = Pure::with_stores(&read);
+        let mut guards = transition.guards.iter();
+        let mut admits = guards.all(|guard| evaluate(guard, &frame[..], &mut pure) != 0);
+        let ratios = &self.layout.plans[index].inhibitors;
+        for (inhibitor, ratio) in transition.inhibitors.iter().zip(ratios) {
+            let of = self.layout.of_node[inhibitor.node].0 + (copy / ratio) as usize;
+            let is_place = self.is_place(of);
+            let due = self.layout.copies[of].due;
+            let count = self.count_in(contents, of..of + 1, &mut |token| {
+                let is_inside = !is_place || !due || token.last() == Some(&0);
+                is_inside && suits(&inhibitor.steps, token, &mut frame[..], &mut pure)
+            });
+            admits &= count < i64::from(inhibitor.count);
+        }
+        match pure.failure {
+            Some(failure) => Err(self.failed(index, &failure)),
+            None => Ok(admits),
+        }
+    }
+
     /// Finds the bindings of an input and those after it, until `fired` ends the search.
     fn bind<F>(
         &self,
@@ -305,7 +347,17 @@ impl Current<'_> {
         F: FnMut(&mut [Contents], &mut Binding) -> Result<ControlFlow<()>, Failure>,
     {
         let Some(arc) = self.program.transitions[index].inputs.get(input) else {
-            return fired(contents, binding);
+            let frame = &mut binding.frame;
+            return match self.admits(contents, index, copy, (frame, stored))? {
+                true => fired(contents, binding),
+                false => Ok(ControlFlow::Continue(())),
+            };
+        };
+        // A token may be taken and read.
+        let first = if arc.is_read {
+            self.layout.plans[index].takes
+        } else {
+            0
         };
         let plan = &self.layout.plans[index].inputs[input];
         let from = self.layout.of_node[arc.node].0 + (copy / plan.ratio) as usize;
@@ -350,7 +402,7 @@ impl Current<'_> {
             if of.due && token[stride - 1] != 0 {
                 continue;
             }
-            if plan.shared && binding.taken[..input].contains(&(from, position)) {
+            if plan.shared && binding.taken[first..input].contains(&(from, position)) {
                 next = position + 1;
                 continue;
             }

@@ -25,6 +25,11 @@ impl Current<'_> {
         }
     }
 
+    /// Returns true for a copy of a place.
+    pub fn is_place(&self, copy: usize) -> bool {
+        self.station(copy).is_none()
+    }
+
     /// The content of a copy with one more token.
     pub fn put_timed(
         &self,

@@ -70,7 +70,6 @@ fn errors_have_line_column_and_expectation() {
             "12:8",
             "did you mean \"put\"?",
         ),
-        ("put = 'done'", "10:14", "takes nothing"),
         (
             "take = 'queue'\nlet = ['x = 1 / 0']\npriority = 1.5",
             "13:12",

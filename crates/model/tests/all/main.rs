@@ -1,5 +1,6 @@
 //! Nets as documents: read, checked, run and explored.
 
+mod arcs;
 mod arguments;
 mod documents;
 mod functions;

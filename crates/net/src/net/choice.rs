@@ -39,17 +39,18 @@ impl Net {
     /// The instance whose turn it is.
     #[inline]
     pub(super) fn next_enabled(&mut self) -> Option<u32> {
+        let first = self.kernel.first_enabled();
+        let first = first.filter(|instance| *instance < self.race.first)?;
         match self.choice {
-            None => self.kernel.first_enabled(),
-            Some(_) => self.choose(),
+            None => Some(first),
+            Some(_) => self.choose(first),
         }
     }
 
     /// The instance to fire next. A guard may still refuse it; then it is not chosen again, so
     /// that the choice is among those that can fire.
     #[cold]
-    pub(super) fn choose(&mut self) -> Option<u32> {
-        let first = self.kernel.first_enabled()?;
+    pub(super) fn choose(&mut self, first: u32) -> Option<u32> {
         let choice = self.choice.as_mut()?;
         let transition_of = |instance: u32| self.owners[instance as usize] as usize;
         let priority = self.transitions[transition_of(first)].priority;
@@ -61,7 +62,8 @@ impl Net {
         } = &mut **choice;
         candidates.clear();
         self.kernel.each_enabled(|instance| {
-            if self.transitions[transition_of(instance)].priority == priority {
+            let is_timed = instance >= self.race.first;
+            if !is_timed && self.transitions[transition_of(instance)].priority == priority {
                 candidates.push(instance);
             }
         });

@@ -4,11 +4,13 @@ mod choice;
 mod copy_series;
 mod gauges;
 mod playback;
+mod race;
 mod steps;
 
 pub use copy_series::{CopySample, CopySeries};
 pub use gauges::Gauge;
 pub use playback::{Frame, NodeFrame, Playback};
+pub(crate) use race::Race;
 pub use steps::{Due, Standing, Step};
 
 use std::any::Any;
@@ -159,6 +161,7 @@ pub struct Net {
     pub(crate) copy_sampling: Option<Box<CopySampling>>,
     /// Chance chooses among transitions that may fire.
     choice: Option<Box<Choice>>,
+    race: Race,
 }
 
 /// Parts of a net that compilation makes.
@@ -179,6 +182,7 @@ pub(crate) struct NetParts {
     pub rest: Vec<bool>,
     pub invariants: Invariants,
     pub structure: Structure,
+    pub race: Race,
 }
 
 /// Levels and their histories.
@@ -190,6 +194,26 @@ struct Levels {
     histories: Vec<History>,
     /// Number of steps between two samples, a power of two.
     every: u64,
+}
+
+/// The operations of an instance of a transition.
+macro_rules! firing_of {
+    ($net:ident, $transition:ident, $index:expr, $instance:expr) => {
+        Firing {
+            nodes: &mut $net.nodes,
+            kernel: &mut $net.kernel,
+            tallies: &mut $net.tallies,
+            arcs: &$transition.arcs,
+            transition: $index,
+            copy: $instance - $transition.base,
+            key: $transition.key,
+            draws: &mut $net.draws[$instance as usize],
+            #[cfg(debug_assertions)]
+            put: vec![0; $transition.arcs.outputs.len()],
+            #[cfg(debug_assertions)]
+            node_paths: &$net.node_paths,
+        }
+    };
 }
 
 /// Number of steps between two checks of the precision and calls of the observer.
@@ -220,6 +244,7 @@ impl Net {
             next_frame: Time::NEVER,
             copy_sampling: None,
             choice: None,
+            race: parts.race,
         };
         net.sums = net.invariant_sums();
         net
@@ -293,10 +318,15 @@ impl Net {
                     return Ok(Stop::Count);
                 }
             } else {
-                let Some(event) = self.kernel.next_event() else {
+                let event = self.kernel.next_event();
+                let timed = self.next_timed(event);
+                if self.kernel.halt.is_some() {
+                    return self.halted();
+                }
+                let timed_at = timed.map(|(time, _)| time);
+                let Some(time) = timed_at.or(event.map(|event| event.time())) else {
                     return self.quiet(limits.until);
                 };
-                let time = event.time();
                 if time > limits.until {
                     self.wait_until(limits.until);
                     return Ok(Stop::Time);
@@ -305,7 +335,13 @@ impl Net {
                     in_this_instant = 0;
                     self.advance(time);
                 }
-                self.deliver(event);
+                match (timed, event) {
+                    (Some((_, instance)), _) => {
+                        self.fire(self.owners[instance as usize], instance);
+                    }
+                    (None, Some(event)) => self.deliver(event),
+                    (None, None) => {}
+                }
             }
             if self.kernel.halt.is_some() {
                 return self.halted();
@@ -375,20 +411,7 @@ impl Net {
         let transition = &mut self.transitions[index as usize];
         let copy = instance - transition.base;
         self.kernel.accounts.current = Account::NOBODY;
-        let mut firing = Firing {
-            nodes: &mut self.nodes,
-            kernel: &mut self.kernel,
-            tallies: &mut self.tallies,
-            arcs: &transition.arcs,
-            transition: index,
-            copy,
-            key: transition.key,
-            draws: &mut self.draws[instance as usize],
-            #[cfg(debug_assertions)]
-            put: vec![0; transition.arcs.outputs.len()],
-            #[cfg(debug_assertions)]
-            node_paths: &self.node_paths,
-        };
+        let mut firing = firing_of!(self, transition, index, instance);
         if !transition
             .action
             .fire(&mut firing, &mut self.stores, &transition.stores)
@@ -409,6 +432,15 @@ impl Net {
             }
         }
         true
+    }
+
+    /// Firings a second of an instance of a timed transition.
+    fn rate(&mut self, instance: u32) -> f64 {
+        let index = self.owners[instance as usize];
+        let transition = &self.transitions[index as usize];
+        let mut firing = firing_of!(self, transition, index, instance);
+        let action = &transition.action;
+        action.rate(&mut firing, &mut self.stores, &transition.stores)
     }
 
     fn precise(&self, precision: Option<Precision>) -> bool {
@@ -505,7 +537,7 @@ impl Net {
         let mut cycle: Vec<u32> = Vec::new();
         let mut stations: Vec<u32> = Vec::new();
         for _ in 0..4096 {
-            if let Some(instance) = self.kernel.first_enabled() {
+            if let Some(instance) = self.next_enabled() {
                 let transition = self.owners[instance as usize];
                 if self.fire(transition, instance) && !cycle.contains(&transition) {
                     cycle.push(transition);

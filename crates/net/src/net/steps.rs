@@ -70,16 +70,30 @@ impl Net {
                 return self.fired(transition, instance);
             }
         }
-        let Some(event) = self.kernel.next_event() else {
+        let event = self.kernel.next_event();
+        let timed = self.next_timed(event);
+        if self.kernel.halt.is_some() {
+            return self.halted().map(Step::Ended);
+        }
+        let timed_at = timed.map(|(time, _)| time);
+        let Some(time) = timed_at.or(event.map(|event| event.time())) else {
             return self.quiet(until).map(Step::Ended);
         };
-        if event.time() > until {
+        if time > until {
             self.wait_until(until);
             return Ok(Step::Ended(Stop::Time));
         }
-        if event.time() > self.kernel.now() {
-            self.advance(event.time());
+        if time > self.kernel.now() {
+            self.advance(time);
         }
+        if let Some((_, instance)) = timed {
+            let transition = self.owners[instance as usize];
+            self.fire(transition, instance);
+            return self.fired(transition, instance);
+        }
+        let Some(event) = event else {
+            return self.quiet(until).map(Step::Ended);
+        };
         self.deliver(event);
         match self.kernel.halt {
             Some(_) => self.halted().map(Step::Ended),
