@@ -130,6 +130,11 @@ _OTHERS = (
     ),
     Kind("net-check", former="net check"),
     Kind(
+        "net-solution",
+        view="headrace.views.net_solution:view",
+        read="headrace.net.results:NetSolution.from_document",
+    ),
+    Kind(
         "trace-info",
         "headrace.profile.characteristics:TraceReport",
         "headrace.views.trace_info:view",

@@ -58,6 +58,7 @@ PRINTED = {
     "doctor": ("", "doctor"),
     "net check": ("NET", "net-check"),
     "net run": ("NET", "net-run"),
+    "net solve": ("REPAIR", "net-solution"),
     "optimise": ("SMALL --vary clients.count=2,4 --maximise throughput", "optimum"),
     "results check": ("", "store-check"),
     "results compare": ("FIRST last", "comparison"),
@@ -136,6 +137,7 @@ def test_a_printed_result_names_its_kind(name: str, tmp_path: Path, place: Path)
     for word, path in files.items():
         path.write_text(contents[word])
     files |= {"DIR": tmp_path, "NET": ROOT / "scenarios/nets/queue.toml"}
+    files["REPAIR"] = ROOT / "scenarios/nets/machine-repair.toml"
     files |= {"TWIN": DATA / "twins" / "ext4-60.json"}
     files |= {"TRACE": DATA / "traces" / "log.csv", "COPY.csv": tmp_path / "copy.csv"}
     words = {**files, "LOG": log("sample-dxt-simple")} if "LOG" in arguments else files

@@ -14,9 +14,8 @@ use crate::expression::evaluate;
 use crate::marking::{Tokens, copy_of, marking};
 use crate::outcome::{Failure, Result as RunResult};
 use crate::program::{Condition, Program, transition_of};
-use crate::run::refuse_endless;
 use crate::seen::{Request, binding};
-use crate::session::{Moved, Session, at_step};
+use crate::session::{Moved, Session, at_step, refuse_endless};
 
 /// A firing.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -164,6 +163,7 @@ impl Play {
     /// A guard fails.
     pub fn enabled(&mut self) -> Result<Vec<Enabled>, Failure> {
         let mut enabled: Vec<Enabled> = Vec::new();
+        let mut first = None;
         for (number, copy) in self.session.built.net.may_fire() {
             let bindings = self.bindings(number, copy)?;
             if bindings.is_empty() {
@@ -172,7 +172,7 @@ impl Play {
             let index = self.session.transition(number);
             let program = &self.session.program;
             let of = &program.transitions[index];
-            let highest = enabled.first().map(|it| it.priority);
+            let first = *first.get_or_insert(of.rank());
             // Values computed in a firing are not known before.
             let known = |frame: &[i64]| {
                 let mut binding = binding(program, of, frame);
@@ -187,7 +187,7 @@ impl Play {
                 transition: program.transition_path(index),
                 copy: copy_of(program, of.page, copy),
                 priority: of.priority,
-                may_fire: highest.is_none_or(|it| it == of.priority),
+                may_fire: first == of.rank(),
                 bindings: bindings.iter().map(|(_, it)| known(it)).collect(),
             });
         }
@@ -229,7 +229,7 @@ impl Play {
         let program = Arc::clone(&self.session.program);
         let index = transition_of(&program, path).map_err(Failure::Run)?;
         let path = program.transition_path(index);
-        let priority = program.transitions[index].priority;
+        let rank = program.transitions[index].rank();
         for (number, of_copy) in self.session.built.net.may_fire() {
             let bindings = self.bindings(number, of_copy)?;
             let other = self.session.transition(number);
@@ -239,10 +239,10 @@ impl Play {
                 };
                 return self.fire_now(number, of_copy, *number_of_binding);
             }
-            if !bindings.is_empty() && program.transitions[other].priority > priority {
+            if !bindings.is_empty() && program.transitions[other].rank() < rank {
                 let first = program.transition_path(other);
                 return refused(format!(
-                    "{path} cannot fire yet: {first} has higher priority"
+                    "{path} cannot fire yet: {first} has higher priority, or no time"
                 ));
             }
         }

@@ -7,8 +7,8 @@ use headrace_net::{InvariantReport, Limits, Net, Playback, Progress, Stop, Struc
 use crate::build::{Built, build};
 use crate::error::Faults;
 use crate::outcome::{Failure, Result, figures, stopped};
-use crate::program::{self, Program};
-use crate::session::{OwnMonitor, Session};
+use crate::program::Program;
+use crate::session::{OwnMonitor, Session, refuse_endless};
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
@@ -68,19 +68,6 @@ pub fn run(
     watch: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> std::result::Result<Result, Failure> {
     run_with(program, settings, Extras::default(), watch).map(|(result, _)| result)
-}
-
-/// Refuses transitions that would fire for ever.
-pub(crate) fn refuse_endless(program: &Program) -> std::result::Result<(), Failure> {
-    let mut transitions = program.transitions.iter();
-    let Some(index) = transitions.position(program::Transition::is_endless) else {
-        return Ok(());
-    };
-    let path = program.transition_path(index);
-    Err(Failure::Run(format!(
-        "{path}: this transition takes nothing and would fire forever in a run: add a take, a \
-         rate, a delay, an inhibit or a when on a store; a state space has it as it is"
-    )))
 }
 
 /// Runs a net, and gives the frames of its playback if any were asked for.

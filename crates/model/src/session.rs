@@ -11,7 +11,7 @@ use crate::expression::{Code, Pure, Typed, World, evaluate};
 use crate::figures::{Column, Figures, MonitorReport, Series};
 use crate::marking::{Tokens, each_token, marking};
 use crate::outcome::{Failure, Result as RunResult, figures, stopped};
-use crate::program::{Monitor, Program, Term, Watch};
+use crate::program::{Monitor, Program, Term, Transition, Watch};
 use crate::seen::{Seen, value_of};
 
 /// The result of a step.
@@ -98,6 +98,19 @@ struct State {
     /// Words of the rows, the time of each before them.
     rows: Vec<i64>,
     left_out: u64,
+}
+
+/// Refuses transitions that would fire for ever.
+pub(crate) fn refuse_endless(program: &Program) -> Result<(), Failure> {
+    let mut transitions = program.transitions.iter();
+    let Some(index) = transitions.position(Transition::is_endless) else {
+        return Ok(());
+    };
+    let path = program.transition_path(index);
+    Err(Failure::Run(format!(
+        "{path}: this transition takes nothing and would fire forever in a run: add a take, a \
+         rate, a delay, an inhibit or a when on a store; a state space has it as it is"
+    )))
 }
 
 /// A net with its monitors.

@@ -324,7 +324,7 @@
 //!   input is named again or slots of a bag are given.
 //! - A guard with several inputs searches only its first if that is a bag; of the others it sees
 //!   the first token.
-//! - There are no inhibitor arcs; use a guard on a store.
+//! - Only a `Rule` has inputs that stay, inhibitor arcs, reset arcs and exponential times.
 //! - No state-space analysis in the kernel itself: invariants are found, reachability is not.
 //!   `headrace-model` has it.
 //! - A slot held after its token has left may name another token; the kernel does not detect this.

@@ -142,8 +142,8 @@ pub struct InputStructure {
     pub node: u32,
     /// Tokens taken in one firing.
     pub weight: u32,
-    /// "slot" if the token is taken by its slot; "read" if it stays, "inhibit" if so many tokens
-    /// inhibit the transition, "reset" if it takes all; none if it takes the first.
+    /// None if it takes the first tokens. "slot" if it takes a token by its slot, "read" if the
+    /// tokens stay, "inhibit" if they inhibit, and "reset" if it takes all.
     pub by: Option<&'static str>,
 }
 

@@ -1,6 +1,7 @@
 //! Tables that cross to Python: a dict of numpy arrays of equal length. Small tables of every run
 //! are lists: importing numpy takes longer than a small run.
 
+use headrace_model::Chain;
 use headrace_net::{NodeFrame, Playback};
 use headrace_storage::measure::Completed;
 use headrace_storage::{Outcome, ServerSeries};
@@ -21,6 +22,21 @@ impl<'py> Table<'py> {
     fn column<T: Element>(&self, name: &str, values: Vec<T>) -> PyResult<()> {
         self.0.set_item(name, values.into_pyarray(self.0.py()))
     }
+}
+
+/// A Markov chain: columns of its arcs and of its states.
+pub fn chain(py: Python<'_>, chain: Chain) -> PyResult<Bound<'_, PyDict>> {
+    let table = Table::new(py);
+    table.column("vanishing", chain.vanishing)?;
+    table.column("tokens", chain.tokens)?;
+    table.column("busy", chain.busy)?;
+    table.column("holds", chain.holds)?;
+    table.column("source", chain.source)?;
+    table.column("target", chain.target)?;
+    table.column("transition", chain.transition)?;
+    table.column("value", chain.value)?;
+    table.column("servers", chain.servers)?;
+    Ok(table.0)
 }
 
 /// Bytes moved over time: one row for each window, group and operation that

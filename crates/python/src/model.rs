@@ -271,6 +271,33 @@ impl PyNetModel {
         let answer = self.checked(py, answer, None)?;
         as_json(&answer)
     }
+
+    /// Explores the state space as a Markov chain: its columns, the paths of its transitions, and
+    /// those that had several bindings at once.
+    #[pyo3(signature = (limit, conditions, on_progress=None))]
+    fn chain<'py>(
+        &self,
+        py: Python<'py>,
+        limit: usize,
+        conditions: Vec<String>,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, Vec<String>)> {
+        let question = Question {
+            limit,
+            timed: false,
+            reach: None,
+        };
+        let program = Arc::clone(&self.program);
+        let chain = interruptible(py, on_progress.as_ref(), move |watched| {
+            let watch = &mut |states| watched.at(states as f64);
+            headrace_model::chain(&program, &question, &conditions, watch)
+        })?;
+        let chain = self.checked(py, chain, None)?;
+        let path = |index: usize| self.program.transition_path(index);
+        let paths = (0..self.program.transitions.len()).map(path).collect();
+        let ambiguous = chain.ambiguous.iter().map(|index| path(*index)).collect();
+        Ok((columns::chain(py, chain)?, paths, ambiguous))
+    }
 }
 
 impl PyNetModel {

@@ -279,7 +279,11 @@ def draw_edge(
     if edge.kind != "store":
         route[-1] = (tip[0] - way[0] * (HEAD - 1), tip[1] - way[1] * (HEAD - 1))
     add(group, "path", d=rounded_path(route), **style)
-    if edge.kind != "store":
+    if edge.how == "inhibit":
+        radius = (HEAD - 1) / 2
+        x, y = tip[0] - way[0] * radius, tip[1] - way[1] * radius
+        add(group, "circle", cx=x, cy=y, r=radius, fill=PAPER, stroke_width=1.2)
+    elif edge.kind != "store":
         arrowhead(group, tip, way, ink, 4.6 if edge.how == "many" else 3.4)
     if edge.how == "either":
         _diamond(group, route[0], direction(edge.route[0], edge.route[1]))
@@ -331,7 +335,7 @@ def _label(group: Element, edge: Edge) -> None:
             paint_order="stroke",
         )
         return
-    into = edge.how == "input"
+    into = edge.how in ("input", "inhibit")
     route = edge.route[::-1] if into else edge.route
     east = route[1][0] >= route[0][0]
     mark = DIAMOND if edge.how == "either" else HEAD if into else 0.0

@@ -39,7 +39,7 @@ class Edge:
     kind: str
     """arc, store or signal"""
     how: str = "one"
-    """Kind of an arc out of a transition; "input" for an arc into one."""
+    """Kind of an arc out of a transition; "input" or "inhibit" for an arc into one."""
     label: str = ""
     """Printed at the end where the transition is."""
     inscription: str = ""
@@ -195,12 +195,15 @@ def _add_edges(graph: Graph, here: int, transition: Transition, ends: _Ends) -> 
     """Join a transition's symbol, or that of a closed page around it, to all that it uses."""
     nodes, stores = ends.nodes, ends.stores
     for taken in transition.inputs:
-        label = " ".join(
-            ([str(taken.weight)] if taken.weight != 1 else [])
-            + ([f"by {_short(taken.by)}"] if taken.by is not None else [])
-        )
-        edge = Edge(nodes[taken.node], here, "arc", "input", label)
-        graph.edges.append(_inscribed(edge, taken.text))
+        words = [str(taken.weight)] if taken.weight != 1 else []
+        how = "inhibit" if taken.by == "inhibit" else "input"
+        if taken.by in ("read", "reset"):
+            words.append(taken.by)
+        elif taken.by not in (None, how):
+            words.append(f"by {_short(taken.by)}")
+        edge = Edge(nodes[taken.node], here, "arc", how, " ".join(words))
+        is_holding = taken.by in ("inhibit", "read", "reset")
+        graph.edges.append(edge if is_holding else _inscribed(edge, taken.text))
     for put in transition.outputs:
         edge = Edge(here, nodes[put.node], "arc", put.how, output_label(put))
         graph.edges.append(_inscribed(edge, put.text))

@@ -32,6 +32,7 @@ EXPLAINED = {
     "tick": "transition that only passes on",
     "store": "store, borrowed by transitions",
     "page": "closed page",
+    "inhibit": "inhibitor: tokens hold the transition",
     "either": "to one of these",
     "maybe": "at most one token",
     "many": "any number of tokens",
@@ -56,7 +57,7 @@ def entries(graph: Graph, load: Mapping[int, Load]) -> list[str]:
         if edge.inscription:
             continue
         used |= {"[k]"} if "[k]" in edge.label else set()
-        used |= {"delay"} if edge.label.endswith("t") and edge.how != "input" else set()
+        used |= {"delay"} if edge.label.endswith("\N{GREEK CAPITAL LETTER DELTA}t") else set()
     return [entry for entry in EXPLAINED if entry in used]
 
 
@@ -106,7 +107,7 @@ def _icon(group: Element, name: str, x: float, y: float) -> None:
                 stroke=SOFT_INK,
                 stroke_width=0.5,
             )
-    elif name in ("either", "maybe", "many", "signal", "tick"):
+    elif name in ("inhibit", "either", "maybe", "many", "signal", "tick"):
         kind = "signal" if name == "signal" else "arc"
         label = {"maybe": "0..1", "many": "n"}.get(name, "")
         how = "one" if name in ("signal", "tick") else name

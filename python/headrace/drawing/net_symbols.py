@@ -180,7 +180,13 @@ def label_room(edges: list[Edge]) -> float:
 
 def _room(edge: Edge) -> float:
     text = text_width(edge.label, SMALL_SIZE) + 8 if edge.label else 0.0
-    mark = DIAMOND if edge.how == "either" else HEAD if edge.how == "input" and text else 0.0
+    mark = (
+        DIAMOND
+        if edge.how == "either"
+        else HEAD
+        if edge.how in ("input", "inhibit") and text
+        else 0.0
+    )
     return text + mark
 
 

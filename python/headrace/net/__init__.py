@@ -35,7 +35,7 @@ from headrace.net.monitors import (
     tokens,
 )
 from headrace.net.play import Enabled, Fired, Pending, Play, Tokens
-from headrace.net.results import NetResult, StateSpace
+from headrace.net.results import NetResult, NetSolution, StateSpace
 from headrace.net.written import Net, Node, Page, Port, Store, Time, Transition
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "Net",
     "NetModel",
     "NetResult",
+    "NetSolution",
     "Node",
     "Page",
     "Pending",

@@ -22,7 +22,7 @@ from headrace.net.functions import NetFunction, function_error, refusal, types_o
 from headrace.net.inscriptions import inscribe
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
 from headrace.net.outline import draw_outline
-from headrace.net.results import NetResult, StateSpace
+from headrace.net.results import NetResult, NetSolution, StateSpace
 from headrace.net.toml import net_as_toml
 
 if TYPE_CHECKING:
@@ -313,6 +313,61 @@ class NetModel:
         odd = (name for name in names if not name.isidentifier() and name in unquoted)
         name = max(odd, key=len, default="")
         return f'; write tokens("{name}") for the number of tokens there' if name else ""
+
+    def solve(
+        self,
+        at: Sequence[float] = (),
+        *,
+        conditions: Sequence[str] = (),
+        limit: int = 200_000,
+        progress: Progress | None = None,
+    ) -> NetSolution:
+        """Compute the steady state of a net whose times are all exponential, without a run.
+
+        Parameters:
+            at: Times in seconds whose states are computed, too.
+            conditions: Conditions on markings, such as `"queue >= 3"`, whose probabilities are
+                computed.
+            limit: Most markings.
+            progress: Called with the number of markings that have been explored.
+
+        Raises:
+            RunError: A time is not exponential, or there are more markings.
+            ValueError: A setting is out of range, or time stands still for ever.
+        """
+        from headrace.net.solution import Chain
+
+        if not 1 <= limit < 2**32:
+            raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
+        for time in at:
+            if not 0 <= time < math.inf:
+                raise ValueError(f"at = {time}: expected 0 or more, in s")
+        if self._functions:
+            raise RunError(f"{self.name}: {refusal(self._functions, 'a solution refuses')}")
+        columns, transitions, ambiguous = self._core.chain(limit, list(conditions), progress)
+        chain = Chain(columns)
+        times, nodes = sorted(set(at)), self._core.node_paths
+        states = [
+            chain.figures(state, nodes, transitions, conditions)
+            for state in (chain.steady(), *chain.at(times))
+        ]
+        notes = [
+            f"{path}: of several bindings, all are equally likely; a run takes the tokens that"
+            " came first"
+            for path in ambiguous
+        ]
+        return NetSolution(
+            self.name,
+            {
+                "markings": len(columns["vanishing"]),
+                "tangible": len(chain.tangible),
+                "steady": states[0],
+                "transient": [
+                    {"time": time, **state} for time, state in zip(times, states[1:], strict=True)
+                ],
+                "notes": notes,
+            },
+        )
 
 
 def _note(page: dict[str, Any], function: NetFunction) -> None:

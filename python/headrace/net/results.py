@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from headrace.render.style import NotebookFigure as Figure
     from headrace.simulate import Playback
 
+Figures = dict[str, Any]
+"""Figures by their names."""
+
 NODE_FIGURES = (
     "arrivals",
     "departures",
@@ -214,6 +217,81 @@ MOST_SHOWN = 20
 """Places and transitions of a kind that are shown, if there are more than twice as many."""
 
 
+class NetSolution:
+    """The steady state of a net, and its states at some times."""
+
+    def __init__(self, name: str, document: Mapping[str, Any]) -> None:
+        self.name = name
+        self._fields = dict(document)
+
+    @property
+    def document(self) -> Figures:
+        """The solution as a document."""
+        return kinds.with_kind("net-solution", {"name": self.name, **self._fields})
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> "NetSolution":
+        """Return the solution of a document."""
+        fields = ("markings", "tangible", "steady", "transient", "notes")
+        return cls(document["name"], {field: document[field] for field in fields})
+
+    @property
+    def markings(self) -> int:
+        """Number of markings, those without duration included."""
+        return int(self._fields["markings"])
+
+    @property
+    def tangible(self) -> int:
+        """Number of markings that take time."""
+        return int(self._fields["tangible"])
+
+    @property
+    def notes(self) -> list[str]:
+        """Assumptions of the solution that a run does not make."""
+        return list(self._fields["notes"])
+
+    @property
+    def states(self) -> list[Figures]:
+        """The figures of the steady state, whose `time` is None, then those of each time."""
+        return [{"time": None, **self._fields["steady"]}, *self._fields["transient"]]
+
+    def rows(self, key: str) -> list[Figures]:
+        """Return the rows of "nodes", "transitions" or "probabilities"; `time` is None in the
+        steady state."""
+        return [{"time": state["time"], **row} for state in self.states for row in state[key]]
+
+    @property
+    def nodes(self) -> "pl.DataFrame":
+        """A row for each place and station: mean tokens inside, and utilisation of its servers."""
+        return self._frame("nodes")
+
+    @property
+    def transitions(self) -> "pl.DataFrame":
+        """A row for each transition: firings per second."""
+        return self._frame("transitions")
+
+    @property
+    def probabilities(self) -> "pl.DataFrame":
+        """A row for each condition: its probability."""
+        return self._frame("probabilities")
+
+    def _frame(self, key: str) -> "pl.DataFrame":
+        import polars as pl
+
+        return pl.DataFrame(self.rows(key), infer_schema_length=None)
+
+    def __getitem__(self, name: str) -> Figures:
+        """Return the figures of a place, station, transition or condition in the steady state."""
+        for rows in ("nodes", "transitions", "probabilities"):
+            for row in self._fields["steady"][rows]:
+                if row.get("path", row.get("condition")) in (name, f"{self.name}/{name}"):
+                    return dict(row)
+        raise KeyError(f"{self.name} has no element {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.markings} markings, {self.tangible} of them take time>"
+
+
 class StateSpace:
     """Properties of the markings that a net can reach."""
 
@@ -246,6 +324,11 @@ class StateSpace:
                 " of a part of the markings. A lower --max-markings, or places with fewer"
                 " tokens, need less."
             )
+        elif (unbounded := self.document.get("unbounded")) is not None:
+            repeated = len(unbounded["path"]["firings"]) - unbounded["repeated"] + 1
+            yield f"not bounded: {', '.join(unbounded['places'])}"
+            yield from _path("firings that show it", unbounded["path"])
+            yield f"The firings from number {repeated} on can be repeated for ever."
         elif not self.complete:
             yield "The limit ended the search: bounds and counts are of a part of the markings."
         bounds = [f"bounds of {path}: {a} to {b} tokens" for path, (a, b) in self.bound_of.items()]

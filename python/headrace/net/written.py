@@ -12,7 +12,7 @@ from headrace.net.functions import NetFunction, arguments, is_function, refusal
 from headrace.net.model import NetModel, check_ending, encode, from_document
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, path_of
 from headrace.net.outline import escaped
-from headrace.net.results import NetResult, StateSpace
+from headrace.net.results import NetResult, NetSolution, StateSpace
 
 if TYPE_CHECKING:
     from headrace.net.play import Play
@@ -93,7 +93,60 @@ class Transition:
         Returns:
             The token.
         """
-        check_reference(node, (Node,), f"{self._path}: take", "a place or station")
+        return self._input("take", node, pattern, name, count)
+
+    def read(
+        self, node: Node, pattern: Any = None, *, name: str | None = None, count: int = 1
+    ) -> Expression:
+        """Need a token of a place or station, which stays there (a test or read arc).
+
+        Parameters and the result are those of `take`. A token may be taken and read.
+        """
+        return self._input("read", node, pattern, name, count)
+
+    def inhibit(self, node: Node, pattern: Any = None, *, count: int = 1) -> None:
+        """Fire only while a place or station has fewer tokens inside (an inhibitor arc).
+
+        Parameters:
+            pattern: Of a place: count tokens of this value only.
+            count: Number of tokens that inhibits.
+        """
+        check_reference(node, (Node,), f"{self._path}: inhibit", "a place or station")
+        entry: dict[str, Any] = {"place": self.page.path_to(node)}
+        if pattern is not None:
+            entry["token"] = self._text(pattern)
+        if count != 1:
+            entry["count"] = count
+        self._table.setdefault("inhibit", []).append(entry)
+
+    def reset(self, place: Node) -> None:
+        """Remove all tokens of a place in each firing, before tokens are put (a reset arc)."""
+        check_reference(place, (Node,), f"{self._path}: reset", "a place")
+        self._table.setdefault("reset", []).append(self.page.path_to(place))
+
+    def timed(
+        self, *, rate: Any = None, delay: Any = None, servers: int | str | None = None
+    ) -> None:
+        """Fire after an exponential time, in a race with the other timed transitions.
+
+        Transitions without a time fire first. Each different choice of tokens races by itself.
+
+        Parameters:
+            rate: Firings per second; a number, or an expression on tokens taken before.
+            delay: Or the time itself: `exponential(mean)`, in seconds.
+            servers: Firings that it times at once: a number (by default 1), or "infinite".
+        """
+        for key, value in (("rate", rate), ("delay", delay)):
+            if value is not None:
+                refuse_text(value, f"{self._path}: timed({key})")
+                self._table[key] = value if isinstance(value, int | float) else self._text(value)
+        if servers is not None:
+            self._table["servers"] = servers
+
+    def _input(
+        self, key: str, node: Node, pattern: Any, name: str | None, count: int
+    ) -> Expression:
+        check_reference(node, (Node,), f"{self._path}: {key}", "a place or station")
         entry: dict[str, Any] = {"place": self.page.path_to(node)}
         token = Expression("()")
         if pattern is not None:
@@ -109,7 +162,7 @@ class Transition:
             token = Expression(variable, fields=field_types(node.colour), owner=self)
         if count != 1:
             entry["count"] = count
-        self._table.setdefault("take", []).append(entry)
+        self._table.setdefault(key, []).append(entry)
         return token
 
     def when(self, condition: Any) -> None:
@@ -711,3 +764,9 @@ class Net(Page):
     ) -> StateSpace:
         """Explore the net's markings; see `NetModel.state_space`."""
         return self.model().state_space(limit, timed=timed, reach=reach)
+
+    def solve(
+        self, at: Sequence[float] = (), *, conditions: Sequence[str] = (), limit: int = 200_000
+    ) -> NetSolution:
+        """Compute the steady state, and the state at times; see `NetModel.solve`."""
+        return self.model().solve(at, conditions=conditions, limit=limit)

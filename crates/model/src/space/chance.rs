@@ -40,8 +40,8 @@ impl Stored {
 #[derive(Default)]
 pub struct Oracle {
     copy: i64,
-    /// Outcome and number of outcomes of each draw.
-    choices: Vec<(u64, u64)>,
+    /// Outcome and number of outcomes of each draw, and the probability of the last outcome.
+    choices: Vec<(u64, u64, f64)>,
     at: usize,
 }
 
@@ -56,7 +56,7 @@ impl Oracle {
     /// Goes to the next outcome; false if there is none.
     pub fn next(&mut self) -> bool {
         self.at = 0;
-        while let Some((outcome, bound)) = self.choices.last_mut() {
+        while let Some((outcome, bound, _)) = self.choices.last_mut() {
             *outcome += 1;
             if *outcome < *bound {
                 return true;
@@ -64,6 +64,24 @@ impl Oracle {
             self.choices.pop();
         }
         false
+    }
+
+    /// The probability of the present outcome.
+    pub fn probability(&self) -> f64 {
+        let choices = self.choices.iter();
+        let each = choices.map(|&(outcome, bound, last)| match outcome + 1 == bound {
+            true => last,
+            false => (1.0 - last) / (bound - 1) as f64,
+        });
+        each.product()
+    }
+
+    fn outcome(&mut self, bound: u64, last: f64) -> u64 {
+        if self.at == self.choices.len() {
+            self.choices.push((0, bound, last));
+        }
+        self.at += 1;
+        self.choices[self.at - 1].0
     }
 }
 
@@ -94,18 +112,13 @@ impl World for InSpace<'_> {
             self.fail("a state space has at most 10000 outcomes of one draw".into());
             return 0;
         }
-        let Oracle { choices, at, .. } = &mut *self.oracle;
-        if *at == choices.len() {
-            choices.push((0, bound));
-        }
-        *at += 1;
-        choices[*at - 1].0
+        self.oracle.outcome(bound, 1.0 / bound as f64)
     }
     fn chance(&mut self, probability: f64) -> bool {
         match probability {
             p if p <= 0.0 => false,
             p if p >= 1.0 => true,
-            _ => self.below(2) == 1,
+            _ => self.oracle.outcome(2, probability) == 1,
         }
     }
     fn stored(&mut self, store: usize, word: usize) -> i64 {

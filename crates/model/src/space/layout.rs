@@ -41,6 +41,8 @@ pub struct Plan {
     pub inputs: Vec<InputPlan>,
     /// Inputs that take; those that read come after them.
     pub takes: usize,
+    /// It fires at once: it has no time, and waits for no service.
+    pub is_instant: bool,
     /// By inhibitor, and by place that is emptied: copies of the transition's page for each copy.
     pub inhibitors: Vec<u32>,
     pub resets: Vec<u32>,
@@ -225,6 +227,11 @@ fn plans(program: &Program) -> Vec<Plan> {
         Plan {
             inputs: inputs.collect(),
             takes: transition.takes(),
+            is_instant: transition.timing.is_none()
+                && transition
+                    .inputs
+                    .iter()
+                    .all(|input| matches!(program.nodes[input.node].kind, NodeKind::Place(_))),
             inhibitors: transition
                 .inhibitors
                 .iter()

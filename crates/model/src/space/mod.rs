@@ -16,10 +16,12 @@
 mod chance;
 mod components;
 mod contents;
+mod coverability;
 mod firing;
 mod layout;
 mod logic;
 mod marking;
+mod markov;
 mod memory;
 mod predicate;
 mod step;
@@ -33,8 +35,11 @@ use serde::Serialize;
 
 use self::components::Components;
 use self::contents::Contents;
+use self::coverability::Coverability;
+pub use self::coverability::Unbounded;
 use self::logic::{Backwards, Formula, Space};
 use self::marking::{Markings, hash_of};
+pub use self::markov::{Chain, chain};
 use self::memory::memory_limit;
 use self::predicate::Predicate;
 use self::step::Stepper;
@@ -112,6 +117,8 @@ pub struct Answer {
     pub explored: usize,
     /// True if these are all.
     pub complete: bool,
+    /// Places without bound; none if no firings are known that add to them for ever.
+    pub unbounded: Option<Unbounded>,
     /// Bytes at which the search ended; none unless memory ended it.
     pub memory_limit: Option<usize>,
     /// Seconds that the search took.
@@ -209,6 +216,8 @@ pub fn explore_within(
     let limit = question.limit.min(u32::MAX as usize - 1);
     let mut complete = true;
     let mut is_full = false;
+    let coverability = Coverability::of(program, question.timed);
+    let mut covered = None;
     let mut state = 0;
     while state < markings.len() && !is_full {
         if state & 0x3FFF == 0 && watch(state).is_break() {
@@ -221,6 +230,16 @@ pub fn explore_within(
             && predicate.holds(&stepper.current, &stepper.contents)
         {
             reached = Some(state);
+        }
+        if let Some(coverability) = &coverability
+            && covered.is_none()
+        {
+            covered = coverability.covered(&markings, &origins, state);
+        }
+        // Nothing more can be concluded, unless a marking is looked for.
+        if covered.is_some() && (predicate.is_none() || reached.is_some()) {
+            complete = false;
+            break;
         }
         arcs.first.push(arcs.target.len());
         let of_graph = arcs.bytes() + size_of::<Origin>() * origins.capacity();
@@ -272,6 +291,17 @@ pub fn explore_within(
         .map(&mut path)
         .transpose()?;
     let reached = reached.map(&mut path).transpose()?;
+    let unbounded = covered.map(|(ancestor, state)| {
+        let (before, path) = (path(ancestor)?, path(state)?);
+        let repeated = path.firings.len() - before.firings.len();
+        Ok(Unbounded::of(
+            program,
+            &markings,
+            (ancestor, state),
+            (path, repeated),
+        ))
+    });
+    let unbounded = unbounded.transpose()?;
     let seconds = start.elapsed().as_secs_f64();
     let components = complete.then(|| Components::of(&arcs.first, &arcs.target));
     let transitions = (0..program.transitions.len()).map(|index| {
@@ -305,6 +335,7 @@ pub fn explore_within(
         arcs: arcs.target.len(),
         explored: state,
         complete,
+        unbounded,
         memory_limit: is_full.then_some(most_bytes),
         seconds,
         bytes: markings.bytes() + contents.sum::<usize>(),

@@ -19,11 +19,11 @@ pub struct Stepper<'p> {
     /// By shape.
     pub contents: Vec<Contents>,
     /// Transitions by falling priority.
-    order: Vec<usize>,
-    oracle: Oracle,
-    stored: Stored,
-    puts: Puts,
-    next: Next,
+    pub(super) order: Vec<usize>,
+    pub(super) oracle: Oracle,
+    pub(super) stored: Stored,
+    pub(super) puts: Puts,
+    pub(super) next: Next,
 }
 
 /// The current marking.
@@ -159,17 +159,24 @@ impl<'p> Stepper<'p> {
         } = self;
         let current = &*current;
         let mut binding = Binding::new();
-        let mut rank = None;
+        let mut priority = None;
+        // Services of stations take time, as timed transitions do.
+        let mut is_instant = false;
         for &index in &*order {
             let transition = &current.program.transitions[index];
-            if rank.is_some_and(|rank| rank < transition.rank()) {
-                return Ok(());
+            let waits = match transition.timing {
+                Some(_) => is_instant,
+                None => priority.is_some_and(|priority| priority > transition.priority),
+            };
+            if waits {
+                continue;
             }
             for copy in 0..current.program.pages[transition.page].total {
                 current.read_stores(contents, index, copy, stored);
                 let stored = &*stored;
                 let mut fired = |contents: &mut [Contents], binding: &mut Binding| {
-                    rank = Some(transition.rank());
+                    priority = Some(transition.priority);
+                    is_instant |= current.layout.plans[index].is_instant;
                     oracle.start(copy);
                     loop {
                         current.act(index, &mut binding.frame, copy, (oracle, stored), puts)?;
@@ -188,7 +195,7 @@ impl<'p> Stepper<'p> {
                 }
             }
         }
-        if current.timed && rank.is_none() && current.wait(contents, next)? {
+        if current.timed && priority.is_none() && current.wait(contents, next)? {
             let _ = found(next, u32::from(u16::MAX), contents);
         }
         Ok(())
@@ -267,7 +274,7 @@ impl Current<'_> {
     }
 
     /// Counts tokens of some copies that pass a test.
-    fn count_in(
+    pub fn count_in(
         &self,
         contents: &[Contents],
         copies: Range<usize>,
@@ -335,7 +342,7 @@ impl Current<'_> {
     }
 
     /// Finds the bindings of an input and those after it, until `fired` ends the search.
-    fn bind<F>(
+    pub(super) fn bind<F>(
         &self,
         contents: &mut [Contents],
         (index, copy, stored): (usize, u32, &Stored),

@@ -68,8 +68,8 @@ fn a_bounded_queue_without_a_source_place() {
 
 #[test]
 fn servers_of_transitions() {
-    // p(k) of k broken machines is in proportion to C(5, k) 0.1^k for as many repairmen as
-    // machines: each is broken with a probability of 1/11. One repairman: 5! / (5 − k)! 0.1^k.
+    // With a repairman for each machine, p(k) of k broken machines is in proportion to
+    // C(5, k) 0.1^k. With one repairman it is in proportion to 5! / (5 − k)! 0.1^k.
     for (repairmen, weights) in [
         ("\"infinite\"", [1.0, 0.5, 0.1, 0.01, 0.0005, 0.00001]),
         ("1", [1.0, 0.5, 0.2, 0.06, 0.012, 0.0012]),
@@ -88,7 +88,7 @@ fn servers_of_transitions() {
 
 #[test]
 fn timed_transitions_race() {
-    // Of two with rates 1 and 3 for tokens of one place, the first wins in a quarter of all cases.
+    // Two with rates 1 and 3 share the token: the first wins in a quarter of all cases.
     let text = r#"
         [places.free]
         initial = 1
@@ -114,6 +114,31 @@ fn timed_transitions_race() {
             .map(|it| it.transitions[1].firings as f64 / 2000.0),
         3.0,
     );
+}
+
+#[test]
+fn what_takes_no_time_fires_first() {
+    let text = r#"
+        [places.a]
+        initial = 1
+        [places.b]
+        sink = true
+        [transitions.later]
+        rate = 1e12
+        take = "a"
+        [transitions.now]
+        priority = -5
+        take = "a"
+        put = "b"
+    "#;
+    assert_eq!(space(text, Some("b == 1")).states, 2);
+    let mut play = Play::new(program(text).unwrap().into(), 1).unwrap();
+    let enabled = play.enabled().unwrap();
+    let may_fire = enabled.iter().map(|it| (&*it.transition, it.may_fire));
+    let expected = [("net/now", true), ("net/later", false)];
+    assert_eq!(may_fire.collect::<Vec<_>>(), expected);
+    assert!(play.fire("later", 0, 0).is_err());
+    assert_eq!(play.step(None).unwrap().unwrap().transition, "net/now");
 }
 
 #[test]
@@ -194,8 +219,8 @@ fn tokens_of_a_value_inhibit() {
         [transitions.stop]
         take = [{ place = "busy", token = "n" }]
     "#;
-    // Never two of one value at a time: (waiting, busy) of value 1 is (1,0), (0,1) or (0,0); of
-    // value 2 it is (2,0), (1,1), (1,0), (0,1) or (0,0).
+    // Never two of one value are busy. (Waiting, busy) of value 1 is (1,0), (0,1) or (0,0).
+    // That of value 2 is (2,0), (1,1), (1,0), (0,1) or (0,0).
     assert_eq!(space(text, None).states, 15);
     let mut play = Play::new(program(text).unwrap().into(), 1).unwrap();
     play.fire("start", 0, 1).unwrap();
@@ -229,7 +254,7 @@ fn a_reset_empties_its_place_before_tokens_are_put() {
 fn a_run_refuses_what_would_fire_forever() {
     let text = "[places.a]\nsink = true\n[transitions.make]\nput = 'a'\n";
     let answer = ask(text, 100, false, None).unwrap();
-    assert_eq!((answer.states, answer.complete), (100, false));
+    assert_eq!(answer.unbounded.unwrap().places, ["net/a"]);
     let settings = Settings {
         until: Some(1.0),
         warmup: 0.0,
@@ -255,6 +280,29 @@ fn a_run_refuses_what_would_fire_forever() {
          [stores.count]\nnumber = 0\n"
     );
     assert_eq!(run(&stored).unwrap().nodes[0].inside, 5);
+}
+
+#[test]
+fn an_unbounded_place_is_named() {
+    let text = "[places.a]\ninitial = 1\n[places.b]\nsink = true\n[transitions.t]\ntake = 'a'\n\
+                put = ['a', 'b']\n";
+    let unbounded = space(text, None).unbounded.unwrap();
+    assert_eq!(
+        (&*unbounded.places, unbounded.repeated),
+        (&["net/b".to_owned()][..], 1)
+    );
+    assert_eq!(unbounded.path.firings, ["net/t"]);
+    // A marking that is asked for is looked for beyond that.
+    let answer = space(text, Some("b == 9"));
+    assert!(answer.reached.is_some() && answer.unbounded.is_some());
+    // The inhibitor bounds it; a guard or a priority could.
+    for held in [
+        "inhibit = [{ place = 'b', count = 4 }]\n",
+        "priority = 1\n[transitions.u]\ntake = 'a'\n",
+    ] {
+        let answer = ask(&format!("{text}{held}"), 50, false, None).unwrap();
+        assert!(answer.unbounded.is_none(), "{held}");
+    }
 }
 
 #[test]
@@ -382,8 +430,8 @@ fn document(initial: [u32; PLACES], rules: &[Rule]) -> String {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
-    /// The state space is that of the slow and obvious twin, and plays stay within it: the
-    /// transitions that the kernel enables are those that hold by the definition.
+    /// The state space is that of the slow and obvious twin. In a play, the kernel enables the
+    /// transitions that hold by the definition.
     #[test]
     fn markings_are_those_of_the_definition(
         initial in [0..4_u32, 0..4_u32, 0..4_u32],

@@ -1,8 +1,8 @@
 //! The race of timed transitions: which fires next, and when.
 //!
-//! All their times are exponential. They have no memory, so that each marking samples anew: the
-//! time to the next firing has the sum of all rates, and each transition wins in proportion to its
-//! own rate.
+//! All their times are exponential. They have no memory, so that each marking may sample again.
+//! The time to the next firing has the sum of all rates, and each transition wins in proportion to
+//! its own rate.
 //!
 //! Not modelled: timed transitions with other distributions; an output with a delay or a station
 //! has these.

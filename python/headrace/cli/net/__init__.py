@@ -3,7 +3,7 @@
 import typer
 
 from headrace.cli.binding import DefaultCommandGroup
-from headrace.cli.net import check, draw, foreign, play, run
+from headrace.cli.net import check, draw, foreign, play, run, solve
 
 
 class NetGroup(DefaultCommandGroup):
@@ -27,6 +27,7 @@ app.command(NetGroup.default)(draw.draw)
 app.command("run")(run.run)
 app.command("play")(play.play)
 app.command("check")(check.check)
+app.command("solve")(solve.solve)
 app.command("export")(foreign.export)
 
 

@@ -61,6 +61,14 @@ SYMMETRIC_LABELS = {
     ("transition", "condition"),
     ("arc", "hlinscription"),
 }
+ARC_TYPES = {
+    "inhibitor": "inhibit",
+    "tapnInhibitor": "inhibit",
+    "reset": "reset",
+    "test": "read",
+    "read": "read",
+}
+"""Types of arcs from a place, beside ordinary ones, and their keys in a document."""
 NEUTRAL = {
     "type": ("", "normal"),
     "arctype": ("", "normal"),
@@ -305,13 +313,14 @@ class _Reader:
                 key = self._arc(arc, names)
                 weight = self._number(arc, "inscription", self._of_attribute(arc, "weight", 1))
                 arcs[key] = arcs.get(key, 0) + weight
-                if key[1] == "take" and arcs[key] > MOST_WEIGHT:
+                if key[1] in ("take", "read") and arcs[key] > MOST_WEIGHT:
                     raise self.source.error(
                         arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
                     )
         for (node, way, place_name), weight in arcs.items():
             if weight:
-                entry = place_name if weight == 1 else {"place": place_name, "count": weight}
+                is_bare = weight == 1 or way == "reset"
+                entry = place_name if is_bare else {"place": place_name, "count": weight}
                 transitions[node].setdefault(way, []).append(entry)
         document: dict[str, Any] = {
             "name": net.text_at("name", "text") or net.get("id") or "net",
@@ -361,7 +370,7 @@ class _Reader:
                 pass
             elif child.tag not in self._labels(element):
                 raise self._refused(child, who, f"the element {child.tag}", _value(child))
-            elif child.tag in NEUTRAL and _value(child) not in NEUTRAL[child.tag]:
+            elif child.tag in NEUTRAL and not _is_known(element, child.tag, _value(child)):
                 self._refuse_type(element, child.tag, _value(child))
             elif child.tag in ("rate", "label"):
                 self._count(f"{child.tag}s of transitions")
@@ -373,7 +382,7 @@ class _Reader:
                 for part in child.children:
                     if part.tag not in PARTS:
                         raise self._refused(part, who, f"the element {part.tag}", _value(part))
-        if element.get("type") not in NEUTRAL["type"]:
+        if not _is_known(element, "type", element.get("type")):
             self._refuse_type(element, "type", element.get("type"))
 
     def _labels(self, element: Xml) -> set[str] | frozenset[str]:
@@ -385,8 +394,8 @@ class _Reader:
         if element.tag == "arc" and label != "tagged":
             raise self.source.error(
                 element.line,
-                f"arcs of the type {value[:40]} are not read: expected an ordinary arc, which takes"
-                " or puts tokens",
+                f"arcs of the type {value[:40]} are not read: expected an ordinary arc, or one of"
+                f" {', '.join(ARC_TYPES)}",
             )
         who = f"{element.tag} {element.get('id')}"
         raise self._refused(element, who, f"the element {label}", value)
@@ -461,8 +470,16 @@ class _Reader:
     def _arc(self, arc: Xml, names: dict[Xml, str]) -> tuple[str, str, str]:
         """Return transition, key and place of an arc."""
         source, target = self._ends(arc)
+        kinds = {arc.get("type")} | {
+            _value(child) for child in arc.children if child.tag in ("type", "arctype")
+        }
+        (way, *others) = sorted(kinds & ARC_TYPES.keys()) or ["take"]
+        if others or (way != "take" and source.tag != "place"):
+            raise self.source.error(
+                arc.line, f"expected one type, and an arc from a place, for the type {way}"
+            )
         if source.tag == "place":
-            return names[target], "take", names[source]
+            return names[target], ARC_TYPES.get(way, "take"), names[source]
         return names[source], "put", names[target]
 
     def _ends(self, arc: Xml) -> tuple[Xml, Xml]:
@@ -486,6 +503,12 @@ def _kept(element: Xml, name: str) -> dict[str, Any]:
     label = element.text_at("name", "text")
     known = {"id": element.get("id")} | ({"label": label} if label != name else {})
     return {"outline": known | drawn.get("outline", {})}
+
+
+def _is_known(element: Xml, label: str, value: str) -> bool:
+    """Return true if a label changes nothing, or is the type of an arc that is read."""
+    of_arc = element.tag == "arc" and label in ("type", "arctype")
+    return value in NEUTRAL[label] or (of_arc and value in ARC_TYPES)
 
 
 def _value(element: Xml) -> str:

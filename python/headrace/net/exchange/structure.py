@@ -23,6 +23,8 @@ NODE_KEYS = words_of(
     " number"
 )
 TRANSITION_KEYS = words_of("take when let put record priority weight description outline")
+HOLDING_KEYS = words_of("read inhibit reset")
+"""Arcs that no exporter knows."""
 ARC_KEYS = words_of("place token count when delay copy")
 
 
@@ -66,6 +68,8 @@ class Transition:
     table: Mapping[str, Any]
     takes: list[tuple[Node, Mapping[str, Any]]] = field(default_factory=list)
     puts: list[tuple[Node, Mapping[str, Any]]] = field(default_factory=list)
+    holds: list[tuple[Node, str, Any]] = field(default_factory=list)
+    """Of arcs that read, inhibit or reset: node, key and entry."""
 
     @property
     def path(self) -> str:
@@ -161,8 +165,12 @@ def node_of(tree: Tree) -> tuple[str, Any]:
     return kind, parts
 
 
-def structure_of(document: Mapping[str, Any]) -> NetStructure:
-    """Return the structure of a document that has been checked."""
+def structure_of(document: Mapping[str, Any], *, has_holds: bool = False) -> NetStructure:
+    """Return the structure of a document that has been checked.
+
+    Parameters:
+        has_holds: The caller knows arcs that read, inhibit or reset; else they are refused.
+    """
     colours = Colours()
     for name, declared in document.get("colours", {}).items():
         if not isinstance(declared, Mapping | list | tuple):
@@ -172,7 +180,8 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
         else:
             colours.enums[name] = [str(member) for member in declared]
     values = {name: as_text(value) for name, value in document.get("values", {}).items()}
-    top = _page(str(document.get("name", "net")), None, document)
+    keys = TRANSITION_KEYS | (HOLDING_KEYS if has_holds else frozenset())
+    top = _page(str(document.get("name", "net")), None, document, keys)
     for page in top.walk():
         for transition in page.transitions:
             for key, arcs in (("take", transition.takes), ("put", transition.puts)):
@@ -180,6 +189,10 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
                     table = {"place": arc} if isinstance(arc, str) else arc
                     _check(f"{key} of transition {transition.path}", table, ARC_KEYS)
                     arcs.append((_resolve(page, str(table["place"])), table))
+            for key in HOLDING_KEYS:
+                for arc in as_list(transition.table.get(key)):
+                    place = arc if isinstance(arc, str) else str(arc["place"])
+                    transition.holds.append((_resolve(page, place), key, arc))
     others: dict[str, int] = {}
     for page in top.walk():
         for key, entries in page.table.items():
@@ -198,7 +211,7 @@ def _check(label: str, table: Mapping[str, Any], known: frozenset[str]) -> None:
             raise ValueError(f"{label}: {key} has no translation")
 
 
-def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
+def _page(name: str, parent: Page | None, table: Mapping[str, Any], keys: frozenset[str]) -> Page:
     page = Page(name, parent, table)
     for key, is_station in (("places", False), ("stations", True)):
         for node, weight in table.get(key, {}).items():
@@ -206,10 +219,10 @@ def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
             colour = str(weight.get("colour", "unit")).strip()
             page.nodes[node] = Node(node, page, colour, weight, is_station)
     for transition, entries in table.get("transitions", {}).items():
-        _check(f"transition {transition}", entries, TRANSITION_KEYS)
+        _check(f"transition {transition}", entries, keys)
         page.transitions.append(Transition(transition, page, entries))
     for inner, entries in table.get("pages", {}).items():
-        page.pages[inner] = _page(inner, page, entries)
+        page.pages[inner] = _page(inner, page, entries, keys)
     return page
 
 

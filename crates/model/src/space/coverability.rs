@@ -1,0 +1,107 @@
+//! Places without bound, by the criterion of Karp and Miller (1969). It looks for a marking that has
+//! at least the tokens of one before it on its path, and more in some place. The firings between
+//! them can then be repeated for ever.
+//!
+//! The criterion holds for nets whose tokens have no data, where more tokens never hold a firing. Nets with
+//! inhibitor or reset arcs, guards, stores, priorities, or transitions of which only some are timed
+//! are not examined.
+
+use serde::Serialize;
+
+use super::marking::Markings;
+use super::{Origin, Path};
+use crate::colour::Kind;
+use crate::expression::Step;
+use crate::program::{NodeKind, Program, Station};
+
+/// Places without bound, and firings that show it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unbounded {
+    /// Their page paths and names.
+    pub places: Vec<String>,
+    /// The firings to a marking after which the last can be repeated for ever.
+    pub path: Path,
+    /// Number of the last firings.
+    pub repeated: usize,
+}
+
+/// The first markings are all examined.
+const ALL_OF_THE_FIRST: usize = 10_000;
+/// Later, one of this number of markings is.
+const EVERY: usize = 64;
+
+/// The examination of a net to which the criterion applies.
+pub struct Coverability;
+
+impl Coverability {
+    /// None if more tokens may hold a firing.
+    pub fn of(program: &Program, timed: bool) -> Option<Coverability> {
+        let is_plain = |kind: &NodeKind| match kind {
+            NodeKind::Place(_) => true,
+            NodeKind::Station(station) => !matches!(station, Station::Barrier(_)),
+        };
+        let mut nodes = program.nodes.iter();
+        let are_plain = nodes.all(|node| node.colour == Kind::Unit && is_plain(&node.kind));
+        let first = program.transitions.first()?;
+        let rank = |it: &crate::program::Transition| (it.timing.is_some(), it.priority);
+        let mut transitions = program.transitions.iter();
+        let are_monotone = transitions.all(|it| {
+            let mut steps = it.inputs.iter().flat_map(|input| &input.steps);
+            rank(it) == rank(first)
+                && it.inhibitors.is_empty()
+                && it.resets.is_empty()
+                && it.guards.is_empty()
+                && it.stores.is_empty()
+                && steps.all(|step| matches!(step, Step::Bind { .. }))
+        });
+        (!timed && are_plain && are_monotone).then_some(Coverability)
+    }
+
+    /// The ancestor of a marking that it covers, and itself.
+    pub fn covered(
+        &self,
+        markings: &Markings,
+        origins: &[Origin],
+        state: usize,
+    ) -> Option<(usize, usize)> {
+        if state >= ALL_OF_THE_FIRST && !state.is_multiple_of(EVERY) {
+            return None;
+        }
+        // Contents of tokens without data are their numbers.
+        let marking = markings.get(state);
+        let mut at = state;
+        while origins[at].0 != u32::MAX {
+            at = origins[at].0 as usize;
+            let mut pairs = markings.get(at).iter().zip(marking);
+            if pairs.all(|(before, now)| before <= now) {
+                return Some((at, state));
+            }
+        }
+        None
+    }
+}
+
+impl Unbounded {
+    /// The places that grow between an ancestor and a marking.
+    pub fn of(
+        program: &Program,
+        markings: &Markings,
+        (ancestor, state): (usize, usize),
+        (path, repeated): (Path, usize),
+    ) -> Unbounded {
+        let (before, now) = (markings.get(ancestor), markings.get(state));
+        let copies = program.nodes.iter().enumerate().flat_map(|(node, it)| {
+            let copies = program.pages[it.page].total as usize;
+            std::iter::repeat_n(node, copies)
+        });
+        let grown = copies.zip(before.iter().zip(now));
+        let grown = grown.filter(|(_, (before, now))| before < now);
+        let mut places: Vec<String> = grown.map(|(node, _)| program.node_path(node)).collect();
+        places.dedup();
+        Unbounded {
+            places,
+            path,
+            repeated,
+        }
+    }
+}
