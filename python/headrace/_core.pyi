@@ -342,6 +342,12 @@ class NetModel:
         holds: list[str] = ...,
         on_progress: Callable[[float], object] | None = None,
     ) -> str: ...
+    def chain(
+        self,
+        limit: int,
+        conditions: list[str],
+        on_progress: Callable[[float], object] | None = None,
+    ) -> tuple[Columns, list[str], list[str]]: ...
 
 class NetPlay:
     @property

@@ -202,8 +202,8 @@ def test_the_published_state_spaces_of_kanban() -> None:
 def test_runs_agree_with_the_solution(name: str) -> None:
     model = load(NETS / f"{name}.toml")
     solution = model.solve()
-    long = {"until": 1e6} if name == "machine-repair" else {"until": 4000.0}
-    result = model.run(**long, warmup=100.0, replications=10)
+    until = 1e6 if name == "machine-repair" else 4000.0
+    result = model.run(until, warmup=100.0, replications=10)
     for row in result.rows("nodes"):
         exact = solution[row["path"]]["mean_inside"]
         # Twice the half width: one interval of twenty does not contain its mean.

@@ -731,6 +731,9 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
     }
 }
 
+/// A visit of a selection: words of the frame, and slots of the tokens.
+type Visit<'a> = dyn FnMut(&[i64], &[Slot; 32], &mut Pure<'_>) + 'a;
+
 /// Words of a frame, and the slots of the tokens.
 type Selection<const F: usize> = ([i64; F], [Slot; 32]);
 
@@ -801,7 +804,7 @@ impl<const W: usize> Compiled<W> {
         frame: &mut [i64],
         chosen: &mut [Slot; 32],
         pure: &mut Pure<'_>,
-        visit: &mut dyn FnMut(&[i64], &[Slot; 32], &mut Pure<'_>),
+        visit: &mut Visit<'_>,
     ) {
         let Some(arc) = self.transition.inputs.get(input) else {
             if self.admits(firing, frame, pure) {

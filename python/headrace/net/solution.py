@@ -44,16 +44,17 @@ class Chain:
         self._hidden = None
         if len(hidden):
             among = identity(len(hidden), format="csc") - arcs[hidden][:, hidden].tocsc()
-            self._hidden = splu(among)
+            # Flows are row vectors.
+            self._hidden = splu(among.T.tocsc())
             out = arcs[hidden][:, self.tangible]
             ways = self._visits_of(self._to_hidden) @ out
             rates = rates + ways
-            self.initial = self.initial + out.T @ self._hidden.solve(first[hidden], trans="T")
+            self.initial = self.initial + out.T @ self._hidden.solve(first[hidden])
         rates = rates.tocsr()
         rates.setdiag(0.0)
         rates.eliminate_zeros()
         self.rates = rates
-        self.exits: Vector = np.asarray(rates.sum(axis=1)).ravel()
+        self.exits: Vector = np.asarray(rates.sum(axis=1), float).ravel()
 
     def _visits_of(self, flows: Any) -> Any:
         """Return how often each vanishing state is visited, for flows into them."""
@@ -62,7 +63,7 @@ class Chain:
         # Rows in blocks: a dense matrix of all would take too much memory.
         for start in range(0, flows.shape[0], 64):
             block = flows[start : start + 64].toarray()
-            rows.append(csr_matrix(self._hidden.solve(block.T, trans="T").T))
+            rows.append(csr_matrix(self._hidden.solve(block.T).T))
         return vstack(rows).tocsr()
 
     def steady(self) -> Vector:
@@ -112,7 +113,8 @@ class Chain:
         weights = np.ones(len(members))
         weights[others] = parts
         weights = np.maximum(weights, 0.0)
-        return weights / weights.sum()
+        balance: Vector = weights / weights.sum()
+        return balance
 
     def at(self, times: Sequence[float]) -> Iterator[Vector]:
         """Yield the probabilities of the states at times, in their order (uniformisation).
@@ -162,7 +164,7 @@ class Chain:
         weights[self.tangible] = state
         if self._hidden is not None:
             flow = self._to_hidden.T @ state
-            weights[columns["vanishing"]] = self._hidden.solve(flow, trans="T")
+            weights[columns["vanishing"]] = self._hidden.solve(flow)
         firings = np.bincount(
             columns["transition"],
             weights=weights[columns["source"]] * columns["value"],

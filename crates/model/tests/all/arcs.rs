@@ -220,7 +220,7 @@ fn tokens_of_a_value_inhibit() {
         take = [{ place = "busy", token = "n" }]
     "#;
     // Never two of one value are busy. (Waiting, busy) of value 1 is (1,0), (0,1) or (0,0).
-    // That of value 2 is (2,0), (1,1), (1,0), (0,1) or (0,0).
+    // With value 2 it is (2,0), (1,1), (1,0), (0,1) or (0,0).
     assert_eq!(space(text, None).states, 15);
     let mut play = Play::new(program(text).unwrap().into(), 1).unwrap();
     play.fire("start", 0, 1).unwrap();
@@ -351,7 +351,8 @@ const PLACES: usize = 3;
 
 /// Numbers by place: tokens taken, read, those that inhibit (0 is never), true if it empties the
 /// place, and tokens put.
-type Rule = [(u32, u32, u32, bool, u32); PLACES];
+type Rule = [OfPlace; PLACES];
+type OfPlace = (u32, u32, u32, bool, u32);
 
 fn rules() -> impl Strategy<Value = Vec<Rule>> {
     let of_place = (
@@ -408,7 +409,7 @@ fn document(initial: [u32; PLACES], rules: &[Rule]) -> String {
     }
     for (number, rule) in rules.iter().enumerate() {
         writeln!(text, "[transitions.t{number}]").unwrap();
-        let arcs = |of: &dyn Fn(&(u32, u32, u32, bool, u32)) -> u32| {
+        let arcs = |of: &dyn Fn(&OfPlace) -> u32| {
             let counts = rule
                 .iter()
                 .map(of)
