@@ -61,7 +61,8 @@ def figure_tables(result: "NetResult", keys: Sequence[str] = tuple(TABLES)) -> I
     for key in keys:
         title, name, columns = TABLES[key]
         rows = [
-            [row["path"], *(_figure(row, figure) for figure in columns)] for row in result.rows(key)
+            [row["path"], *(shown_figure(row, figure) for figure in columns)]
+            for row in result.rows(key)
         ]
         if rows:
             yield Table.of_rows(title, (name, *columns.values()), rows, is_plain=True)
@@ -111,7 +112,8 @@ def _stores(result: "NetResult") -> Iterator[Table]:
         yield Table.of_rows("Stores", ("store", "field", end), rows, 3, is_plain=True)
 
 
-def _figure(row: Mapping[str, Any], figure: str) -> str:
+def shown_figure(row: Mapping[str, Any], figure: str) -> str:
+    """Return a figure of a row, with its half width if it has one."""
     value = row[figure]
     if value is None:
         return "—"

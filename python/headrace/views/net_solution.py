@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from headrace.quantities import written_time
 from headrace.render.blocks import Headline, Note, Table, View
+from headrace.views.net import shown_figure
 
 if TYPE_CHECKING:
     from headrace.net import NetSolution
@@ -31,12 +32,11 @@ def _tables(solution: "NetSolution") -> Iterator[Note | Table]:
         when = "in the steady state" if time is None else f"at {written_time(time)}"
         yield Note(f"{when}:")
         for key, (element, (name, *figures)) in TABLES.items():
-            rows = [[row[name], *(_shown(row[figure]) for figure in figures)] for row in state[key]]
+            rows = [
+                [row[name], *(shown_figure(row, figure) for figure in figures)]
+                for row in state[key]
+            ]
             if rows:
                 headings = [element, *(HEADINGS.get(figure, figure) for figure in figures)]
                 yield Table.of_rows(f"{element}s {when}", headings, rows, is_plain=True)
                 yield Note("")
-
-
-def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.6g}"
