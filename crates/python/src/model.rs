@@ -282,15 +282,10 @@ impl PyNetModel {
         conditions: Vec<String>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, Vec<String>)> {
-        let question = Question {
-            limit,
-            timed: false,
-            reach: None,
-        };
         let program = Arc::clone(&self.program);
         let chain = interruptible(py, on_progress.as_ref(), move |watched| {
             let watch = &mut |states| watched.at(states as f64);
-            headrace_model::chain(&program, &question, &conditions, watch)
+            headrace_model::chain(&program, limit, &conditions, watch)
         })?;
         let chain = self.checked(py, chain, None)?;
         let path = |index: usize| self.program.transition_path(index);

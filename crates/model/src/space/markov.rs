@@ -11,7 +11,6 @@
 
 use std::ops::ControlFlow;
 
-use super::Question;
 use super::contents::Contents;
 use super::layout::Owner;
 use super::marking::{Markings, hash_of};
@@ -51,14 +50,14 @@ pub struct Chain {
 /// A transition that ends services of a station, and its probability.
 type Ends = (usize, f64);
 
-/// Explores the state space as a Markov chain. `question` gives the limit; `conditions` are on
-/// markings.
+/// Explores the state space as a Markov chain. `limit` is that of markings, and
+/// `conditions` are on markings.
 ///
 /// # Errors
 /// The net has other times, an expression has no value, or there are more states than the limit.
 pub fn chain(
     program: &Program,
-    question: &Question,
+    limit: usize,
     conditions: &[String],
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Chain, Failure> {
@@ -88,8 +87,7 @@ pub fn chain(
         if state & 0xFFF == 0 && watch(state).is_break() {
             return Err(Failure::Interrupted);
         }
-        if markings.len() > question.limit {
-            let limit = question.limit;
+        if markings.len() > limit {
             return Err(Failure::Run(format!(
                 "more than {limit} markings: a numerical solution needs all of them; give a higher \
                  limit, or bound the places (net check --state-space names one without bound)"
