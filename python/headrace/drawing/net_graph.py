@@ -216,7 +216,7 @@ def _add_edges(graph: Graph, here: int, transition: Transition, ends: _Ends) -> 
 def _inscribed(edge: Edge, text: str | None) -> Edge:
     """Return an arc with an inscription, which says more than signs for kinds of arcs."""
     if text is not None:
-        edge.how = edge.how if edge.how in ("input", "either") else "one"
+        edge.how = edge.how if edge.how in ("input", "inhibit", "either") else "one"
         edge.inscription = text
         edge.label = shorten(text, SMALL_SIZE, LONGEST_INSCRIPTION)
     return edge

@@ -68,12 +68,12 @@ impl Coverability {
             return None;
         }
         // Contents of tokens without data are their numbers.
-        let marking = markings.get(state);
+        let marking: Vec<u32> = markings.get(state).collect();
         let mut at = state;
         while origins[at].0 != u32::MAX {
             at = origins[at].0 as usize;
-            let mut pairs = markings.get(at).iter().zip(marking);
-            if pairs.all(|(before, now)| before <= now) {
+            let mut pairs = markings.get(at).zip(&marking);
+            if pairs.all(|(before, now)| before <= *now) {
                 return Some((at, state));
             }
         }
@@ -94,7 +94,7 @@ impl Unbounded {
             let copies = program.pages[it.page].total as usize;
             std::iter::repeat_n(node, copies)
         });
-        let grown = copies.zip(before.iter().zip(now));
+        let grown = copies.zip(before.zip(now));
         let grown = grown.filter(|(_, (before, now))| before < now);
         let mut places: Vec<String> = grown.map(|(node, _)| program.node_path(node)).collect();
         places.dedup();
