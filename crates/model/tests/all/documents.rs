@@ -399,7 +399,7 @@ fn the_least_priority_is_one() {
 }
 
 #[test]
-fn an_unbounded_net_ends_at_the_limit() {
+fn an_unbounded_net_is_explored_until_the_marking_is_found() {
     let text = "
         [places.a]
         initial = 1
@@ -409,7 +409,11 @@ fn an_unbounded_net_ends_at_the_limit() {
         take = 'a'
         put = ['a', 'b']";
     let answer = ask(text, 100, false, Some("b > 50")).unwrap();
-    assert_eq!((answer.states, answer.complete), (100, false));
+    // The first marking, and one for each firing.
+    assert_eq!((answer.states, answer.complete), (52, false));
     assert_eq!(answer.reached.unwrap().firings.len(), 51);
     assert_eq!(answer.home_markings, None);
+    assert_eq!(answer.unbounded.unwrap().places, ["net/b"]);
+    let answer = ask(text, 100, false, Some("b > 200")).unwrap();
+    assert_eq!((answer.states, answer.complete), (100, false));
 }
