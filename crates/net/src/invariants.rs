@@ -32,35 +32,39 @@ impl Invariants {
     }
 }
 
+/// Numbers by place in a row, in order; all others are 0.
+type Sparse = Vec<(u32, i64)>;
+
 struct Row {
-    /// Change of the weighted sum by each mode; all zero for an invariant.
-    change: Vec<i64>,
-    weights: Vec<i64>,
+    /// Change of the weighted sum by each mode; empty for an invariant.
+    change: Sparse,
+    /// Weights by node.
+    weights: Sparse,
     /// The nodes that have a weight, 64 to a word.
     support: Vec<u64>,
-    /// The first of them.
-    first: usize,
 }
 
 impl Row {
-    fn new(change: Vec<i64>, weights: Vec<i64>) -> Row {
-        let word = |weights: &[i64]| {
-            let bits = weights.iter().enumerate();
-            bits.fold(0, |word, (bit, &weight)| {
-                word | u64::from(weight != 0) << bit
-            })
-        };
+    fn new(change: Sparse, weights: Sparse, nodes: usize) -> Row {
+        let mut support = vec![0; nodes.div_ceil(64)];
+        for &(node, _) in &weights {
+            support[node as usize / 64] |= 1 << (node % 64);
+        }
         Row {
-            support: weights.chunks(64).map(word).collect(),
-            first: weights.iter().position(|it| *it != 0).unwrap_or(0),
             change,
             weights,
+            support,
         }
+    }
+
+    /// The first of its nodes.
+    fn first(&self) -> usize {
+        self.weights.first().map_or(0, |it| it.0 as usize)
     }
 
     /// Returns true if all its nodes are among another row's.
     fn within(&self, other: &Row) -> bool {
-        if other.weights.get(self.first) == Some(&0) {
+        if self.weights.len() > other.weights.len() {
             return false;
         }
         let mut words = self.support.iter().zip(&other.support);
@@ -70,7 +74,14 @@ impl Row {
 
 /// A search: its rows, and how many of them each mode raises and lowers.
 struct Search {
-    rows: Vec<Row>,
+    nodes: usize,
+    /// Rows by number; none of those that are gone.
+    rows: Vec<Option<Row>>,
+    /// Number of rows that are there.
+    there: usize,
+    /// Rows that each mode changes, and rows by their first node; some are gone.
+    of_mode: Vec<Vec<u32>>,
+    of_first: Vec<Vec<u32>>,
     ups: Vec<usize>,
     downs: Vec<usize>,
     work: u64,
@@ -124,21 +135,24 @@ fn distinct(modes: &[Changes]) -> Vec<Changes> {
 
 fn eliminate(modes: &[Changes], nodes: usize) -> Result<Vec<Vec<i64>>, Aborted> {
     let mut search = Search {
+        nodes,
         rows: Vec::new(),
+        there: 0,
+        of_mode: vec![Vec::new(); modes.len()],
+        of_first: vec![Vec::new(); nodes],
         ups: vec![0; modes.len()],
         downs: vec![0; modes.len()],
         work: 0,
     };
-    search.count((nodes as u64).saturating_mul((nodes + modes.len()) as u64))?;
-    let mut changes = vec![vec![0; modes.len()]; nodes];
+    let mut changes: Vec<Sparse> = vec![Vec::new(); nodes];
     for (index, mode) in modes.iter().enumerate() {
         for &(node, by) in mode {
-            changes[node as usize][index] = by;
+            changes[node as usize].push((index as u32, by));
         }
     }
     for (node, change) in changes.into_iter().enumerate() {
-        let weights = (0..nodes).map(|other| i64::from(other == node));
-        search.add(Row::new(change, weights.collect()));
+        search.count((nodes / 64 + change.len()) as u64)?;
+        search.add(Row::new(change, vec![(node as u32, 1)], nodes));
     }
     let mut left: Vec<usize> = (0..modes.len()).collect();
     while !left.is_empty() {
@@ -152,7 +166,15 @@ fn eliminate(modes: &[Changes], nodes: usize) -> Result<Vec<Vec<i64>>, Aborted> 
         let mode = left.swap_remove(position);
         search.remove(mode)?;
     }
-    let mut weights: Vec<Vec<i64>> = search.rows.into_iter().map(|row| row.weights).collect();
+    search.count((search.there * nodes) as u64)?;
+    let dense = |row: Row| {
+        let mut weights = vec![0; nodes];
+        for (node, weight) in row.weights {
+            weights[node as usize] = weight;
+        }
+        weights
+    };
+    let mut weights: Vec<Vec<i64>> = search.rows.into_iter().flatten().map(dense).collect();
     weights.sort_by(|a, b| b.cmp(a));
     Ok(weights)
 }
@@ -168,34 +190,45 @@ impl Search {
 
     fn add(&mut self, row: Row) {
         self.note(&row, 1);
-        self.rows.push(row);
+        let number = self.rows.len() as u32;
+        for &(mode, _) in &row.change {
+            self.of_mode[mode as usize].push(number);
+        }
+        self.of_first[row.first()].push(number);
+        self.rows.push(Some(row));
+        self.there += 1;
     }
 
     fn note(&mut self, row: &Row, by: isize) {
-        for (mode, change) in row.change.iter().enumerate() {
-            let count = match change.signum() {
-                1 => &mut self.ups[mode],
-                -1 => &mut self.downs[mode],
-                _ => continue,
+        for &(mode, change) in &row.change {
+            let counts = if change > 0 {
+                &mut self.ups
+            } else {
+                &mut self.downs
             };
+            let count = &mut counts[mode as usize];
             *count = count.saturating_add_signed(by);
         }
     }
 
     /// Replaces the rows that a mode changes by sums that it does not change.
     fn remove(&mut self, mode: usize) -> Result<(), Aborted> {
-        let (changed, rest): (Vec<Row>, Vec<Row>) = std::mem::take(&mut self.rows)
+        let numbers = std::mem::take(&mut self.of_mode[mode]);
+        let changed: Vec<Row> = numbers
             .into_iter()
-            .partition(|row| row.change[mode] != 0);
-        self.rows = rest;
+            .filter_map(|number| self.rows[number as usize].take())
+            .collect();
+        self.there -= changed.len();
         changed.iter().for_each(|row| self.note(row, -1));
-        let (ups, downs): (Vec<&Row>, Vec<&Row>) =
-            changed.iter().partition(|row| row.change[mode] > 0);
+        let by = |row: &Row| value(&row.change, mode);
+        let (ups, downs): (Vec<&Row>, Vec<&Row>) = changed.iter().partition(|row| by(row) > 0);
         let mut combined = Vec::new();
         for up in &ups {
             for down in &downs {
-                self.count((up.change.len() + up.weights.len()) as u64)?;
-                combined.push(cancel(up, down, mode).ok_or(Aborted)?);
+                let numbers = up.change.len() + up.weights.len();
+                let numbers = numbers + down.change.len() + down.weights.len();
+                self.count((numbers + self.nodes / 64) as u64)?;
+                combined.push(cancel(up, down, mode, self.nodes).ok_or(Aborted)?);
             }
             if combined.len() > MOST_ROWS {
                 return Err(Aborted);
@@ -208,56 +241,89 @@ impl Search {
     /// stay: a new row's nodes include those of two that were there before, and
     /// none of these lay within another.
     fn add_minimal(&mut self, combined: Vec<Row>) -> Result<(), Aborted> {
-        let words = combined.first().map_or(0, |row| row.support.len());
-        let pairs = combined.len() * (self.rows.len() + combined.len());
+        let words = self.nodes / 64;
+        let pairs = combined.len() * combined.len();
         // Most comparisons end at the first node.
         self.count(pairs as u64 * (1 + words as u64 / 16))?;
-        let minimal: Vec<bool> = (0..combined.len())
-            .map(|index| {
-                let new = &combined[index];
-                let smaller = |(other, row): (usize, &Row)| {
-                    other != index && row.within(new) && (other < index || !new.within(row))
-                };
-                !self.rows.iter().any(|row| row.within(new))
-                    && !combined.iter().enumerate().any(smaller)
-            })
-            .collect();
+        let mut minimal = Vec::new();
+        for (index, new) in combined.iter().enumerate() {
+            let smaller = |(other, row): (usize, &Row)| {
+                other != index && row.within(new) && (other < index || !new.within(row))
+            };
+            minimal.push(!self.has_within(new)? && !combined.iter().enumerate().any(smaller));
+        }
         for (row, minimal) in combined.into_iter().zip(minimal) {
             if minimal {
                 self.add(row);
             }
         }
-        let nodes = self.rows.first().map_or(0, |row| row.weights.len());
-        match self.rows.len() > MOST_ROWS.max(nodes) {
+        match self.there > MOST_ROWS.max(self.nodes) {
             true => Err(Aborted),
             false => Ok(()),
         }
     }
+
+    /// Returns true if there is a row whose nodes are all among those of a new one.
+    fn has_within(&mut self, new: &Row) -> Result<bool, Aborted> {
+        for &(node, _) in &new.weights {
+            self.count(1 + self.of_first[node as usize].len() as u64)?;
+            let rows = &self.rows;
+            self.of_first[node as usize].retain(|number| rows[*number as usize].is_some());
+            let mut some = self.of_first[node as usize].iter();
+            let within = |row: &Row| row.within(new);
+            if some.any(|number| rows[*number as usize].as_ref().is_some_and(within)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A number in a row.
+fn value(numbers: &Sparse, place: usize) -> i64 {
+    let at = numbers.binary_search_by_key(&(place as u32), |it| it.0);
+    at.map_or(0, |at| numbers[at].1)
 }
 
 /// The sum of two rows, scaled so that they cancel in `mode`; none on overflow.
-fn cancel(up: &Row, down: &Row, mode: usize) -> Option<Row> {
-    let (plus, minus) = (up.change[mode], -down.change[mode]);
+fn cancel(up: &Row, down: &Row, mode: usize, nodes: usize) -> Option<Row> {
+    let (plus, minus) = (value(&up.change, mode), -value(&down.change, mode));
     let common = greatest_common_divisor(plus, minus);
-    let sum = |a: &[i64], b: &[i64]| -> Option<Vec<i64>> {
-        let term = |(x, y): (&i64, &i64)| {
-            x.checked_mul(minus / common)?
-                .checked_add(y.checked_mul(plus / common)?)
-        };
-        a.iter().zip(b).map(term).collect()
-    };
-    let mut change = sum(&up.change, &down.change)?;
-    let mut weights = sum(&up.weights, &down.weights)?;
+    let factors = (minus / common, plus / common);
+    let mut change = sum(&up.change, &down.change, factors)?;
+    let mut weights = sum(&up.weights, &down.weights, factors)?;
     let values = change.iter().chain(&weights);
-    let divisor = values.fold(0, |divisor, &value| {
+    let divisor = values.fold(0, |divisor, (_, value)| {
         greatest_common_divisor(divisor, value.abs())
     });
     if divisor > 1 {
-        for value in change.iter_mut().chain(&mut weights) {
+        for (_, value) in change.iter_mut().chain(&mut weights) {
             *value /= divisor;
         }
     }
-    Some(Row::new(change, weights))
+    Some(Row::new(change, weights, nodes))
+}
+
+/// The sum of two rows times a factor each; none on overflow.
+fn sum(one: &Sparse, other: &Sparse, factors: (i64, i64)) -> Option<Sparse> {
+    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
+    let mut all = Vec::with_capacity(one.len() + other.len());
+    loop {
+        let places = (left.peek().map(|it| it.0), right.peek().map(|it| it.0));
+        let place = match places {
+            (None, None) => return Some(all),
+            (Some(place), None) | (None, Some(place)) => place,
+            (Some(one), Some(other)) => one.min(other),
+        };
+        let one = left.next_if(|it| it.0 == place).map_or(0, |it| it.1);
+        let other = right.next_if(|it| it.0 == place).map_or(0, |it| it.1);
+        let value = one
+            .checked_mul(factors.0)?
+            .checked_add(other.checked_mul(factors.1)?)?;
+        if value != 0 {
+            all.push((place, value));
+        }
+    }
 }
 
 fn greatest_common_divisor(a: i64, b: i64) -> i64 {
@@ -320,6 +386,14 @@ mod tests {
         // request → 2 jobs; 2 jobs → request
         let modes = [vec![-1, 2], vec![1, -2]];
         assert_eq!(find_dense(&modes, 2).weights, [[2, 1]]);
+    }
+
+    #[test]
+    fn a_ring_of_many_conserves_its_tokens() {
+        let nodes = 5000_u32;
+        let mode = |node: u32| vec![(node, -1), ((node + 1) % nodes, 1)];
+        let ring = find(&(0..nodes).map(mode).collect::<Vec<_>>(), nodes as usize);
+        assert_eq!(ring.weights, [vec![1; nodes as usize]]);
     }
 
     #[test]
