@@ -2,7 +2,8 @@
 against closed forms and runs."""
 
 import json
-from math import comb, exp, factorial, prod
+from fractions import Fraction
+from math import comb, exp, expm1, factorial, prod
 from typing import Any
 
 import pytest
@@ -111,6 +112,53 @@ def test_a_closed_network_has_product_form() -> None:
     busy = sum(weight for state, weight in weights.items() if state[3]) / total
     assert solution["disk1"]["utilisation"] == near(busy)
     assert solution["finish1"]["throughput"] == near(busy / 2.0)
+
+
+RATES = [3e-9, 2e9, 5e-4, 7e8, 1e-9, 4e3, 9e9, 2e-7]
+
+
+@pytest.mark.parametrize("turn", range(8))
+def test_rates_that_differ_by_orders_of_magnitude(turn: int) -> None:
+    # Births and deaths: sums of rates lose the small ones.
+    births, deaths = RATES[turn:] + RATES[:turn], RATES[::-1]
+    net = Net("births and deaths")
+    places = [net.place(f"p{state}", initial=int(state == 0)) for state in range(9)]
+    for state in range(8):
+        for name, rate, step in (("birth", births, (0, 1)), ("death", deaths, (1, 0))):
+            with net.transition(f"{name}{state}") as t:
+                t.timed(rate=rate[state])
+                t.take(places[state + step[0]])
+                t.put(places[state + step[1]])
+    solution = net.solve()
+    ratios = [Fraction(b) / Fraction(d) for b, d in zip(births, deaths, strict=True)]
+    weights = [prod(ratios[:state]) for state in range(9)]
+    for state, weight in enumerate(weights):
+        assert solution[f"p{state}"]["mean_inside"] == near(float(weight / sum(weights)))
+
+
+def test_ends_and_times_of_a_net_with_fast_firings() -> None:
+    # Half of the time is spent in the marking that the token leaves, whatever the fast rates.
+    net = Net("leak")
+    places = [net.place(name, initial=int(name == "a"), sink=name in "cd") for name in "abcd"]
+    for source, target, rate in ((0, 1, 1e9), (1, 0, 1e9), (1, 2, 1e-9), (1, 3, 3e-9)):
+        with net.transition(f"from {source} to {target}") as t:
+            t.timed(rate=rate)
+            t.take(places[source])
+            t.put(places[target])
+    solution = net.solve([1e7])
+    assert [row["mean_inside"] for row in solution.rows("nodes")][2:4] == near([0.25, 0.75])
+    assert solution.nodes.filter(time=1e7)["mean_inside"][3] == near(-0.75 * expm1(-2e-2))
+
+
+def test_a_loop_without_time_that_hardly_ends_is_refused() -> None:
+    net = Net("loop", choice="random")
+    a, b, c = net.place("a", initial=1), net.place("b"), net.place("c", sink=True)
+    for name, source, target, weight in (("x", a, b, 1e17), ("y", b, a, 1.0), ("z", a, c, 1.0)):
+        with net.transition(name, weight=weight) as t:
+            t.take(source)
+            t.put(target)
+    with pytest.raises(ValueError, match="weights that differ less"):
+        net.solve()
 
 
 def test_a_transient_of_two_states() -> None:

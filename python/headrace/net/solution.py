@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags, identity, vstack
+from scipy.sparse import csr_matrix, diags, hstack, identity, vstack
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 from scipy.special import gammaln
@@ -15,6 +15,16 @@ MOST_JUMPS = 100_000_000
 """Most jumps of the chain in a transient solution."""
 TAIL = 1e-16
 """Probability of the numbers of jumps that a transient solution leaves out."""
+DOUBT = 1e-11
+"""Most that the rounding of rates may change a probability."""
+MOST_DENSE = 2_000
+"""Most markings of a chain whose states are eliminated one by one."""
+MOST_SPREAD = 1e6
+"""Most that rates of such a chain may differ for a decomposition."""
+MOST_SQUARED = 400
+"""Most markings of a chain whose matrix of jumps is squared."""
+MOST_LOOPS = 1e5
+"""Most firings without time in a row, on average: rounding changes more than `DOUBT` beyond."""
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
@@ -45,7 +55,17 @@ class Chain:
         if len(hidden):
             among = identity(len(hidden), format="csc") - arcs[hidden][:, hidden].tocsc()
             # Flows are row vectors.
-            self._hidden = splu(among.T.tocsc())
+            try:
+                self._hidden = splu(among.T.tocsc())
+                loops = float(self._hidden.solve(np.ones(len(hidden)), "T").max())
+            except RuntimeError:
+                loops = np.inf
+            if not loops <= MOST_LOOPS:
+                raise ValueError(
+                    "transitions without time fire too often in a row before time passes:"
+                    f" {loops:.3g} times on average, at most {MOST_LOOPS:g} can be computed;"
+                    " choose weights that differ less"
+                )
             out = arcs[hidden][:, self.tangible]
             ways = self._visits_of(self._to_hidden) @ out
             rates = rates + ways
@@ -89,9 +109,16 @@ class Chain:
         share = np.where(final, self.initial, 0.0)
         passing = np.flatnonzero(~final)
         if len(passing) and self.initial[passing].any():
-            among = diags(self.exits[passing]) - self.rates[passing][:, passing]
-            stay = splu(among.T.tocsc()).solve(self.initial[passing])
-            share = share + np.where(final, self.rates[passing].T @ stay, 0.0)
+            first, out = self.initial[passing], self.rates[passing]
+            among = out[:, passing]
+            stay, doubt = _inflow_balance(self.exits[passing], among, first)
+            if not (out.T @ doubt)[final].sum() <= DOUBT:
+                # An end is left for the first marking, so that it counts as often as it is reached.
+                ends = csr_matrix((out @ final.astype(float))[:, None])
+                again = csr_matrix(np.append(first, 0.0)[None, :])
+                stay = _eliminate(vstack([hstack([among, ends]), again]).tocsr())
+                stay = stay[:-1] / (stay[:-1] @ (out @ final.astype(float))) * first.sum()
+            share = share + np.where(final, out.T @ stay, 0.0)
         return share
 
     def _balance(self, members: Any) -> Vector:
@@ -105,14 +132,11 @@ class Chain:
         # All others in proportion to a likely state, so that none overflows.
         likely = int(guess.argmax())
         others = np.delete(np.arange(len(members)), likely)
-        system = (diags(exits) - rates).T.tocsc()[others][:, others].tocsc()
         inflow = rates[likely].toarray().ravel()[others]
-        solved = splu(system)
-        parts = solved.solve(inflow)
-        parts += solved.solve(inflow - system @ parts)
         weights = np.ones(len(members))
-        weights[others] = parts
-        weights = np.maximum(weights, 0.0)
+        weights[others], doubt = _inflow_balance(exits[others], rates[others][:, others], inflow)
+        if not doubt.sum() <= DOUBT * weights.sum():
+            return _eliminate(rates)
         balance: Vector = weights / weights.sum()
         return balance
 
@@ -127,6 +151,10 @@ class Chain:
         step = self.rates.T.tocsr()
         for time in times:
             jumps = rate * (time - now)
+            if jumps > len(state) > 0 and len(state) <= MOST_SQUARED:
+                now, state = time, state @ self._jumps(jumps, rate)
+                yield state
+                continue
             if jumps > MOST_JUMPS:
                 raise ValueError(
                     f"at = {time:g}: {jumps:.3g} jumps until then, at most {MOST_JUMPS:g} can be"
@@ -142,7 +170,7 @@ class Chain:
                 if number >= numbers[0]:
                     weight = weights[number - numbers[0]]
                     total = total + weight * current
-                following = current + (step @ current - self.exits * current) / max(rate, TAIL)
+                following = current + (step @ current - self.exits * current) / (rate or 1.0)
                 if np.abs(following - current).sum() < TAIL:
                     # It does not change any more.
                     total = total + weights[max(0, number + 1 - numbers[0]) :].sum() * following
@@ -150,6 +178,25 @@ class Chain:
                 current = following
             now, state = time, total
             yield total
+
+    def _jumps(self, jumps: float, rate: float) -> Any:
+        """Return the probabilities of ways from each state to each, after jumps on average."""
+        jump = self.rates.toarray() / rate
+        np.fill_diagonal(jump, 1.0 - jump.sum(axis=1))
+        squares = int(np.ceil(np.log2(jumps)))
+        weight = np.exp(-jumps / 2.0**squares)
+        term = np.identity(len(jump))
+        total = weight * term
+        for number in range(1, 30):
+            weight *= jumps / 2.0**squares / number
+            term = term @ jump
+            total += weight * term
+        for _ in range(squares):
+            total = total @ total
+            # The rest of a row stays: without this, rounding doubles each time.
+            np.fill_diagonal(total, 0.0)
+            np.fill_diagonal(total, np.maximum(0.0, 1.0 - total.sum(axis=1)))
+        return total
 
     def figures(
         self,
@@ -195,6 +242,53 @@ class Chain:
                 for text, holds in zip(conditions, of_states["holds"], strict=False)
             ],
         }
+
+
+def _inflow_balance(exits: Vector, rates: Any, inflow: Vector) -> tuple[Vector, Vector]:
+    """Return the mean numbers in states with inflow, and how much rounding may change them."""
+    system = (diags(exits) - rates).T.tocsc()
+    size = len(exits)
+    if size < MOST_DENSE and exits.max(initial=0.0) > MOST_SPREAD * rates.data.min(initial=np.inf):
+        return np.zeros(size), np.full(size, np.inf)
+    try:
+        solved = splu(system)
+    except RuntimeError:
+        # It is singular, as small rates are lost in sums with large ones.
+        return np.zeros(size), np.full(size, np.inf)
+    parts = solved.solve(inflow)
+    parts += solved.solve(inflow - system @ parts)
+    # The inverse has no negative element, so this is a bound for all roundings of the exits.
+    doubt = solved.solve(exits * np.abs(parts)) * np.finfo(float).eps
+    if min(parts.min(), doubt.min()) < 0.0:
+        doubt = np.full(size, np.inf)
+    return parts, doubt
+
+
+def _eliminate(rates: Any) -> Vector:
+    """Return the steady state of an irreducible chain (Grassmann, Taksar and Heyman 1985).
+
+    Nothing is subtracted, so each probability is accurate whatever the rates.
+
+    Raises:
+        ValueError: The chain is too large for this.
+    """
+    size = rates.shape[0]
+    if size > MOST_DENSE:
+        raise ValueError(
+            f"the rates of {size} markings differ too much for an accurate solution: with such"
+            f" rates at most {MOST_DENSE} can be solved; let fast transitions take no time"
+        )
+    flows = rates.toarray()
+    np.fill_diagonal(flows, 0.0)
+    for last in range(size - 1, 0, -1):
+        flows[:last, last] /= flows[last, :last].sum()
+        flows[:last, :last] += np.outer(flows[:last, last], flows[last, :last])
+    weights = np.ones(size)
+    for state in range(1, size):
+        weights[state] = weights[:state] @ flows[:state, state]
+        weights[: state + 1] /= max(1.0, weights[state])
+    balance: Vector = weights / weights.sum()
+    return balance
 
 
 def _check_time_passes(vanishing: Any, source: Any, target: Any) -> None:
