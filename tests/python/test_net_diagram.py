@@ -650,3 +650,16 @@ def test_large_pages_take_few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = [layering.Flow(at, (at + 1) % 20) for at in range(20)]
     layering.assign_layers(20, ring)
     assert trials < 2 * 3 * 20 * 4
+
+
+def test_dot_tells_arcs_that_hold_from_those_that_take(headrace: Command, tmp_path: Path) -> None:
+    path, output = tmp_path / "arcs.toml", tmp_path / "arcs.dot"
+    path.write_text(
+        "[places.a]\ninitial = 1\n[transitions.t]\ntake = 'a'\nread = 'a'\nreset = 'a'\n"
+        "put = 'a'\ninhibit = [{ place = 'a', count = 4 }]\n"
+    )
+    assert headrace("net", path, "-o", output).returncode == 0
+    lines = {line.partition(" -> ")[2] for line in output.read_text("utf-8").splitlines()}
+    own = '"arcs/t"'
+    ends = ("", " [dir=none]", " [arrowhead=normalnormal]", " [label=4 arrowhead=odot]")
+    assert lines >= {f"{own}{end};" for end in ends}

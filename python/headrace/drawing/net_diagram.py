@@ -160,6 +160,10 @@ def image(svg: str, format: Literal["png", "pdf"]) -> bytes:
     )
 
 
+DOT_ENDS = {"inhibit": "arrowhead=odot", "read": "dir=none", "reset": "arrowhead=normalnormal"}
+"""Ends of arcs that take no token, or all, in DOT."""
+
+
 def dot(structure: Mapping[str, Any]) -> str:
     """Return a net in the language of Graphviz: pages are clusters."""
     arcs: list[str] = []
@@ -181,8 +185,10 @@ def _dot_page(page: Mapping[str, Any], arcs: list[str]) -> Iterator[str]:
         own = _quoted(f"{page['path']}/{transition['name']}")
         yield f"  {own} [label={_quoted(transition['name'])}, shape=box];"
         for arc in transition["inputs"]:
-            label = f" [label={arc['weight']}]" if arc["weight"] != 1 else ""
-            arcs.append(f"  n{arc['node']} -> {own}{label};")
+            ends = DOT_ENDS.get(arc.get("by"), "")
+            label = f"label={arc['weight']} " if arc["weight"] != 1 else ""
+            looks = f" [{label}{ends}]" if label or ends else ""
+            arcs.append(f"  n{arc['node']} -> {own}{looks};")
         for arc in transition["outputs"]:
             label = f" [label={_quoted(arc['how'])}]" if arc["how"] != "one" else ""
             arcs.append(f"  {own} -> n{arc['node']}{label};")
