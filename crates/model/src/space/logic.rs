@@ -1,14 +1,14 @@
 //! Computation tree logic: formulas on the ways through a complete state space.
 //!
 //! A way ends only in a dead marking, so `AX` holds there for any formula, and `EX` for none. This
-//! is the semantics of the Model Checking Contest. All operators become three: E X f, E (f U g)
-//! and E G f. Each is computed once, backwards over the arcs (Clarke, Emerson and Sistla, TOPLAS
+//! is the semantics of the Model Checking Contest. All operators become E X f, E (f U g),
+//! A (f U g) and E G f. Each is computed once, backwards over the arcs (Clarke, Emerson and Sistla, TOPLAS
 //! 1986).
 //!
 //! Not modelled: linear temporal logic, and fairness.
 
 use super::Arcs;
-use super::predicate::Predicate;
+use super::predicate::{Predicate, shortened};
 use crate::error::{Fault, Faults};
 use crate::outcome::Failure;
 use crate::program::{Program, transition_of};
@@ -29,12 +29,16 @@ pub enum Formula {
     Next(Box<Formula>),
     /// On some way, the first holds until the second does.
     Until(Box<Formula>, Box<Formula>),
+    /// On all ways, the first holds until the second does.
+    UntilOnAll(Box<Formula>, Box<Formula>),
     /// On some way, it holds always.
     Always(Box<Formula>),
 }
 
-use Formula::{Always, Both, Dead, Either, Fires, Marking, Next, Not, True, Until};
+use Formula::{Always, Both, Dead, Either, Fires, Marking, Next, Not, True, Until, UntilOnAll};
 
+/// Most levels of operators in each other: the reading of each takes some of the stack.
+const MOST_LEVELS: u32 = 200;
 /// Operators of one formula.
 const UNARY: [&str; 6] = ["AG", "AF", "AX", "EG", "EF", "EX"];
 
@@ -44,11 +48,11 @@ impl Formula {
     /// # Errors
     /// It is none.
     pub fn read(program: &mut Program, text: &str) -> Result<Formula, Faults> {
-        read(program, text).map_err(|message| {
+        read(program, text, MOST_LEVELS).map_err(|message| {
             Faults(vec![Fault {
                 path: Vec::new(),
                 column: 0,
-                message: format!("holds = {text:?}: {message}"),
+                message: format!("holds = {:?}: {message}", shortened(text)),
             }])
         })
     }
@@ -59,7 +63,7 @@ impl Formula {
             Marking(condition) => see(condition),
             True | Dead | Fires(_) => {}
             Not(only) | Next(only) | Always(only) => only.conditions(see),
-            Both(one, other) | Either(one, other) | Until(one, other) => {
+            Both(one, other) | Either(one, other) | Until(one, other) | UntilOnAll(one, other) => {
                 one.conditions(see);
                 other.conditions(see);
             }
@@ -67,24 +71,30 @@ impl Formula {
     }
 }
 
-fn read(program: &mut Program, text: &str) -> Result<Formula, String> {
+fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, String> {
     let text = text.trim();
+    let Some(levels) = levels.checked_sub(1) else {
+        return Err(format!(
+            "expected at most {MOST_LEVELS} levels of operators"
+        ));
+    };
     for (word, make) in [(" or ", Either as fn(_, _) -> _), (" and ", Both)] {
         // A condition without operators is read as a whole.
-        if let (true, Some((one, other))) = (is_temporal(text), split(text, word)) {
-            let (one, other) = (read(program, one)?, read(program, other)?);
-            return Ok(make(Box::new(one), Box::new(other)));
+        let parts = split(text, word);
+        if is_temporal(text) && parts.len() > 1 {
+            let parts = parts.into_iter().map(|part| read(program, part, levels));
+            return Ok(joined(parts.collect::<Result<_, _>>()?, make));
         }
     }
     if let (true, Some(rest)) = (is_temporal(text), text.strip_prefix("not ")) {
-        return Ok(not(read(program, rest)?));
+        return Ok(not(read(program, rest, levels)?));
     }
     for operator in UNARY {
         if let Some(inner) = text
             .strip_prefix(operator)
             .and_then(|it| within(it, '(', ')'))
         {
-            let inner = read(program, inner)?;
+            let inner = read(program, inner, levels)?;
             return Ok(match operator {
                 "AG" => not(reached(not(inner))),
                 "AF" => not(Always(Box::new(not(inner)))),
@@ -102,23 +112,18 @@ fn read(program: &mut Program, text: &str) -> Result<Formula, String> {
         let Some(inner) = within(inner, '[', ']').or_else(|| within(inner, '(', ')')) else {
             continue;
         };
-        let Some((one, other)) = split(inner, " U ") else {
+        let [one, other] = split(inner, " U ")[..] else {
             return Err(format!("expected {quantifier}[f U g]"));
         };
-        let (one, other) = (one.to_owned(), other.to_owned());
-        let mut parsed = |text: &str| read(program, text);
-        if quantifier == "E" {
-            let (one, other) = (parsed(&one)?, parsed(&other)?);
-            return Ok(Until(Box::new(one), Box::new(other)));
-        }
-        // A (f U g) = not (E (not g U not f and not g) or E G not g)
-        let neither = Both(Box::new(not(parsed(&one)?)), Box::new(not(parsed(&other)?)));
-        let broken = Until(Box::new(not(parsed(&other)?)), Box::new(neither));
-        let never = Always(Box::new(not(parsed(&other)?)));
-        return Ok(not(Either(Box::new(broken), Box::new(never))));
+        let one = Box::new(read(program, one, levels)?);
+        let other = Box::new(read(program, other, levels)?);
+        return Ok(match quantifier {
+            "E" => Until(one, other),
+            _ => UntilOnAll(one, other),
+        });
     }
     if let (true, Some(inner)) = (is_temporal(text), within(text, '(', ')')) {
-        return read(program, inner);
+        return read(program, inner, levels);
     }
     if text == "dead" {
         return Ok(Dead);
@@ -132,17 +137,12 @@ fn read(program: &mut Program, text: &str) -> Result<Formula, String> {
     }
     if is_temporal(text) {
         return Err(format!(
-            "{text:?}: expected AG(f), AF(f), AX(f), EG(f), EF(f), EX(f), A[f U g], E[f U g], dead, \
-             fires(\"transition\"), or a condition on the marking such as queue >= 3"
+            "{:?}: expected AG(f), AF(f), AX(f), EG(f), EF(f), EX(f), A[f U g], E[f U g], dead, \
+             fires(\"transition\"), or a condition on the marking such as queue >= 3",
+            shortened(text)
         ));
     }
-    let condition = Predicate::compile(program, text).map_err(|faults| {
-        let message = &faults.0[0].message;
-        message
-            .split_once(" = ")
-            .map_or(message.as_str(), |it| it.1)
-            .to_owned()
-    })?;
+    let condition = Predicate::read(program, text)?;
     Ok(Marking(condition))
 }
 
@@ -165,21 +165,37 @@ fn is_temporal(text: &str) -> bool {
     words.any(|word| UNARY.contains(&word) || ["A", "E", "U", "dead", "fires"].contains(&word))
 }
 
-/// Splits a text at the first of a word outside brackets and quotes.
-fn split<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+/// Formulas joined by an operator, in a tree of few levels.
+fn joined(mut parts: Vec<Formula>, make: fn(Box<Formula>, Box<Formula>) -> Formula) -> Formula {
+    let rest = parts.split_off(parts.len().div_ceil(2));
+    let one = match parts.len() {
+        1 => parts.remove(0),
+        _ => joined(parts, make),
+    };
+    match rest.len() {
+        0 => one,
+        _ => make(Box::new(one), Box::new(joined(rest, make))),
+    }
+}
+
+/// Splits a text at a word outside brackets and quotes.
+fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
     let (mut depth, mut quoted) = (0, false);
+    let (mut parts, mut first) = (Vec::new(), 0);
     for (at, character) in text.char_indices() {
         match character {
             '"' => quoted = !quoted,
             '(' | '[' if !quoted => depth += 1,
             ')' | ']' if !quoted => depth -= 1,
-            ' ' if depth == 0 && !quoted && text[at..].starts_with(word) => {
-                return Some((&text[..at], &text[at + word.len()..]));
+            ' ' if depth == 0 && !quoted && at >= first && text[at..].starts_with(word) => {
+                parts.push(&text[first..at]);
+                first = at + word.len();
             }
             _ => {}
         }
     }
-    None
+    parts.push(&text[first..]);
+    parts
 }
 
 /// The text in a pair of brackets that are its first and last character.
@@ -289,11 +305,29 @@ impl Space<'_> {
                 let (one, other) = pair(one, other);
                 self.until(&one, other)
             }
+            UntilOnAll(one, other) => {
+                let (one, other) = pair(one, other);
+                let (without, broken, _) = self.failing(&one, &other);
+                let failing = without.iter().zip(broken);
+                failing
+                    .map(|(without, broken)| !without && !broken)
+                    .collect()
+            }
             Always(inner) => {
                 let inner = self.holding(inner, condition);
                 self.always(inner)
             }
         }
+    }
+
+    /// How A (f U g) fails: markings with a way on which g never holds, those with a way on which
+    /// f ends before, and the markings where it ends.
+    fn failing(&self, one: &[bool], other: &[bool]) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
+        let not: Vec<bool> = other.iter().map(|it| !it).collect();
+        let neither = one.iter().zip(other).map(|(one, other)| !one && !other);
+        let neither: Vec<bool> = neither.collect();
+        let broken = self.until(&not, neither.clone());
+        (self.always(not), broken, neither)
     }
 
     fn until(&self, one: &[bool], mut holding: Vec<bool>) -> Vec<bool> {
@@ -356,6 +390,17 @@ impl Space<'_> {
                 let one = self.holding(one, &mut numbers);
                 let other = self.holding(other, &mut numbers);
                 self.shortest(&one, &other)
+            }
+            UntilOnAll(one, other) => {
+                let one = self.holding(one, &mut numbers);
+                let other = self.holding(other, &mut numbers);
+                let (without, broken, neither) = self.failing(&one, &other);
+                let not: Vec<bool> = other.iter().map(|it| !it).collect();
+                match (broken[0], without[0]) {
+                    (true, _) => self.shortest(&not, &neither),
+                    (_, true) => self.endless(&without),
+                    _ => None,
+                }
             }
             Always(_) => {
                 let holding = self.holding(formula, &mut numbers);
@@ -447,6 +492,8 @@ mod tests {
             "not EF(a == 0 and not dead)",
             "A[a >= 1 U dead] and E(a > 0 U b == 2)",
             "AG(not fires(\"go\") or a >= 1)",
+            &vec!["fires(\"go\")"; 3000].join(" or "),
+            &format!("{}dead{}", "A[true U ".repeat(100), "]".repeat(100)),
             "a == 2",
         ] {
             let refused = Formula::read(&mut program.clone(), text).err();
@@ -458,6 +505,14 @@ mod tests {
             ("A[a == 1]", "expected A[f U g]"),
             ("AG(a == 1", "expected AG(f)"),
             ("GF(dead)", "expected AG(f)"),
+            (
+                &format!("{}dead{}", "AG(".repeat(3000), ")".repeat(3000)),
+                "at most 200 levels",
+            ),
+            (
+                &format!("{}dead", "not ".repeat(3000)),
+                "at most 200 levels",
+            ),
         ] {
             let refused = Formula::read(&mut program.clone(), text).err().unwrap();
             let said = &refused.0[0].message;
@@ -469,9 +524,11 @@ mod tests {
     }
 
     /// The sets of a graph from their definitions. E (f U g) is the least set g or f and
-    /// E X E (f U g). E G f is the largest set f and (no arc, or E X E G f).
-    fn by_definition(after: &[Vec<usize>], one: &[bool], other: &[bool]) -> [Vec<bool>; 2] {
+    /// E X E (f U g). E G f is the largest set f and (no arc, or E X E G f). A (f U g) is the
+    /// least set g or f and (some arc, and A X A (f U g)).
+    fn by_definition(after: &[Vec<usize>], one: &[bool], other: &[bool]) -> [Vec<bool>; 3] {
         let mut until = vec![false; after.len()];
+        let mut on_all = vec![false; after.len()];
         let mut always = vec![true; after.len()];
         for _ in 0..=after.len() {
             let some = |set: &[bool], state: usize| after[state].iter().any(|&it| set[it]);
@@ -480,11 +537,17 @@ mod tests {
                 .clone()
                 .map(|it| other[it] || one[it] && some(&until, it))
                 .collect();
+            let all = |set: &[bool], state: usize| after[state].iter().all(|&it| set[it]);
+            let goes_on = |it: usize| !after[it].is_empty() && all(&on_all, it);
+            on_all = states
+                .clone()
+                .map(|it| other[it] || one[it] && goes_on(it))
+                .collect();
             always = states
                 .map(|it| one[it] && (after[it].is_empty() || some(&always, it)))
                 .collect();
         }
-        [until, always]
+        [until, always, on_all]
     }
 
     proptest! {
@@ -502,9 +565,12 @@ mod tests {
             arcs.first.push(arcs.target.len());
             arcs.label = vec![0; arcs.target.len()];
             let space = Space { arcs: &arcs, backwards: Backwards::of(&arcs), conditions: Vec::new() };
-            let [until, always] = by_definition(&after, &one, &other);
+            let [until, always, on_all] = by_definition(&after, &one, &other);
             prop_assert_eq!(&space.until(&one, other.clone()), &until);
             prop_assert_eq!(&space.always(one.clone()), &always);
+            let (without, broken, _) = space.failing(&one, &other);
+            let holding: Vec<bool> = without.iter().zip(broken).map(|it| !it.0 && !it.1).collect();
+            prop_assert_eq!(&holding, &on_all);
             let way = space.shortest(&one, &other);
             prop_assert_eq!(way.is_some(), until[0]);
             let way = way.unwrap_or_default();

@@ -68,7 +68,8 @@ pub fn chain(
     let mut program = program.clone();
     let mut predicates = Vec::new();
     for text in conditions {
-        predicates.push(Predicate::compile(&mut program, text).map_err(Failure::Document)?);
+        predicates
+            .push(Predicate::compile(&mut program, "where", text).map_err(Failure::Document)?);
     }
     let program = &program;
     let services = services(program)?;

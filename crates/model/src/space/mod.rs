@@ -200,7 +200,10 @@ pub fn explore_within(
     let mut program = program.clone();
     let predicate = match &question.reach {
         None => None,
-        Some(text) => Some(Predicate::compile(&mut program, text).map_err(Failure::Document)?),
+        Some(text) => {
+            let compiled = Predicate::compile(&mut program, "reach", text);
+            Some(compiled.map_err(Failure::Document)?)
+        }
     };
     let formulas = logic::read_all(&mut program, &question.holds)?;
     let program = &program;

@@ -10,6 +10,17 @@ use crate::expression::{
 };
 use crate::program::{Program, Term, replace};
 
+/// Characters of a text that a message repeats.
+const MOST_SHOWN: usize = 100;
+
+/// The beginning of a text, for a message.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((at, _)) => format!("{} …", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// A condition on markings.
 pub struct Predicate {
     terms: Vec<Term>,
@@ -19,18 +30,25 @@ pub struct Predicate {
 }
 
 impl Predicate {
-    /// Compiles a condition; adds its texts to the program.
+    /// Compiles a condition, which errors call by a name; adds its texts to the program.
     ///
     /// # Errors
     /// It is none.
-    pub fn compile(program: &mut Program, text: &str) -> Result<Predicate, Faults> {
-        Predicate::parts(program, text).map_err(|error| {
-            let place = format!("{text:?}, column {}: {}", error.column + 1, error.message);
+    pub fn compile(program: &mut Program, name: &str, text: &str) -> Result<Predicate, Faults> {
+        Predicate::read(program, text).map_err(|message| {
             Faults(vec![Fault {
                 path: Vec::new(),
                 column: 0,
-                message: format!("reach = {place}"),
+                message: format!("{name} = {message}"),
             }])
+        })
+    }
+
+    /// Compiles a condition; an error is its text and the place in it.
+    pub fn read(program: &mut Program, text: &str) -> Result<Predicate, String> {
+        Predicate::parts(program, text).map_err(|error| {
+            let (column, message) = (error.column + 1, error.message);
+            format!("{:?}, column {column}: {message}", shortened(text))
         })
     }
 
