@@ -138,6 +138,44 @@ def test_symmetric_nets_have_their_markings(data: bytes, markings: int) -> None:
     assert space["complete"] and space["states"] == markings
 
 
+def test_tuples_are_compared_part_by_part() -> None:
+    at, pair = sort("pair"), subterms("tuple", variable("c"), variable("l"))
+    every = subterms("tuple", f"<all>{sort('colour')}</all>", f"<all>{sort('level')}</all>")
+    others = subterms("subtract", every, copies(1, pair))
+    declarations = DECLARATIONS.replace('start="1" end="3"', 'start="1" end="2"')
+    data = (
+        symmetric(
+            declarations,
+            {"at": (at, copies(1, subterms("tuple", '<useroperator declaration="r"/>', TOP)))}
+            | {"others": (at, "")},
+            {"send": subterms("equality", pair, pair)},
+            [("at", "send", copies(1, pair)), ("send", "others", others)],
+        )
+        .replace(b'value="3"', b'value="2"')
+        .replace(b'end="3"', b'end="2"')
+    )
+    document, _ = read_pnml(data, "net.pnml")
+    space = from_document(document, "net").state_space(
+        holds=['AF(tokens("others") == 3 and tokens("others", (red, 2)) == 0)']
+    )
+    assert space.states == 2 and space.formulas[0]["holds"]
+
+
+def test_transitions_of_one_element_share_its_id_until_they_are_written(tmp_path: Path) -> None:
+    file = tmp_path / "net.pnml"
+    rising = subterms("greaterthan", variable("m"), variable("l"))
+    file.write_bytes(climb(rising).replace(b'<place id="at">', b'<place id="at"><name><text>here'
+        b'</text></name><graphics><position x="3" y="4"/></graphics>'))  # fmt: skip
+    document, _ = read_pnml(file.read_bytes(), "net.pnml")
+    outlines = [each["outline"] for each in document["transitions"].values()]
+    assert outlines == [{"id": "climb", "label": ""}] * 3
+    assert document["places"]["here"]["outline"] == {"id": "at", "at": [3, 4]}
+    load(file).save(tmp_path / "again.pnml")
+    nodes = fromstring((tmp_path / "again.pnml").read_bytes()).iter()
+    ids = [each.get("id") for each in nodes if each.tag.endswith(("}place", "}transition"))]
+    assert {"at", "steps", "climb"} < set(ids) and len(set(ids)) == len(ids) == 5
+
+
 def test_the_values_of_a_free_variable_are_as_likely_as_one_transition() -> None:
     two = '<finiteintrangeconstant value="2">' + RANGE + "</finiteintrangeconstant>"
     document, _ = read_pnml(climb(subterms("greaterthanorequal", variable("m"), two)), "net.pnml")

@@ -1,9 +1,10 @@
 """Reads files of CPN Tools: part of coloured nets, see `docs/reference/net-exchange.md`."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from headrace.net.exchange.cpn_transitions import Target, Transitions
+from headrace.net.exchange.cpn_transitions import Table, Target, Transitions
 from headrace.net.exchange.digits import alphabet_of, packed_tokens, text_bits, width
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.layout import outline_at
@@ -18,6 +19,8 @@ MOST_PAGES = 2000
 """Most instances of pages."""
 DEEPEST_PAGE = 30
 PORT_AND_SOCKET = r"\((\w+),(\w+)\)"
+Outline = Callable[[Xml, str, int], Table]
+"""Returns the outline of an element, from its name and its number among its transitions."""
 
 
 def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
@@ -30,11 +33,21 @@ def read(data: bytes, file: str) -> tuple[dict[str, Any], list[str]]:
     return read_workspace(parse_xml(data, source), source)
 
 
-def read_workspace(root: Xml, source: Source) -> tuple[dict[str, Any], list[str]]:
+def _drawn_at(element: Xml, _name: str, number: int) -> Table:
+    """Return the outline of an element that CPN Tools draws at a point."""
+    position = element.find("posattr")
+    if position is None:
+        return {}
+    return outline_at(position.get("x"), position.get("y"), upwards=True, number=number)
+
+
+def read_workspace(
+    root: Xml, source: Source, outline: Outline = _drawn_at
+) -> tuple[dict[str, Any], list[str]]:
     """Return the document of a parsed file, and what was not read."""
     choices = Choices()
     while True:
-        reader = _Reader(source, choices)
+        reader = _Reader(source, choices, outline)
         try:
             result = reader.read(root)
         except ReadAgain:
@@ -48,8 +61,9 @@ def read_workspace(root: Xml, source: Source) -> tuple[dict[str, Any], list[str]
 
 
 class _Reader(Transitions):
-    def __init__(self, source: Source, choices: Choices) -> None:
+    def __init__(self, source: Source, choices: Choices, outline: Outline) -> None:
         super().__init__(source, choices)
+        self.outline = outline
         self.pages: dict[str, Xml] = {}
         self.fusion: dict[str, Target] = {}
         self.fused: dict[str, str] = {}
@@ -250,7 +264,7 @@ class _Reader(Transitions):
                 name = taken.new(place.text_at("text"), "place")
                 path, colour = self.place(place)
                 table.setdefault("places", {})[name] = path
-                path |= _drawn_at(place)
+                path |= self.outline(place, name, 0)
                 targets[key] = Target(name, colour, path)
         named = [(one, taken.new(one.text_at("text"), "transition")) for one in page.all("trans")]
         arcs: dict[str, list[Xml]] = {}
@@ -266,7 +280,7 @@ class _Reader(Transitions):
             self.count("transitions whose guard never holds", not cases)
             for number, case in enumerate(cases):
                 own = taken.new(name, "transition") if number else name
-                drawn = _drawn_at(transition, number)
+                drawn = self.outline(transition, own, number)
                 table.setdefault("transitions", {})[own] = case | drawn
 
     def _subpage(
@@ -366,14 +380,6 @@ class _Reader(Transitions):
         if colour.kind == "unit" and all(isinstance(value, int) for value in counts):
             return sum(counts)
         return tokens
-
-
-def _drawn_at(element: Xml, number: int = 0) -> dict[str, Any]:
-    """Return the outline of an element that CPN Tools draws at a point."""
-    position = element.find("posattr")
-    if position is None:
-        return {}
-    return outline_at(position.get("x"), position.get("y"), upwards=True, number=number)
 
 
 def _page_name(page: Xml) -> str:

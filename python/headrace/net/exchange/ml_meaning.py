@@ -17,7 +17,7 @@ from headrace.net.exchange.digits import (
 )
 from headrace.net.exchange.ml_syntax import Ml, MlError
 from headrace.net.exchange.ml_text import CALLS, ExpressionText
-from headrace.net.exchange.ml_trees import FALSE, RANDOM, TRUE, is_random, reduced, uses
+from headrace.net.exchange.ml_trees import FALSE, RANDOM, TRUE, component, is_random, reduced, uses
 
 MOST_NODES = 20_000
 DEEPEST_CALL = 30
@@ -176,7 +176,7 @@ class _Expansion:
             case "record":
                 return ("record", [(label, inside(part)) for label, part in tree[1]])
             case "field":
-                return _field(tree[1], inside(tree[2]))
+                return component(tree[1], inside(tree[2]))
             case "binary":
                 left, right = inside(tree[2]), inside(tree[3])
                 if tree[1] in ("=", "<>") and ("list", []) in (left, right):
@@ -344,7 +344,7 @@ class _Expansion:
             case "record":
                 bound = {}
                 for label, part in pattern[1]:
-                    bound |= self.match(part, _field(label, value), tests)
+                    bound |= self.match(part, component(label, value), tests)
                 return bound
             case "apply" if pattern[1][0] == "name" and pattern[1][1] in self.meaning.indices:
                 return self.match(pattern[2], value, tests)
@@ -389,15 +389,3 @@ class _Expansion:
             tests.append(is_empty(items))
             return bound
         return bound | self.match(pattern, ("items", items), tests)
-
-
-def _field(label: str, value: Ml) -> Ml:
-    if value[0] == "tuple" and label.isdigit() and 0 < int(label) <= len(value[1]):
-        component: Ml = value[1][int(label) - 1]
-        return component
-    if value[0] == "record":
-        for name, part in value[1]:
-            if name == label:
-                term: Ml = part
-                return term
-    return ("field", label, value)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from headrace.net.exchange.digits import joined, text_code
 from headrace.net.exchange.ml_syntax import Ml, MlError
-from headrace.net.exchange.ml_trees import called, is_random, walk
+from headrace.net.exchange.ml_trees import called, component, is_random, walk
 from headrace.net.expressions import AND, ATOM, CHOICE, COMPARISON, NOT, OR, PRODUCT, SIGN, SUM
 
 if TYPE_CHECKING:
@@ -210,6 +210,12 @@ class ExpressionText:
                     if (side[1] == 1) == (operator == "="):
                         return chance, ATOM
                     return f"not {chance}", NOT
+            sizes = [len(side[1]) for side in (a, b) if side[0] == "tuple"]
+            if any(sizes):
+                numbers = map(str, range(1, sizes[0] + 1))
+                tests = [(*tree[:2], component(each, a), component(each, b)) for each in numbers]
+                word, binds = OPERATORS["andalso" if operator == "=" else "orelse"]
+                return f" {word} ".join(self.at(test, binds + 1) for test in tests), binds
         if operator not in OPERATORS:
             raise MlError(f"{operator} of multisets and lists is not read here")
         word, binds = OPERATORS[operator]

@@ -114,3 +114,12 @@ def _reduced_binary(operator: str, a: Ml, b: Ml) -> Ml:
     if truth is None:
         return tree
     return TRUE if truth else FALSE
+
+
+def component(label: str, value: Ml) -> Ml:
+    """Return a field of a record, or a part of a tuple."""
+    if value[0] == "tuple" and label.isdigit() and 0 < int(label) <= len(value[1]):
+        part: Ml = value[1][int(label) - 1]
+        return part
+    fields: dict[str, Ml] = dict(value[1]) if value[0] == "record" else {}
+    return fields.get(label, ("field", label, value))

@@ -186,11 +186,14 @@ class _Writer:
         self.taken = {
             str(symbol.outline.get("id")) for sheet in top.walk() for symbol in _symbols(sheet)
         }
+        self.unused = set(self.taken)
+        """Ids that no element has yet; several transitions can have one."""
 
     def _id(self, kind: str, symbol: Place | Transition | None = None) -> str:
         """Return the id that an element had in its file, or a new one."""
-        if symbol is not None and "id" in symbol.outline:
-            return symbol.outline["id"]
+        if symbol is not None and symbol.outline.get("id") in self.unused:
+            self.unused.remove(symbol.outline["id"])
+            return str(symbol.outline["id"])
         self.number += 1
         while f"{kind}{self.number}" in self.taken:
             self.number += 1
@@ -283,7 +286,11 @@ class _Reader:
             self._ids(page)
         if self.is_symmetric:
             workspace = symmetric.SymmetricNet(self.source, net, pages).workspace(self._ends)
-            coloured, more = read_workspace(workspace, self.source)
+            coloured, more = read_workspace(
+                workspace,
+                self.source,
+                lambda node, name, number: _kept(self.nodes[node.get("id")], name, number),
+            )
             coloured["name"] = net.text_at("name", "text") or net.get("id") or "net"
             return coloured, self._notes(pages) + more
         places: dict[str, dict[str, Any]] = {}
@@ -493,13 +500,13 @@ class _Reader:
         )
 
 
-def _kept(element: Xml, name: str) -> dict[str, Any]:
+def _kept(element: Xml, name: str, number: int = 0) -> dict[str, Any]:
     """Return the outline that keeps an element's id and name, and its position in the tool's
     drawing, which is an element or attributes."""
     position = element.find("graphics", "position")
     drawn = outline_at(element.get("positionX"), element.get("positionY"))
     if position is not None:
-        drawn = outline_at(position.get("x"), position.get("y"))
+        drawn = outline_at(position.get("x"), position.get("y"), number=number)
     label = element.text_at("name", "text")
     known = {"id": element.get("id")} | ({"label": label} if label != name else {})
     return {"outline": known | drawn.get("outline", {})}
