@@ -320,8 +320,8 @@ impl Space<'_> {
         }
     }
 
-    /// How A (f U g) fails: the markings with a way on which g never holds, and those with a way on
-    /// which f ends before. The last set has the markings where it ends.
+    /// Where A (f U g) fails: markings with a way on which g never holds, and with one on which f
+    /// ends before. The last set has the markings where f ends.
     fn failing(&self, one: &[bool], other: &[bool]) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
         let not: Vec<bool> = other.iter().map(|it| !it).collect();
         let neither = one.iter().zip(other).map(|(one, other)| !one && !other);
