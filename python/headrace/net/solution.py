@@ -51,7 +51,7 @@ class Chain:
         first[0] = 1.0
         self.initial: Vector = first[self.tangible]
         rates = arcs[self.tangible][:, self.tangible]
-        self._hidden = None
+        self._hidden: Any = None  # Its types lack the argument `trans`.
         if len(hidden):
             among = identity(len(hidden), format="csc") - arcs[hidden][:, hidden].tocsc()
             # Flows are row vectors.
