@@ -45,6 +45,8 @@ pub struct Chain {
     pub servers: Vec<u32>,
     /// Transitions that had several bindings at once.
     pub ambiguous: Vec<usize>,
+    /// The largest weight of a transition.
+    heaviest: f64,
 }
 
 /// A transition that ends services of a station, and its probability.
@@ -78,6 +80,7 @@ pub fn chain(
     let initial = stepper.initial()?;
     markings.insert(&initial, hash_of(&initial));
     let mut chain = Chain {
+        heaviest: heaviest(program),
         servers: (0..program.nodes.len())
             .map(|node| servers(program, node) * program.pages[program.nodes[node].page].total)
             .collect(),
@@ -123,6 +126,12 @@ fn servers(program: &Program, node: usize) -> u32 {
     }
 }
 
+/// The largest weight: parts of it have sums that are finite.
+fn heaviest(program: &Program) -> f64 {
+    let weights = program.transitions.iter().map(|it| it.weight);
+    weights.fold(f64::MIN_POSITIVE, f64::max)
+}
+
 /// By node: the mean service time of a station, and the transitions that end services.
 type Services = Vec<Option<(Code, Vec<Ends>)>>;
 
@@ -141,6 +150,7 @@ fn services(program: &Program) -> Result<Services, Failure> {
             return refuse(path, reason);
         }
     }
+    let heaviest = heaviest(program);
     let mut services = Vec::new();
     for (node, of) in program.nodes.iter().enumerate() {
         let NodeKind::Station(station) = &of.kind else {
@@ -177,7 +187,7 @@ fn services(program: &Program) -> Result<Services, Failure> {
                               token of the station only, without conditions, into a place";
                 return refuse(program.transition_path(index), reason);
             }
-            ends.push((index, it.priority, it.weight));
+            ends.push((index, it.priority, it.weight / heaviest));
         }
         let highest = ends.iter().map(|it| it.1).max();
         ends.retain(|it| Some(it.1) == highest);
@@ -232,7 +242,7 @@ impl Stepper<'_> {
             }
             for copy in 0..program.pages[transition.page].total {
                 let first = chain.source.len();
-                let weight = transition.weight;
+                let weight = (transition.weight / chain.heaviest).max(f64::MIN_POSITIVE);
                 let mut found = |next: &[u32], hash, value| {
                     let (target, _) = markings.insert(next, hash);
                     chain.add((state, target), index, value);
