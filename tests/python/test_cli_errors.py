@@ -116,8 +116,8 @@ def test_wrong_usage(headrace: Command, small: Path) -> None:
     refused(headrace("run", small, "--jsno"), "--jsno", "--json")
     refused(headrace("rnu", small), "rnu", "run")
     refused(headrace("net", small), "--output")
-    for suffix in (".png", ".pnml", ".cpn", ".dot", ".JPG"):
-        refused(headrace("net", small, "-o", f"n{suffix}"), f"n{suffix}", "SVG", ".svg")
+    for suffix in (".gif", ".pnml", ".cpn", ".xdot", ".JPG"):
+        refused(headrace("net", small, "-o", f"n{suffix}"), f"n{suffix}", ".svg")
     refused(headrace("trace", "synth", "t.csv", "--processes", "many"), "--processes")
     refused(headrace("trace", "synth", "t.csv", "--block", "1 furlong"), "--block", "64 KiB")
     refused(headrace("trace", "synth", "t.csv", "--block", "5"), "--block", "unit")
