@@ -58,7 +58,7 @@ class Placements:
 
     def __init__(self) -> None:
         self.is_draft = False
-        """Leave out what makes lines straight, for trials: it takes most of the time."""
+        """True for trials: lines are not straightened, which takes most of the time."""
         self._known: dict[tuple[object, ...], tuple[Placement, list[Point]]] = {}
 
     def place(self, sheet: int, boxes: list[Box], links: list[Link]) -> Placement:

@@ -45,14 +45,15 @@ def lay_out_by_positions(graph: Graph, load: Mapping[int, Load]) -> None:
     at = [_position(symbol) for symbol in symbols]
     stretch = _stretch(at, sizes)
     left = min(x * stretch - width / 2 for (x, _), (width, _) in zip(at, sizes, strict=True))
-    top = min(y * stretch - it.height / 2 for (_, y), it in zip(at, symbols, strict=True))
+    heights = (symbol.height for symbol in symbols)
+    top = min(y * stretch - height / 2 for (_, y), height in zip(at, heights, strict=True))
     for symbol, (x, y) in zip(symbols, at, strict=True):
         symbol.x = sheet.x + MARGIN + x * stretch - left
         symbol.y = sheet.y + TITLE_HEIGHT + MARGIN + y * stretch - top
-    boxes = [
-        (it.x - width / 2, it.y - it.height / 2, it.x + width / 2, it.y - it.height / 2 + height)
-        for it, (width, height) in zip(symbols, sizes, strict=True)
-    ]
+    boxes = []
+    for symbol, (width, height) in zip(symbols, sizes, strict=True):
+        upper = symbol.y - symbol.height / 2
+        boxes.append((symbol.x - width / 2, upper, symbol.x + width / 2, upper + height))
     ends = {(edge.source, edge.target) for edge in graph.edges}
     for edge in graph.edges:
         is_double = (edge.target, edge.source) in ends
