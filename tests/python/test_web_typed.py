@@ -112,6 +112,8 @@ def test_fields_survive_a_reload_and_back_and_the_server_has_them(
 ) -> None:
     with opened(browser, f"{site.url}/design/calculators") as page:
         page.get_by_role("tab", name="Spares").click()
+        # The calculator that was open has a field of this name too.
+        expect(page.get_by_label("Restock", exact=True)).to_be_visible()
         field = page.get_by_label("Disks", exact=True).locator("visible=true")
         field.fill("123")
         page.reload()
