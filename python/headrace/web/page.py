@@ -54,9 +54,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   event.stopPropagation();
   const field = document.activeElement;
-  // The value of a field counts when it is left.
+  // The value of a field counts when it is left; it is sent after this event.
   if (field?.matches("input")) { field.blur(); field.focus(); }
-  getHtmlElement(ID)?.click();
+  setTimeout(() => getHtmlElement(ID)?.click());
 }, true);
 """
 
