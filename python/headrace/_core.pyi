@@ -334,12 +334,13 @@ class NetModel:
     @property
     def monitors(self) -> list[tuple[str, str]]: ...
     def play(self, seed: int) -> NetPlay: ...
+    def negation(self, formula: str) -> str | None: ...
     def state_space(
         self,
         limit: int,
         timed: bool,
         reach: str | None = None,
-        holds: list[str] = ...,
+        holds: list[tuple[str, str | None]] = ...,
         on_progress: Callable[[float], object] | None = None,
     ) -> str: ...
     def chain(

@@ -41,4 +41,6 @@ pub use program::{Monitor, Program, Watch, compile, compile_with, run_settings, 
 pub use run::{Extras, Settings, Shape, run, run_with, structure};
 pub use session::{Occurrence, OwnMonitor, Verdict};
 pub use source::{Language, Value, parse, position};
-pub use space::{Answer, Chain, Question, Unbounded, chain, explore, explore_within};
+pub use space::{
+    Answer, Asked, Chain, Question, Unbounded, chain, explore, explore_within, negation,
+};

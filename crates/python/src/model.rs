@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use headrace_model::{
-    Extras, Failure, Fault, Faults, Language, OwnMonitor, Play, Program, Question, Settings,
+    Asked, Extras, Failure, Fault, Faults, Language, OwnMonitor, Play, Program, Question, Settings,
     Verdict,
 };
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -246,8 +246,16 @@ impl PyNetModel {
         })
     }
 
-    /// Explores the state space; the answer is a JSON document. `on_progress` is called with the
-    /// number of markings explored.
+    /// The negation of a formula without path quantifiers, in the notation of LBT; none of any
+    /// other formula.
+    fn negation(&self, formula: &str) -> PyResult<Option<String>> {
+        headrace_model::negation(&self.program, formula)
+            .map_err(|faults| ScenarioError::new_err(faults.to_string()))
+    }
+
+    /// Explores the state space; the answer is a JSON document. `holds` has formulas, each with
+    /// the automaton of its negation if it has one; `on_progress` is called with the number of
+    /// markings explored.
     #[pyo3(signature = (limit, timed, reach=None, holds=Vec::new(), on_progress=None))]
     fn state_space(
         &self,
@@ -255,9 +263,13 @@ impl PyNetModel {
         limit: usize,
         timed: bool,
         reach: Option<String>,
-        holds: Vec<String>,
+        holds: Vec<(String, Option<String>)>,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
+        let holds = holds
+            .into_iter()
+            .map(|(formula, automaton)| Asked { formula, automaton });
+        let holds = holds.collect();
         let question = Question {
             limit,
             timed,

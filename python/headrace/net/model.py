@@ -20,6 +20,7 @@ from headrace.net.exchange import is_foreign, known_endings, read_foreign, write
 from headrace.net.expressions import Expression, shown
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
 from headrace.net.inscriptions import inscribe
+from headrace.net.linear import automaton
 from headrace.net.monitors import Monitor, OwnFunction, OwnMonitor, caller
 from headrace.net.outline import draw_outline
 from headrace.net.results import NetResult, NetSolution, StateSpace
@@ -286,11 +287,13 @@ class NetModel:
             timed: Take delays and services into account; they must not be random.
             reach: A condition on markings, such as `"queue >= 3 and done == 0"`; names of places
                 are their numbers of tokens, as `tokens(place)` is.
-            holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`.
+            holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`, or of linear
+                temporal logic, such as `"G(F(idle == 3))"`.
             progress: Called with the number of markings that have been explored.
 
         Raises:
-            RunError: The net has parts that a state space does not model.
+            RunError: The net has parts that a state space does not model, or no program
+                translates a linear formula.
             ScenarioError: The condition is none of this net.
         """
         if not 1 <= limit < 2**32:
@@ -299,7 +302,10 @@ class NetModel:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         asked = None if reach is None else str(reach)
         try:
-            text = self._core.state_space(limit, timed, asked, list(holds), progress)
+            negations = [self._core.negation(formula) for formula in holds]
+            automata = [None if each is None else automaton(each) for each in negations]
+            formulas = list(zip(holds, automata, strict=True))
+            text = self._core.state_space(limit, timed, asked, formulas, progress)
         except ScenarioError as error:
             conditions = " ".join([asked or "", *holds])
             hint = "" if "write tokens(" in str(error) else self._tokens_hint(conditions)

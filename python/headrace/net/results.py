@@ -362,10 +362,13 @@ class StateSpace:
                 yield f"{held['formula']}: unknown, as the state space is incomplete"
                 continue
             verb = "holds" if held["holds"] else "does not hold"
-            markings = f"{held['markings']:,} of {self.states:,} markings"
-            yield f"{held['formula']} {verb}; it does in {markings}"
+            number = held["markings"]
+            markings = "" if number is None else f"; it does in {number:,} of {self.states:,} markings"
+            yield f"{held['formula']} {verb}{markings}"
             if held["path"] is not None:
-                yield from _path("a way that shows it", held["path"])
+                cycle = held["repeated"]
+                more = f" (its last {cycle} repeat for ever)" if cycle else ""
+                yield from _path(f"a way that shows it{more}", held["path"])
 
 
 def _some(sentences: Sequence[str], kind: str) -> Iterator[str]:

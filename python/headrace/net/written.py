@@ -760,10 +760,15 @@ class Net(Page):
         return self.model().play(seed=seed)
 
     def state_space(
-        self, limit: int = 1_000_000, *, timed: bool = False, reach: str | Expression | None = None
+        self,
+        limit: int = 1_000_000,
+        *,
+        timed: bool = False,
+        reach: str | Expression | None = None,
+        holds: Sequence[str] = (),
     ) -> StateSpace:
         """Explore the net's markings; see `NetModel.state_space`."""
-        return self.model().state_space(limit, timed=timed, reach=reach)
+        return self.model().state_space(limit, timed=timed, reach=reach, holds=holds)
 
     def solve(
         self, at: Sequence[float] = (), *, conditions: Sequence[str] = (), limit: int = 200_000

@@ -86,6 +86,11 @@ impl Components {
         }
     }
 
+    /// The component of a state.
+    pub fn at(&self, state: usize) -> usize {
+        self.of[state] as usize
+    }
+
     /// Components that nothing leaves.
     pub fn terminal(&self) -> usize {
         self.terminal.iter().filter(|terminal| **terminal).count()

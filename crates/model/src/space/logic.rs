@@ -5,9 +5,11 @@
 //! A (f U g) and E G f. Each is computed once, backwards over the arcs (Clarke, Emerson and Sistla, TOPLAS
 //! 1986).
 //!
-//! Not modelled: linear temporal logic, and fairness.
+//! Not modelled: fairness. Formulas without path quantifiers are those of [`linear`](super::linear).
 
 use super::Arcs;
+use super::Asked;
+use super::linear::{self, Linear};
 use super::predicate::{Predicate, shortened};
 use crate::error::{Fault, Faults};
 use crate::outcome::Failure;
@@ -33,28 +35,33 @@ pub enum Formula {
     UntilOnAll(Box<Formula>, Box<Formula>),
     /// On some way, it holds always.
     Always(Box<Formula>),
+    /// It holds on all runs; such a formula is in no other one.
+    OnRuns(Linear),
 }
 
-use Formula::{Always, Both, Dead, Either, Fires, Marking, Next, Not, True, Until, UntilOnAll};
+use Formula::{
+    Always, Both, Dead, Either, Fires, Marking, Next, Not, OnRuns, True, Until, UntilOnAll,
+};
 
 /// Most levels of operators in each other: the reading of each takes some of the stack.
-const MOST_LEVELS: u32 = 200;
+pub const MOST_LEVELS: u32 = 200;
 /// Operators of one formula.
 const UNARY: [&str; 6] = ["AG", "AF", "AX", "EG", "EF", "EX"];
+/// Words that say on which ways something holds.
+pub const PATHS: [&str; 8] = ["A", "E", "AG", "AF", "AX", "EG", "EF", "EX"];
 
 impl Formula {
     /// Reads a formula; adds texts of its conditions to the program.
     ///
     /// # Errors
     /// It is none.
-    pub fn read(program: &mut Program, text: &str) -> Result<Formula, Faults> {
-        read(program, text, MOST_LEVELS).map_err(|message| {
-            Faults(vec![Fault {
-                path: Vec::new(),
-                column: 0,
-                message: format!("holds = {:?}: {message}", shortened(text)),
-            }])
-        })
+    pub fn read(program: &mut Program, asked: &Asked) -> Result<Formula, Faults> {
+        let text = &asked.formula;
+        let formula = match &asked.automaton {
+            None => read(program, text, MOST_LEVELS),
+            Some(automaton) => Linear::read(program, text, automaton).map(OnRuns),
+        };
+        formula.map_err(|message| refused(text, &message))
     }
 
     /// Calls a function with each condition on markings, in order.
@@ -67,8 +74,31 @@ impl Formula {
                 one.conditions(see);
                 other.conditions(see);
             }
+            OnRuns(linear) => linear.atoms.iter().for_each(|it| it.conditions(see)),
         }
     }
+}
+
+fn refused(text: &str, message: &str) -> Faults {
+    Faults(vec![Fault {
+        path: Vec::new(),
+        column: 0,
+        message: format!("holds = {:?}: {message}", shortened(text)),
+    }])
+}
+
+/// The negation of a formula without path quantifiers, for a translator; none of any other text.
+///
+/// # Errors
+/// It is no formula.
+pub fn negation(program: &Program, text: &str) -> Result<Option<String>, Faults> {
+    if !linear::is_linear(text) {
+        return Ok(None);
+    }
+    let negation = linear::negation(&mut program.clone(), text);
+    negation
+        .map(Some)
+        .map_err(|message| refused(text, &message))
 }
 
 fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, String> {
@@ -125,25 +155,34 @@ fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, Strin
     if let (true, Some(inner)) = (is_temporal(text), within(text, '(', ')')) {
         return read(program, inner, levels);
     }
-    if text == "dead" {
-        return Ok(Dead);
+    if linear::is_linear(text) {
+        return Err(format!(
+            "{:?}: expected A or E at each operator, or at none",
+            shortened(text)
+        ));
     }
-    if let Some(name) = text
-        .strip_prefix("fires")
-        .and_then(|it| within(it, '(', ')'))
-    {
-        let index = transition_of(program, name.trim().trim_matches('"'))?;
-        return Ok(Fires(index as u16));
-    }
-    if is_temporal(text) {
+    let is_atom = ["dead", "fires"].iter().any(|it| text.starts_with(it));
+    if is_temporal(text) && !is_atom {
         return Err(format!(
             "{:?}: expected AG(f), AF(f), AX(f), EG(f), EF(f), EX(f), A[f U g], E[f U g], dead, \
              fires(\"transition\"), or a condition on the marking such as queue >= 3",
             shortened(text)
         ));
     }
-    let condition = Predicate::read(program, text)?;
-    Ok(Marking(condition))
+    atom(program, text)
+}
+
+/// Reads a formula without operators.
+pub fn atom(program: &mut Program, text: &str) -> Result<Formula, String> {
+    if text == "dead" {
+        return Ok(Dead);
+    }
+    let name = text.strip_prefix("fires");
+    if let Some(name) = name.and_then(|it| within(it, '(', ')')) {
+        let index = transition_of(program, name.trim().trim_matches('"'))?;
+        return Ok(Fires(index as u16));
+    }
+    Ok(Marking(Predicate::read(program, text)?))
 }
 
 fn not(formula: Formula) -> Formula {
@@ -160,9 +199,20 @@ fn reached(formula: Formula) -> Formula {
 
 /// Returns true if a text has words of formulas, outside quotes.
 fn is_temporal(text: &str) -> bool {
-    let unquoted: String = text.split('"').step_by(2).collect::<Vec<_>>().join(" ");
-    let mut words = unquoted.split(|it: char| !it.is_alphanumeric() && it != '_');
-    words.any(|word| UNARY.contains(&word) || ["A", "E", "U", "dead", "fires"].contains(&word))
+    words(text).any(|word| {
+        let name = word.trim_end_matches('(');
+        PATHS.contains(&name) || ["U", "dead", "fires"].contains(&name)
+    })
+}
+
+/// The words of a text outside quotes, each with the bracket that opens after it.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    let unquoted = text.split('"').step_by(2);
+    let parts =
+        unquoted.flat_map(|it| it.split_inclusive(|it: char| !it.is_alphanumeric() && it != '_'));
+    parts.map(|word| {
+        word.trim_end_matches(|it: char| it != '(' && !it.is_alphanumeric() && it != '_')
+    })
 }
 
 /// Formulas joined by an operator, in a tree of few levels.
@@ -179,7 +229,7 @@ fn joined(mut parts: Vec<Formula>, make: fn(Box<Formula>, Box<Formula>) -> Formu
 }
 
 /// Splits a text at a word outside brackets and quotes.
-fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
+pub fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
     let (mut depth, mut quoted) = (0, false);
     let (mut parts, mut first) = (Vec::new(), 0);
     for (at, character) in text.char_indices() {
@@ -199,7 +249,7 @@ fn split<'a>(text: &'a str, word: &str) -> Vec<&'a str> {
 }
 
 /// The text in a pair of brackets that are its first and last character.
-fn within(text: &str, open: char, close: char) -> Option<&str> {
+pub fn within(text: &str, open: char, close: char) -> Option<&str> {
     let text = text.trim();
     let inner = text.strip_prefix(open)?.strip_suffix(close)?;
     let mut depth = 0;
@@ -252,11 +302,11 @@ pub struct Space<'a> {
 }
 
 impl Space<'_> {
-    fn states(&self) -> usize {
+    pub fn states(&self) -> usize {
         self.arcs.first.len() - 1
     }
 
-    fn after(&self, state: usize) -> &[u32] {
+    pub fn after(&self, state: usize) -> &[u32] {
         &self.arcs.target[self.arcs.first[state]..self.arcs.first[state + 1]]
     }
 
@@ -317,6 +367,8 @@ impl Space<'_> {
                 let inner = self.holding(inner, condition);
                 self.always(inner)
             }
+            // It is asked of the first marking only.
+            OnRuns(_) => Vec::new(),
         }
     }
 
@@ -406,7 +458,7 @@ impl Space<'_> {
                 let holding = self.holding(formula, &mut numbers);
                 self.endless(&holding)
             }
-            True | Marking(_) | Dead | Fires(_) | Both(..) => None,
+            True | Marking(_) | Dead | Fires(_) | Both(..) | OnRuns(_) => None,
         }
     }
 
@@ -456,8 +508,8 @@ impl Space<'_> {
 }
 
 /// The formulas of a question.
-pub fn read_all(program: &mut Program, texts: &[String]) -> Result<Vec<Formula>, Failure> {
-    let formulas = texts.iter().map(|text| Formula::read(program, text));
+pub fn read_all(program: &mut Program, asked: &[Asked]) -> Result<Vec<Formula>, Failure> {
+    let formulas = asked.iter().map(|asked| Formula::read(program, asked));
     formulas
         .collect::<Result<_, _>>()
         .map_err(Failure::Document)
@@ -468,6 +520,14 @@ mod tests {
     use super::*;
     use crate::{Language, compile, parse, read as read_document};
     use proptest::prelude::*;
+
+    fn formula(text: &str) -> Result<Formula, Faults> {
+        let asked = Asked {
+            formula: text.to_owned(),
+            automaton: None,
+        };
+        Formula::read(&mut program(), &asked)
+    }
 
     fn program() -> Program {
         let text = r#"
@@ -484,7 +544,6 @@ mod tests {
 
     #[test]
     fn formulas_are_read_or_refused_with_what_was_expected() {
-        let program = program();
         for text in [
             "AG(a + b == 2)",
             "AG(a >= 1 and b <= 1 or dead)",
@@ -496,7 +555,7 @@ mod tests {
             &format!("{}dead{}", "A[true U ".repeat(100), "]".repeat(100)),
             "a == 2",
         ] {
-            let refused = Formula::read(&mut program.clone(), text).err();
+            let refused = formula(text).err();
             assert!(refused.is_none(), "{text}: {refused:?}");
         }
         for (text, message) in [
@@ -514,7 +573,7 @@ mod tests {
                 "at most 200 levels",
             ),
         ] {
-            let refused = Formula::read(&mut program.clone(), text).err().unwrap();
+            let refused = formula(text).err().unwrap();
             let said = &refused.0[0].message;
             assert!(
                 said.contains(message) && said.starts_with("holds = "),

@@ -19,6 +19,7 @@ mod contents;
 mod coverability;
 mod firing;
 mod layout;
+mod linear;
 mod logic;
 mod marking;
 mod markov;
@@ -37,6 +38,7 @@ use self::components::Components;
 use self::contents::Contents;
 use self::coverability::Coverability;
 pub use self::coverability::Unbounded;
+pub use self::logic::negation;
 use self::logic::{Backwards, Formula, Space};
 use self::marking::{Markings, hash_of};
 pub use self::markov::{Chain, chain};
@@ -56,8 +58,17 @@ pub struct Question {
     /// A condition on markings whose shortest path is wanted: names of places stand for their
     /// numbers of tokens, `tokens("page/place", pattern)` for that of some.
     pub reach: Option<String>,
-    /// Formulas of computation tree logic ([`logic`]).
-    pub holds: Vec<String>,
+    /// Formulas of computation tree logic ([`logic`]) and of linear temporal logic ([`linear`]).
+    pub holds: Vec<Asked>,
+}
+
+/// A formula that is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The formula.
+    pub formula: String,
+    /// Of a linear formula: the automaton of its [`negation`], in the format of LBT.
+    pub automaton: Option<String>,
 }
 
 /// The answer about a formula.
@@ -67,10 +78,12 @@ pub struct Held {
     pub formula: String,
     /// True if it holds in the first marking; none if the space is incomplete.
     pub holds: Option<bool>,
-    /// Markings in which it holds.
+    /// Markings in which it holds; none of a linear formula.
     pub markings: Option<usize>,
     /// A way that shows it, if one way does.
     pub path: Option<Path>,
+    /// Firings at its end that repeat for ever.
+    pub repeated: usize,
 }
 
 /// Bounds of a place or station.
@@ -283,7 +296,8 @@ pub fn explore_within(
         state += usize::from(!is_full);
     }
     arcs.first.push(arcs.target.len());
-    let texts = question.holds.iter().zip(&formulas);
+    let texts = question.holds.iter().map(|asked| &asked.formula);
+    let texts = texts.zip(&formulas);
     let formulas = match complete && !formulas.is_empty() {
         true => held(texts, &mut stepper, &markings, &arcs)?,
         false => texts.map(|(text, _)| Held::unknown(text)).collect(),
@@ -363,8 +377,17 @@ impl Held {
             holds: None,
             markings: None,
             path: None,
+            repeated: 0,
         }
     }
+}
+
+/// The firings of a way since its last marking was there before.
+fn repeated(way: &[usize]) -> usize {
+    let earlier = way
+        .split_last()
+        .map(|(last, before)| before.iter().rposition(|it| it == last));
+    earlier.flatten().map_or(0, |at| way.len() - 1 - at)
 }
 
 /// Answers about formulas on a complete space.
@@ -391,12 +414,25 @@ fn held<'a>(
     };
     let mut next = 0;
     let answers = formulas.map(|(text, formula)| {
+        if let Formula::OnRuns(linear) = formula {
+            let way = space.counterexample(linear, &mut next);
+            let way = way.map_err(|message| Failure::Run(format!("{text}: {message}")))?;
+            return Ok(Held {
+                holds: Some(way.is_none()),
+                repeated: way.as_ref().map_or(0, |it| it.1),
+                path: way
+                    .map(|way| stepper.way(markings, arcs, &way.0))
+                    .transpose()?,
+                ..Held::unknown(text)
+            });
+        }
         let first = next;
         let holding = space.holding(formula, &mut next);
         let way = space.witness(formula, first);
         Ok(Held {
             holds: Some(holding[0]),
             markings: Some(holding.iter().filter(|it| **it).count()),
+            repeated: way.as_ref().map_or(0, |way| repeated(way)),
             path: way
                 .map(|way| stepper.way(markings, arcs, &way))
                 .transpose()?,

@@ -27,8 +27,8 @@ def check(
         tuple[str, ...],
         Word(metavar="FORMULA"),
         Help(
-            "Check a formula of computation tree logic, such as 'AG(EF(queue == 0))'; can be"
-            " repeated."
+            "Check a formula of computation tree logic, such as 'AG(EF(queue == 0))', or of linear"
+            " temporal logic, such as 'G(F(queue == 0))'; can be repeated."
         ),
     ] = (),
     as_json: AsJson = False,
