@@ -187,11 +187,9 @@ def test_a_flexible_manufacturing_system(parts: int, markings: int, productivity
     for part in ("P1", "P2", "P3", "P12"):
         back = net.place(f"back {part}")
         place[f"back {part}"] = back
-        puts = (
-            [place[part], waiting]
-            if part != "P12"
-            else [place["P1"], place["P2"], waiting, waiting]
-        )
+        targets = [place[part], waiting]
+        if part == "P12":
+            targets = [place["P1"], place["P2"], waiting, waiting]
         for name in (f"return {part}", f"all {part}"):
             with net.transition(name) as t:
                 t.take(place[f"{part}s"])
@@ -201,7 +199,7 @@ def test_a_flexible_manufacturing_system(parts: int, markings: int, productivity
                     t.put(back)
                 else:
                     t.read(back)
-                for target in puts:
+                for target in targets:
                     t.put(target)
         with net.transition(f"returned {part}") as t:
             t.take(back)

@@ -42,5 +42,6 @@ pub use run::{Extras, Settings, Shape, run, run_with, structure};
 pub use session::{Occurrence, OwnMonitor, Verdict};
 pub use source::{Language, Value, parse, position};
 pub use space::{
-    Answer, Asked, Chain, Question, Unbounded, chain, explore, explore_within, negation,
+    Answer, Asked, Chain, PlainNet, PlainPlace, PlainTransition, Question, Unbounded, chain,
+    explore, explore_within, negation, plain,
 };

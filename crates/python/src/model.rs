@@ -253,6 +253,11 @@ impl PyNetModel {
             .map_err(|faults| ScenarioError::new_err(faults.to_string()))
     }
 
+    /// The net as places and transitions with weights, in JSON.
+    fn plain(&self) -> PyResult<String> {
+        as_json(&headrace_model::plain(&self.program).map_err(PyValueError::new_err)?)
+    }
+
     /// Explores the state space; the answer is a JSON document. `holds` has formulas, each with
     /// the automaton of its negation if it has one; `on_progress` is called with the number of
     /// markings explored.

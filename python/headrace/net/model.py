@@ -312,6 +312,28 @@ class NetModel:
             raise ScenarioError(f"{error}{hint}") from None
         return StateSpace(self.name, json.loads(text))
 
+    def symbolic_space(self, *, progress: Progress | None = None) -> StateSpace:
+        """Explore the markings of a net whose tokens have no data, as decision diagrams.
+
+        They count billions of markings in a second where places depend on few others, and know
+        neither paths nor components. Times do not count.
+
+        Parameters:
+            progress: Called with the number of markings after each round of firings.
+
+        Raises:
+            RunError: The net has more than places and transitions with weights, a place has no
+                bound, or the diagrams are too large.
+        """
+        # It loads the library of diagrams.
+        from headrace.net.symbolic import explore
+
+        try:
+            net = json.loads(self._core.plain())
+        except ValueError as refused:
+            raise RunError(f"decision diagrams need a net of plain tokens: {refused}") from None
+        return StateSpace(self.name, explore(net, progress))
+
     def _tokens_hint(self, condition: str) -> str:
         """Return how to write the first place of a condition whose name is no identifier."""
         unquoted = re.sub(r'"[^"]*"', "", condition)

@@ -1,6 +1,7 @@
 """Results of nets: figures of runs, and properties of state spaces."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from headrace import kinds
@@ -213,6 +214,8 @@ def _with_rates(run: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
         yield {"throughput": passed / measured if measured > 0 else 0.0} | entry
 
 
+MOST_EXACT = 10**15
+"""From this number on, powers of ten are shown."""
 MOST_SHOWN = 20
 """Places and transitions of a kind that are shown, if there are more than twice as many."""
 
@@ -316,7 +319,10 @@ class StateSpace:
 
     def sentences(self) -> Iterator[str]:
         """Yield what follows from the state space, a sentence each."""
-        yield f"{self.states:,} markings, {self.arcs:,} arcs, in {self.seconds:.2f} s"
+        markings, arcs = _large(self.states), _large(self.arcs)
+        yield f"{markings} markings, {arcs} arcs, in {self.seconds:.2f} s"
+        if (nodes := self.document.get("nodes")) is not None:
+            yield f"a decision diagram of {nodes:,} nodes"
         if (memory := self.document.get("memory_limit")) is not None:
             yield (
                 f"Memory ended the search after {self.explored:,} markings were explored: it had"
@@ -335,9 +341,10 @@ class StateSpace:
         yield from _some(bounds, "places and stations")
         if self.complete:
             yield (
-                f"{_number(self.dead, 'dead marking')}, {self.deadlocks:,} of them with tokens that"
-                " may not remain there"
+                f"{_number(self.dead, 'dead marking')}, {_large(self.deadlocks)} of them with"
+                " tokens that may not remain there"
             )
+        if self.components is not None:
             yield (
                 f"{_number(self.components, 'strongly connected component')},"
                 f" {self.terminal_components:,} terminal;"
@@ -354,7 +361,8 @@ class StateSpace:
         for word, paths in names.items():
             yield from _some([f"{path} {word}" for path in paths], f"transitions: {word}")
         if self.deadlock is not None:
-            yield from _path("nearest dead marking", self.deadlock)
+            is_near = self.deadlock["firings"] is not None
+            yield from _path("nearest dead marking" if is_near else "a dead marking", self.deadlock)
         if self.reached is not None:
             yield from _path("nearest marking that was asked for", self.reached)
         for held in self.formulas:
@@ -362,8 +370,9 @@ class StateSpace:
                 yield f"{held['formula']}: unknown, as the state space is incomplete"
                 continue
             verb = "holds" if held["holds"] else "does not hold"
-            number = held["markings"]
-            markings = "" if number is None else f"; it does in {number:,} of {self.states:,} markings"
+            markings = ""
+            if (number := held["markings"]) is not None:
+                markings = f"; it does in {number:,} of {self.states:,} markings"
             yield f"{held['formula']} {verb}{markings}"
             if held["path"] is not None:
                 cycle = held["repeated"]
@@ -380,12 +389,17 @@ def _some(sentences: Sequence[str], kind: str) -> Iterator[str]:
 
 
 def _number(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    return f"{_large(number)} {thing}{'' if number == 1 else 's'}"
+
+
+def _large(number: int) -> str:
+    return f"{number:,}" if number < MOST_EXACT else f"{Decimal(number):.6e}"
 
 
 def _path(title: str, path: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{title}, after {len(path['firings'])} firings:"
-    for number, firing in enumerate(path["firings"], 1):
+    firings = path["firings"]
+    yield f"{title}:" if firings is None else f"{title}, after {len(firings)} firings:"
+    for number, firing in enumerate(firings or (), 1):
         yield f"  {number}. {firing}"
     for place, tokens in path["marking"]:
         yield f"  {place}: {', '.join(tokens)}"

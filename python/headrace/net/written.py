@@ -770,6 +770,10 @@ class Net(Page):
         """Explore the net's markings; see `NetModel.state_space`."""
         return self.model().state_space(limit, timed=timed, reach=reach, holds=holds)
 
+    def symbolic_space(self) -> StateSpace:
+        """Explore the net's markings by decision diagrams; see `NetModel.symbolic_space`."""
+        return self.model().symbolic_space()
+
     def solve(
         self, at: Sequence[float] = (), *, conditions: Sequence[str] = (), limit: int = 200_000
     ) -> NetSolution:

@@ -101,7 +101,8 @@ pub fn negation(program: &Program, text: &str) -> Result<Option<String>, Faults>
         .map_err(|message| refused(text, &message))
 }
 
-fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, String> {
+/// Reads a formula of at most some levels of operators.
+pub fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, String> {
     let text = text.trim();
     let Some(levels) = levels.checked_sub(1) else {
         return Err(format!(
@@ -161,19 +162,6 @@ fn read(program: &mut Program, text: &str, levels: u32) -> Result<Formula, Strin
             shortened(text)
         ));
     }
-    let is_atom = ["dead", "fires"].iter().any(|it| text.starts_with(it));
-    if is_temporal(text) && !is_atom {
-        return Err(format!(
-            "{:?}: expected AG(f), AF(f), AX(f), EG(f), EF(f), EX(f), A[f U g], E[f U g], dead, \
-             fires(\"transition\"), or a condition on the marking such as queue >= 3",
-            shortened(text)
-        ));
-    }
-    atom(program, text)
-}
-
-/// Reads a formula without operators.
-pub fn atom(program: &mut Program, text: &str) -> Result<Formula, String> {
     if text == "dead" {
         return Ok(Dead);
     }
@@ -181,6 +169,13 @@ pub fn atom(program: &mut Program, text: &str) -> Result<Formula, String> {
     if let Some(name) = name.and_then(|it| within(it, '(', ')')) {
         let index = transition_of(program, name.trim().trim_matches('"'))?;
         return Ok(Fires(index as u16));
+    }
+    if is_temporal(text) {
+        return Err(format!(
+            "{:?}: expected AG(f), AF(f), AX(f), EG(f), EF(f), EX(f), A[f U g], E[f U g], dead, \
+             fires(\"transition\"), or a condition on the marking such as queue >= 3",
+            shortened(text)
+        ));
     }
     Ok(Marking(Predicate::read(program, text)?))
 }

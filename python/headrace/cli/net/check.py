@@ -14,6 +14,9 @@ from headrace.kinds import with_kind
 def check(
     file: NetFile,
     space: A[bool, Word("--state-space"), Help("Explore it: deadlocks, bounds, liveness.")] = False,
+    symbolic: A[
+        bool, Help("Explore it by decision diagrams: billions of markings of plain tokens.")
+    ] = False,
     limit: A[
         int, Word("--max-markings"), Help("Markings at which the search ends.", least=1)
     ] = 1_000_000,
@@ -43,7 +46,14 @@ def check(
     model = load_net(file)
     invariants = model.invariants()
     found = None
-    if space or timed or reach is not None or holds:
+    if symbolic:
+        if space or timed or reach is not None or holds:
+            raise typer.BadParameter(
+                "--symbolic knows no single markings: leave out --state-space, --timed, --reach"
+                " and --holds"
+            )
+        found = model.symbolic_space()
+    elif space or timed or reach is not None or holds:
         found = model.state_space(limit, timed=timed, reach=reach, holds=holds)
     if as_json:
         space_found = {"state_space": found.document} if found else {}

@@ -1,0 +1,276 @@
+"""State spaces as decision diagrams: sets of markings instead of single ones.
+
+The tokens of each place are a binary number; the variables of places that transitions join are
+near each other. Transitions fire on all known markings at once, until there is no new one. The
+diagrams are those of OxiDD (Husung et al., TACAS 2024).
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from oxidd.bdd import BDDFunction, BDDManager
+from oxidd.util import DDMemoryError
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from headrace._core import RunError
+
+MOST_NODES = 1 << 26
+"""Nodes of all diagrams together, of 16 bytes each."""
+MOST_CACHED = 1 << 20
+MOST_BITS = 16
+"""Bits of a place's number of tokens: with more it is taken for unbounded."""
+Weights = Mapping[str, int]
+"""Tokens by the number of a place."""
+
+
+class TooFewBits(Exception):
+    """A place gets more tokens than its bits count."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def explore(
+    net: Mapping[str, Any], progress: Callable[[float], object] | None = None
+) -> dict[str, Any]:
+    """Return what is known of all markings of a net of places and transitions.
+
+    Parameters:
+        net: What `_core.NetModel.plain` returns.
+        progress: Called with the number of markings.
+
+    Raises:
+        RunError: A place has no bound, or the diagrams are too large.
+    """
+    begun = time.perf_counter()
+    most = max((place["initial"] for place in net["places"]), default=0)
+    bits = [max(1, most.bit_length())] * len(net["places"])
+    while True:
+        try:
+            document = MarkingSet(net, bits, progress).document()
+        except TooFewBits as more:
+            bits[more.place] += 1
+            if bits[more.place] > MOST_BITS:
+                path = net["places"][more.place]["path"]
+                raise RunError(
+                    f"{path} has {2**MOST_BITS:,} tokens or no bound: decision diagrams need"
+                    " bounded places; --state-space shows firings that add tokens for ever"
+                ) from None
+        except DDMemoryError:
+            raise RunError(
+                f"the decision diagrams need more than {MOST_NODES:,} nodes; --state-space"
+                " explores markings one by one"
+            ) from None
+        else:
+            return document | {"seconds": time.perf_counter() - begun}
+
+
+class MarkingSet:
+    """The markings that a net reaches, with some bits for each place."""
+
+    def __init__(
+        self,
+        net: Mapping[str, Any],
+        bits: Sequence[int],
+        progress: Callable[[float], object] | None,
+    ) -> None:
+        self._net, self._bits = net, bits
+        self._manager = BDDManager(MOST_NODES, MOST_CACHED, 1)
+        self._number = sum(bits)
+        variables = iter(self._manager.add_vars(self._number))
+        # By place, the bit of the lowest value first; the highest is nearest to the root.
+        self._variables: list[list[int]] = [[] for _ in bits]
+        for place in _order(net):
+            self._variables[place] = [next(variables) for _ in range(bits[place])][::-1]
+        self._bit = [[self._manager.var(at) for at in of_place] for of_place in self._variables]
+        self._enabled = [self._condition(each) for each in net["transitions"]]
+        self._markings = self._manager.true()
+        for place, entry in enumerate(net["places"]):
+            self._markings &= self._equal(place, entry["initial"])
+        self._fire_all(progress)
+
+    def _fire_all(self, progress: Callable[[float], object] | None) -> None:
+        fire = [self._firing(at) for at in range(len(self._enabled))]
+        # Those that change the lowest variables first: their diagrams are small.
+        touched = [_touched(each) for each in self._net["transitions"]]
+        top = [min((self._variables[p][-1] for p in each), default=0) for each in touched]
+        order = sorted(range(len(fire)), key=lambda at: -top[at])
+        while True:
+            before = self._markings
+            for at in order:
+                while (more := self._markings | fire[at](self._markings)) != self._markings:
+                    self._markings = more
+            if progress is not None:
+                progress(self._markings.sat_count_float(self._number))
+            if before == self._markings:
+                return
+
+    def _at_least(self, place: int, tokens: int) -> BDDFunction:
+        if tokens >= 1 << self._bits[place]:
+            return self._manager.false()
+        enough = self._manager.true()
+        for at, bit in enumerate(self._bit[place] if tokens > 0 else ()):
+            enough = bit & enough if tokens >> at & 1 else bit | enough
+        return enough
+
+    def _equal(self, place: int, tokens: int) -> BDDFunction:
+        if tokens >= 1 << self._bits[place]:
+            raise TooFewBits(place)
+        equal = self._manager.true()
+        for at, bit in enumerate(self._bit[place]):
+            equal &= bit if tokens >> at & 1 else ~bit
+        return equal
+
+    def _plus(self, place: int, tokens: int) -> list[tuple[int, BDDFunction]]:
+        """Return the bits of a place's tokens and some more, without the carry, by variable."""
+        carry, bits = self._manager.false(), []
+        for at, (variable, bit) in enumerate(
+            zip(self._variables[place], self._bit[place], strict=True)
+        ):
+            if tokens >> at & 1:
+                bits.append((variable, ~(bit ^ carry)))
+                carry = bit | carry
+            else:
+                bits.append((variable, bit ^ carry))
+                carry = bit & carry
+        return bits
+
+    def _condition(self, transition: Mapping[str, Any]) -> BDDFunction:
+        enabled = self._manager.true()
+        for needed in (transition["takes"], transition["reads"]):
+            for place, tokens in needed.items():
+                enabled &= self._at_least(int(place), tokens)
+        for place, tokens in transition["inhibitors"].items():
+            enabled &= ~self._at_least(int(place), tokens)
+        return enabled
+
+    def _firing(self, at: int) -> Callable[[BDDFunction], BDDFunction]:
+        """Return what gives the markings after a transition has fired in some."""
+        transition, enabled = self._net["transitions"][at], self._enabled[at]
+        takes, puts = transition["takes"], transition["puts"]
+        resets = set(transition["resets"])
+        too_many, before, after = [], [], self._manager.true()
+        for place in sorted({int(each) for each in (*takes, *puts)} - resets):
+            change = puts.get(str(place), 0) - takes.get(str(place), 0)
+            size = 1 << self._bits[place]
+            if change:
+                before += self._plus(place, -change % size)
+            if change > 0:
+                too_many.append((place, self._at_least(place, max(0, size - change))))
+                after &= self._at_least(place, change)
+            elif change < 0:
+                after &= ~self._at_least(place, size + change)
+        emptied = self._manager.true()
+        for place in resets:
+            for bit in self._bit[place]:
+                emptied &= bit
+            after &= self._equal(place, puts.get(str(place), 0))
+        substitution = BDDFunction.make_substitution(before)
+
+        def fire(markings: BDDFunction) -> BDDFunction:
+            fired = markings & enabled
+            for place, over in too_many:
+                if (fired & over).satisfiable():
+                    raise TooFewBits(place)
+            if resets:
+                fired = fired.exists(emptied)
+            return fired.substitute(substitution) & after
+
+        return fire
+
+    def _extreme(self, place: int, most: bool) -> int:
+        some, tokens = self._markings, 0
+        for at in reversed(range(self._bits[place])):
+            bit = self._bit[place][at]
+            wanted = some & (bit if most else ~bit)
+            has_bit = wanted.satisfiable() == most
+            some = some & (bit if has_bit else ~bit)
+            tokens |= has_bit << at
+        return tokens
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures as a JSON document."""
+        places, transitions, dead = self._net["places"], [], self._markings
+        stands = self._manager.false()
+        for transition, enabled in zip(self._net["transitions"], self._enabled, strict=True):
+            arcs = (self._markings & enabled).sat_count(self._number)
+            transitions.append(
+                {"path": transition["path"], "arcs": arcs, "dead": arcs == 0, "live": None}
+            )
+            dead &= ~enabled
+        for place, entry in enumerate(places):
+            if not entry["may_remain"]:
+                stands |= self._at_least(place, 1)
+        deadlocks = dead & stands
+        example = deadlocks if deadlocks.satisfiable() else dead
+        return {
+            "states": self._markings.sat_count(self._number),
+            "arcs": sum(each["arcs"] for each in transitions),
+            "complete": True,
+            "nodes": self._markings.node_count(),
+            "bounds": [
+                {
+                    "path": entry["path"],
+                    "least": self._extreme(place, False),
+                    "most": self._extreme(place, True),
+                }
+                for place, entry in enumerate(places)
+            ],
+            "dead": dead.sat_count(self._number),
+            "deadlocks": deadlocks.sat_count(self._number),
+            "deadlock": self._example(example),
+            "components": None,
+            "transitions": transitions,
+            "reached": None,
+            "formulas": [],
+        }
+
+    def _example(self, markings: BDDFunction) -> dict[str, Any] | None:
+        cube = markings.pick_cube()
+        if cube is None:
+            return None
+        tokens = [
+            sum(1 << at for at, variable in enumerate(of_place) if cube[variable])
+            for of_place in self._variables
+        ]
+        names = (entry["path"] for entry in self._net["places"])
+        some = [
+            (name, [f"{number} tokens" if number > 1 else "1 token"])
+            for name, number in zip(names, tokens, strict=True)
+            if number
+        ]
+        return {"firings": None, "marking": some}
+
+
+def _touched(transition: Mapping[str, Any]) -> list[int]:
+    arcs: tuple[Weights, ...] = tuple(
+        transition[kind] for kind in ("takes", "reads", "inhibitors", "puts")
+    )
+    return sorted({int(place) for of_kind in arcs for place in of_kind} | {*transition["resets"]})
+
+
+def _order(net: Mapping[str, Any]) -> Sequence[int]:
+    """Return the places so that those of each transition are near each other."""
+    size = len(net["places"])
+    joined = [each for each in map(_touched, net["transitions"]) if each]
+    # Neighbours only: a transition with many places would join each with all others.
+    ends = [pair for each in joined for pair in pairwise(each)]
+    ones = np.ones(2 * len(ends))
+    rows, columns = np.array([*ends, *((b, a) for a, b in ends)]).reshape(-1, 2).T
+    graph = csr_array((ones, (rows, columns)), shape=(size, size))
+    orders: list[list[int]] = [
+        list(range(size)),
+        reverse_cuthill_mckee(graph, symmetric_mode=True).tolist(),
+    ]
+
+    def spans(order: Sequence[int]) -> int:
+        rank = np.empty(size, dtype=int)
+        rank[order] = np.arange(size)
+        return sum(int(np.ptp(rank[each])) for each in joined)
+
+    return min(orders, key=spans)
