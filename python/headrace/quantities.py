@@ -7,6 +7,7 @@ it.
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from headrace._core import parse_bytes, parse_rate, parse_seconds, parse_span
@@ -201,6 +202,11 @@ def whole(count: float | None) -> str:
     if count is None:
         return NOT_KNOWN
     return f"{count:,.0f}" if count == round(count) else f"{count:,.1f}"
+
+
+def whole_or_power(count: int) -> str:
+    """Return a count with all its digits, or as a power of ten if they are many."""
+    return f"{count:,}" if count < 10**15 else f"{Decimal(count):.6e}"
 
 
 def scaled(value: float, units: Sequence[tuple[float, str]]) -> str:

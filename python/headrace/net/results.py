@@ -1,13 +1,13 @@
 """Results of nets: figures of runs, and properties of state spaces."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from headrace import kinds
 from headrace.intervals import half_width, means
 from headrace.net import monitor_figures
 from headrace.net.monitor_figures import SteadyState
+from headrace.quantities import whole_or_power
 
 if TYPE_CHECKING:
     import polars as pl
@@ -214,8 +214,6 @@ def _with_rates(run: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
         yield {"throughput": passed / measured if measured > 0 else 0.0} | entry
 
 
-MOST_EXACT = 10**15
-"""From this number on, powers of ten are shown."""
 MOST_SHOWN = 20
 """Places and transitions of a kind that are shown, if there are more than twice as many."""
 
@@ -319,7 +317,7 @@ class StateSpace:
 
     def sentences(self) -> Iterator[str]:
         """Yield what follows from the state space, a sentence each."""
-        markings, arcs = _large(self.states), _large(self.arcs)
+        markings, arcs = whole_or_power(self.states), whole_or_power(self.arcs)
         yield f"{markings} markings, {arcs} arcs, in {self.seconds:.2f} s"
         if (nodes := self.document.get("nodes")) is not None:
             yield f"a decision diagram of {nodes:,} nodes"
@@ -340,9 +338,10 @@ class StateSpace:
         bounds = [f"bounds of {path}: {a} to {b} tokens" for path, (a, b) in self.bound_of.items()]
         yield from _some(bounds, "places and stations")
         if self.complete:
+            stand = whole_or_power(self.deadlocks)
             yield (
-                f"{_number(self.dead, 'dead marking')}, {_large(self.deadlocks)} of them with"
-                " tokens that may not remain there"
+                f"{_number(self.dead, 'dead marking')}, {stand} of them with tokens that may not"
+                " remain there"
             )
         if self.components is not None:
             yield (
@@ -389,11 +388,7 @@ def _some(sentences: Sequence[str], kind: str) -> Iterator[str]:
 
 
 def _number(number: int, thing: str) -> str:
-    return f"{_large(number)} {thing}{'' if number == 1 else 's'}"
-
-
-def _large(number: int) -> str:
-    return f"{number:,}" if number < MOST_EXACT else f"{Decimal(number):.6e}"
+    return f"{whole_or_power(number)} {thing}{'' if number == 1 else 's'}"
 
 
 def _path(title: str, path: Mapping[str, Any]) -> Iterator[str]:

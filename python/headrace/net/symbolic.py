@@ -25,6 +25,7 @@ MOST_BITS = 16
 """Bits of a place's number of tokens: with more it is taken for unbounded."""
 Weights = Mapping[str, int]
 """Tokens by the number of a place."""
+Document = dict[str, Any]
 
 
 class TooFewBits(Exception):
@@ -35,9 +36,7 @@ class TooFewBits(Exception):
         self.place = place
 
 
-def explore(
-    net: Mapping[str, Any], progress: Callable[[float], object] | None = None
-) -> dict[str, Any]:
+def explore(net: Mapping[str, Any], progress: Callable[[float], object] | None = None) -> Document:
     """Return what is known of all markings of a net of places and transitions.
 
     Parameters:
@@ -193,7 +192,7 @@ class MarkingSet:
             tokens |= has_bit << at
         return tokens
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """Return the figures as a JSON document."""
         places, transitions, dead = self._net["places"], [], self._markings
         stands = self._manager.false()
@@ -230,7 +229,7 @@ class MarkingSet:
             "formulas": [],
         }
 
-    def _example(self, markings: BDDFunction) -> dict[str, Any] | None:
+    def _example(self, markings: BDDFunction) -> Document | None:
         cube = markings.pick_cube()
         if cube is None:
             return None
