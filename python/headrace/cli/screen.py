@@ -302,30 +302,30 @@ def _steps(title: str, detail: str) -> Iterator[Callable[[int, int, str], None]]
 
 
 @contextlib.contextmanager
-def records(title: str) -> Iterator[Callable[[int], None]]:
-    """Yield a callback for the number of trace records read. It shows the number if the trace takes
-    long, or prints lines where standard error is no terminal."""
-    with _records(title) as draw:
+def counted(title: str, things: str) -> Iterator[Callable[[float], None]]:
+    """Yield a callback for the number of things done, such as records read. It shows the number if
+    the work takes long, or prints lines where standard error is no terminal."""
+    with _counted(title, things) as draw:
 
-        def tell(count: int) -> None:
+        def tell(count: float) -> None:
             draw(count)
-            progress_events.report(title, count, text=f"{count:,} records")
+            progress_events.report(title, count, text=f"{count:,.0f} {things}")
 
         yield tell
         progress_events.flush()
 
 
 @contextlib.contextmanager
-def _records(title: str) -> Iterator[Callable[[int], None]]:
+def _counted(title: str, things: str) -> Iterator[Callable[[float], None]]:
     if not sys.stderr.isatty():
-        lines, done = ProgressLines(title), 0
+        lines, done = ProgressLines(title), 0.0
 
-        def write(count: int) -> None:
+        def write(count: float) -> None:
             nonlocal done
             done = count
-            lines.write(lambda: f"{done:,} records")
+            lines.write(lambda: f"{done:,.0f} {things}")
 
-        with lines.repeated(lambda: f"{done:,} records"):
+        with lines.repeated(lambda: f"{done:,.0f} {things}"):
             yield write
         return
     # rich is slow to import, and only a terminal needs it.
@@ -334,14 +334,22 @@ def _records(title: str) -> Iterator[Callable[[int], None]]:
 
     bar = Progress(
         TextColumn("{task.description}", markup=False),
-        TextColumn("{task.completed:,.0f} records"),
+        TextColumn(f"{{task.completed:,.0f}} {things}"),
         console=Console(stderr=True),
         transient=True,
     )
-    with bar:
-        task = bar.add_task(plain(title), total=None)
+    begun, running = time.monotonic(), False
+    task = bar.add_task(plain(title), total=None)
 
-        def draw(count: int) -> None:
-            bar.update(task, completed=count)
+    def draw(count: float) -> None:
+        nonlocal running
+        if not running and time.monotonic() - begun > PATIENCE_S:
+            bar.start()
+            running = True
+        bar.update(task, completed=count)
 
+    try:
         yield draw
+    finally:
+        if running:
+            bar.stop()

@@ -10,7 +10,7 @@ import typer
 from headrace import _core, kinds
 from headrace.cli import trace_edit, trace_replay, trace_workload
 from headrace.cli.options import AsJson
-from headrace.cli.screen import records, show_view
+from headrace.cli.screen import counted, show_view
 from headrace.cli.trace_options import (
     SOURCE,
     SourceFormat,
@@ -63,13 +63,13 @@ def info(
 
     if full and (str(trace) == "-" or (trace.exists() and not trace.is_file())):
         raise ValueError(f"{trace}: --full reads the trace twice: expected a file")
-    with records("trace info") as on_progress:
+    with counted("trace info", "records") as on_progress:
         information = traces.trace_info(trace, format, on_progress)
     characteristics = None
     if full and information.summary["records"]:
         from headrace.profile.characterise import characterise
 
-        with records("trace info --full") as on_progress:
+        with counted("trace info --full", "records") as on_progress:
             characteristics = characterise(trace, format, on_progress=on_progress)
     warn_if_empty(trace, information.summary["records"])
     document = kinds.with_kind("trace-info", information)
@@ -107,7 +107,7 @@ def synth(
     transfer_bytes = parsed("--transfer", transfer, _core.parse_bytes)
     think_ns = round(think * 1e9)
     check_writable(target, target_format(target, to_format))
-    with records("trace synth") as on_progress:
+    with counted("trace synth", "records") as on_progress:
         made = traces.synthesize(
             target,
             target_format=to_format,

@@ -9,7 +9,7 @@ from typing import Annotated as A
 import typer
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import records
+from headrace.cli.screen import counted
 from headrace.cli.trace_options import (
     Source,
     SourceFormat,
@@ -40,7 +40,7 @@ def convert(
     from headrace import trace as traces
 
     check_target(source, target, to_format)
-    with records("trace convert") as on_progress:
+    with counted("trace convert", "records") as on_progress:
         made = traces.import_trace(source, target, format, to_format, on_progress)
     _print(source, target, made, as_json)
 
@@ -87,7 +87,7 @@ def cut(
             "no condition is given: expected --from, --to, --process, --file or --operations"
         )
     check_target(source, target, to_format)
-    with records("trace cut") as on_progress:
+    with counted("trace cut", "records") as on_progress:
         made, left_out = traces.cut_trace(source, target, selection, format, to_format, on_progress)
     _print(source, target, made, as_json, {"left_out": left_out})
 
@@ -118,7 +118,7 @@ def scale(
     time_factor = parsed("--time-factor", time, traces.factor)
     size_factor = parsed("--size-factor", size, traces.factor)
     check_target(source, target, to_format)
-    with records("trace scale") as on_progress:
+    with counted("trace scale", "records") as on_progress:
         made = traces.scale_trace(
             source,
             target,
@@ -156,7 +156,7 @@ def anonymise(
     from headrace import trace as traces
 
     check_target(source, target, to_format)
-    with records("trace anonymise") as on_progress:
+    with counted("trace anonymise", "records") as on_progress:
         made = traces.anonymise_trace(
             source,
             target,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated as A
 
 from headrace.cli.options import AsJson
-from headrace.cli.screen import print_document, print_json, records, show_view, steps
+from headrace.cli.screen import counted, print_document, print_json, show_view, steps
 from headrace.cli.trace_options import SourceFormat
 from headrace.commands.parameters import Help, Word
 from headrace.files import atomic_file, check_writable
@@ -34,7 +34,7 @@ def workload(
     from headrace import trace as traces
 
     _check(log, output, system)
-    with records("trace workload"):
+    with counted("trace workload", "records"):
         made = traces.darshan_workload(traces.read_log(log), system=system)
     _save(made.toml, output)
     if as_json:
@@ -108,7 +108,7 @@ def findings(
     from headrace.profile import trace_findings
 
     table = trace_findings.load_rules(rules)
-    with records("trace findings") as on_progress:
+    with counted("trace findings", "records") as on_progress:
         found = trace_findings.findings(trace, format=format, rules=table, on_progress=on_progress)
     report = trace_findings.TraceFindings(str(trace), found)
     if as_json:

@@ -41,7 +41,7 @@ def check(
     The exit status is 1 if the state space has a deadlock, no marking that --reach asks for, or
     if a formula does not hold.
     """
-    from headrace.cli.screen import show_line
+    from headrace.cli.screen import counted, show_line
 
     model = load_net(file)
     invariants = model.invariants()
@@ -52,9 +52,11 @@ def check(
                 "--symbolic knows no single markings: leave out --state-space, --timed, --reach"
                 " and --holds"
             )
-        found = model.symbolic_space()
+        with counted(model.name, "markings") as tell:
+            found = model.symbolic_space(progress=tell)
     elif space or timed or reach is not None or holds:
-        found = model.state_space(limit, timed=timed, reach=reach, holds=holds)
+        with counted(model.name, "markings") as tell:
+            found = model.state_space(limit, timed=timed, reach=reach, holds=holds, progress=tell)
     if as_json:
         space_found = {"state_space": found.document} if found else {}
         document = {"name": model.name, "invariants": invariants, **space_found}

@@ -5,7 +5,7 @@ from typing import Annotated as A
 
 from headrace.cli.net.foreign import NetFile, load_net
 from headrace.cli.options import AsJson
-from headrace.cli.screen import show_view
+from headrace.cli.screen import counted, show_view
 from headrace.commands.parameters import Help, Word
 from headrace.commands.values import span
 
@@ -31,7 +31,9 @@ def solve(
     """Compute the steady state of a net whose times are all exponential, without a run."""
     from headrace.views.net_solution import view
 
-    solution = load_net(file).solve(at, conditions=where, limit=limit)
+    model = load_net(file)
+    with counted(model.name, "markings") as tell:
+        solution = model.solve(at, conditions=where, limit=limit, progress=tell)
     if as_json:
         print(json.dumps(solution.document))
     else:
