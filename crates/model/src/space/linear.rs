@@ -59,16 +59,9 @@ enum Guard {
 
 /// Returns true if a text is a formula without path quantifiers.
 pub fn is_linear(text: &str) -> bool {
-    let operator = |word: &str| UNARY.contains(&word.trim_end_matches('('));
-    let (mut linear, mut until) = (false, false);
-    for word in words(text) {
-        if PATHS.contains(&word.trim_end_matches('(')) {
-            return false;
-        }
-        linear |= operator(word) && word.ends_with('(');
-        until |= word == "U";
-    }
-    linear || until
+    let quantified = |(word, bracket): (&str, bool)| bracket && PATHS.contains(&word);
+    let on_runs = |(word, bracket): (&str, bool)| word == "U" || bracket && UNARY.contains(&word);
+    !words(text).any(quantified) && words(text).any(on_runs)
 }
 
 /// The negation of a formula in the notation of translators: operators come first, and conditions

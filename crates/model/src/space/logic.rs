@@ -194,20 +194,38 @@ fn reached(formula: Formula) -> Formula {
 
 /// Returns true if a text has words of formulas, outside quotes.
 fn is_temporal(text: &str) -> bool {
-    words(text).any(|word| {
-        let name = word.trim_end_matches('(');
-        PATHS.contains(&name) || ["U", "dead", "fires"].contains(&name)
+    words(text).any(|(word, bracket)| {
+        ["U", "dead"].contains(&word) || bracket && (PATHS.contains(&word) || word == "fires")
     })
 }
 
-/// The words of a text outside quotes, each with the bracket that opens after it.
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    let unquoted = text.split('"').step_by(2);
-    let parts =
-        unquoted.flat_map(|it| it.split_inclusive(|it: char| !it.is_alphanumeric() && it != '_'));
-    parts.map(|word| {
-        word.trim_end_matches(|it: char| it != '(' && !it.is_alphanumeric() && it != '_')
+/// The words of a text outside quotes, each with whether a bracket opens after it. `U` is one
+/// between spaces only: places can have this name.
+pub fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let is_inner = |it: char| it.is_alphanumeric() || it == '_';
+    text.split('"').step_by(2).flat_map(move |part| {
+        let words = part
+            .split(move |it| !is_inner(it))
+            .filter(|it| !it.is_empty());
+        let after = move |word: &str| {
+            let end = word.as_ptr() as usize - part.as_ptr() as usize + word.len();
+            &part[end..]
+        };
+        let named = move |word: &&str| *word != "U" || is_between_formulas(part, after(word));
+        words
+            .filter(named)
+            .map(move |word| (word, after(word).trim_start().starts_with(['(', '['])))
     })
+}
+
+/// Returns true if the rest of a part after `U` follows a space, and begins with one and a formula.
+fn is_between_formulas(part: &str, rest: &str) -> bool {
+    let before = &part[..part.len() - rest.len() - 1];
+    let follows = rest.trim_start();
+    before.ends_with(' ')
+        && rest.starts_with(' ')
+        && !follows.starts_with(['=', '<', '>', '!', '+', '-', '*', '/', '%'])
+        && !["and ", "or "].iter().any(|it| follows.starts_with(it))
 }
 
 /// Formulas joined by an operator, in a tree of few levels.
@@ -575,6 +593,20 @@ mod tests {
                 "{text}: {said}"
             );
         }
+    }
+
+    #[test]
+    fn places_may_be_called_as_operators_are() {
+        for text in [
+            "U == 1",
+            "A + G >= 1",
+            "E < 2 or 2 == U and X == 1",
+            "\"AG(U )\" == 1",
+        ] {
+            assert!(!is_temporal(text) && !linear::is_linear(text), "{text}");
+        }
+        assert!(is_temporal("A [a == 1 U b == 1]") && is_temporal("EF (b == 1)"));
+        assert!(linear::is_linear("[U == 1 U U == 2]") && !linear::is_linear("E[a == 1 U b == 1]"));
     }
 
     /// The sets of a graph from their definitions. E (f U g) is the least set g or f and
