@@ -270,13 +270,13 @@ class WhatIfRequest(msgspec.Struct, frozen=True, kw_only=True):
     )
 
     def answer(self, progress: "bool | OnProgress", trust: "bool | Trust") -> "WhatIf":
-        """Run the study, with the further parameters of `headrace.sweeps.study`."""
+        """Run the study, with the further parameters of `headrace.sweeps.whatif`."""
         from headrace import simulate
         from headrace.alternatives import group
-        from headrace.sweeps import study
+        from headrace.sweeps import whatif
 
         sets = with_runs(self.sets, self.seed, self.replications)
-        return study(
+        return whatif(
             simulate.load_with_sets(self.file, sets),
             by=self.by,
             only=self.only,

@@ -21,9 +21,10 @@ from headrace.optimisation.selection import Selected, select
 from headrace.optimisation.space import space
 from headrace.optimisation.study import Study
 from headrace.optimisation.trial_runs import TrialRuns
-from headrace.simulate.scenario import Scenario
+from headrace.simulate.scenario import Scenario, ScenarioSource, load
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps.axis import WrongAxis, check_distinct, of_mapping
+from headrace.sweeps.engines import On
 from headrace.sweeps.execution import Vary, show_runs
 from headrace.sweeps.result import values_text
 
@@ -198,7 +199,7 @@ class _Search:
 
 
 def optimise(
-    scenario: Scenario,
+    scenario: ScenarioSource,
     vary: Vary,
     *,
     maximise: str | Sequence[str] = (),
@@ -213,7 +214,7 @@ def optimise(
     most_replications: int = 32,
     indifference: float = 0.01,
     batch: int = 8,
-    on: str = "threads",
+    on: On = "threads",
     directory: str | PathLike[str] | None = None,
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
@@ -226,7 +227,7 @@ def optimise(
     points have the same seeds, and are compared seed by seed.
 
     Args:
-        scenario: The scenario to vary.
+        scenario: The scenario to vary, or what `load` takes: a path, a text, a dictionary.
         vary: Values by path, as in `sweep`; ranges need no number of values.
         maximise: Figures to maximise: `throughput`, `operations`, or others of `FIGURES`.
         minimise: Figures to minimise: `latency_p99`, `cost`, or others of `FIGURES`.
@@ -258,7 +259,14 @@ def optimise(
         ScenarioError: Every point is invalid, or the end of a range.
         RunError: Every point failed.
         Infeasible: No point meets the constraints; the message names the nearest.
+
+    Examples:
+        >>> vary = {"layout.unit": ["64 KiB", "256 KiB", "1 MiB"]}
+        >>> best = hr.optimise("scenarios/striped-read.toml", vary, maximise="throughput").best
+        >>> best.point["layout.unit"]
+        '1 MiB'
     """
+    scenario = load(scenario)
     given_prices = pricing.of_mapping(prices) if isinstance(prices, Mapping) else list(prices)
     aims = goals(_names(maximise), _names(minimise), _texts(subject_to), bool(given_prices))
     _check_limits(trials, seconds, leaders, most_replications, indifference, batch)

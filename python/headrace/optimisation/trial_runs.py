@@ -17,7 +17,7 @@ from headrace.optimisation.prices import Price, cost
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
 from headrace.sweeps.designs import Point
-from headrace.sweeps.engines import engine
+from headrace.sweeps.engines import On, engine
 from headrace.sweeps.finished_runs import FinishedRuns
 from headrace.sweeps.result import values
 from headrace.sweeps.task import Outcome, Task, TaskMaker
@@ -32,7 +32,7 @@ class TrialRuns:
         prices: Sequence[Price],
         figures: Sequence[str],
         search_replications: int,
-        on: str,
+        on: On,
         directory: str | PathLike[str] | None,
         trust: Trust,
         on_run: Callable[[], object] = lambda: None,

@@ -14,7 +14,7 @@ from headrace.simulate.outcome import Document, Outcome, outcome
 from headrace.simulate.policies import own_code_error, policies
 from headrace.simulate.replications import merge_replications
 from headrace.simulate.result import Result
-from headrace.simulate.scenario import Scenario, load
+from headrace.simulate.scenario import ScenarioSource, load
 from headrace.simulate.schedulers import placements, schedulers
 from headrace.simulate.trust import Trust, trust_of
 from headrace.trace.readable import readable_traces
@@ -35,7 +35,7 @@ MOST_FRAMES = 10_000
 
 
 def run(
-    scenario: Scenario,
+    scenario: ScenarioSource,
     *,
     requests: "bool | Requests" = False,
     progress: bool | Progress | None = None,
@@ -47,7 +47,7 @@ def run(
     """Run a scenario, once for each of its `run.replications`.
 
     Parameters:
-        scenario: The scenario to run.
+        scenario: The scenario to run, or what `load` takes: a path, a text, a dictionary.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
         progress: Whether to show a progress bar; by default in Jupyter. Or a callback. It gets the
@@ -74,9 +74,15 @@ def run(
         RunError: if the run fails.
         ValueError: if `playback` is not at least 1.
         KeyboardInterrupt: on Ctrl-C, at once.
+
+    Examples:
+        >>> result = hr.run("scenarios/striped-read.toml")
+        >>> round(result.document["throughput"]["read"] / 1e6)
+        240
     """
     if playback is not None and not 1 <= playback <= MOST_FRAMES:
         raise ValueError(f"playback = {playback}: expected a number from 1 to {MOST_FRAMES:,}")
+    scenario = load(scenario)
     loaded = scenario.loaded
     environment = of_host()
     replications = loaded.replications

@@ -1,21 +1,32 @@
 """Scenarios of simulations."""
 
 import json
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from headrace._core import Loaded
+from headrace._core import Loaded, ScenarioError
 from headrace.command_lines import command_of
-from headrace.document_io import as_sets, display_name, is_stream, read_saved, read_text
+from headrace.document_io import (
+    as_sets,
+    display_name,
+    is_stream,
+    read_saved,
+    read_text,
+    toml_value,
+)
 from headrace.jobs.fio import is_job_file, read_fio_file, scenario_of
 from headrace.simulate.stored_results import is_stored, stored_scenario
 from headrace.trace.readable import readable_traces
 
 UNITS = {"rate": "B/s", "bytes": "B", "seconds": "s"}
 """Units of quantities."""
+MAIN_FIELDS = ("files", "block", "transfer", "processes", "file")
+"""Fields of a workload in one line about a scenario."""
 
 
 class Quantified(NamedTuple):
@@ -74,8 +85,49 @@ class Scenario:
 
         Raises:
             ScenarioError: if there is no such path, or the value is invalid.
+
+        Examples:
+            >>> scenario = hr.load("scenarios/striped-read.toml")
+            >>> scenario.with_({"clients.count": 8})["clients.count"]
+            8
         """
         return Scenario(self.loaded.with_sets(as_sets(sets)))
+
+    def __getitem__(self, path: str) -> Any:
+        """Return the value of a field, as TOML has it: `4`, `"256 KiB"`. Of a section, its fields;
+        of a field that is not set and has no default, None.
+
+        Raises:
+            ScenarioError: if there is no such path.
+        """
+        value = self._values
+        for key in path.split("."):
+            if isinstance(value, list):
+                is_number = key.isdecimal() and int(key) < len(value)
+                value = value[int(key)] if is_number else value[0] if len(value) == 1 else None
+                if is_number:
+                    continue
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is None:
+            self._check_path(path)
+        return value
+
+    def _check_path(self, path: str) -> None:
+        """Raise ScenarioError if there is no such field, set or not."""
+        try:
+            self.loaded.with_sets([f"{path}=0"])
+        except ScenarioError as error:
+            if error.message.startswith(("there is no field", "the file has")):
+                unknown = ScenarioError(error.message)
+                unknown.message = error.message
+                raise unknown from None
+
+    @cached_property
+    def _values(self) -> Any:
+        return tomllib.loads(self.toml)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(_paths(self._values))
 
     @property
     def quantities(self) -> list[Quantified]:
@@ -103,15 +155,66 @@ class Scenario:
         return scenario_html(self)
 
     def __repr__(self) -> str:
-        return f"<Scenario {self.name!r}>"
+        return f"<Scenario {self.name!r}: {self.summary}>"
+
+    @property
+    def summary(self) -> str:
+        """System, hosts and workloads in a line."""
+        loads = [
+            " ".join([load["kind"], *(f"{key}={load[key]}" for key in MAIN_FIELDS if key in load)])
+            for load in self._values["workload"]
+        ]
+        counts = (("client", "clients.count"), ("server", "servers.count"))
+        hosts = [
+            f"{count} {name}{'' if count == 1 else 's'}"
+            for name, path in counts
+            if (count := self._values.get(path.partition(".")[0], {}).get("count")) is not None
+        ]
+        system = f"{self['kind']} system {self['system']}"
+        return f"{', '.join([system, *hosts])}; {', '.join(loads)}"
+
+    # Loaded scenarios do not change.
+    def __copy__(self) -> "Scenario":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Scenario":
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, file, sets = self.loaded.source
+        # Other processes may have directories of their own.
+        return _from_source, (text, str(Path(file).absolute()), sets)
+
+    def __dask_tokenize__(self) -> object:
+        return self.__reduce__()[1]
 
 
-def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = None) -> Scenario:
+def _paths(values: Any, start: str = "") -> Iterator[str]:
+    """Yield the path of every field."""
+    if isinstance(values, list) and values and isinstance(values[0], dict):
+        values = {str(number): value for number, value in enumerate(values)}
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from _paths(value, f"{start}.{key}" if start else key)
+    else:
+        yield start
+
+
+def _from_source(text: str, file: str, sets: list[str]) -> Scenario:
+    return Scenario(Loaded.from_text(text, file, sets))
+
+
+ScenarioSource: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
+"""What `load` takes, and every function that runs a scenario."""
+
+
+def load(source: ScenarioSource, sets: Mapping[str, Any] | None = None) -> Scenario:
     """Load a scenario.
 
     Parameters:
-        path_or_text: A file, a saved result, a result in the store (`results:ID`), or text with
-            several lines. Or a command line of IOR, mdtest or dd.
+        source: A file, a saved result, a result in the store (`results:ID`), or text with
+            several lines. Or a command line of IOR, mdtest or dd. Or a dictionary of sections
+            and fields, or a scenario.
         sets: Values that override those of the file, by path: `{"clients.count": 8}`.
 
     Returns:
@@ -122,8 +225,26 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
         OSError: if the file cannot be read.
         StoreError: if there is no such result in the store.
         StoreFailure: if the store cannot be read.
+        TypeError: if the source is anything else.
+
+    Examples:
+        >>> hr.load("scenarios/striped-read.toml", {"clients.count": 8})["clients.count"]
+        8
     """
-    return load_with_sets(path_or_text, as_sets(sets or {}))
+    if isinstance(source, Scenario):
+        return source.with_(sets) if sets else source
+    if isinstance(source, Mapping):
+        # Paths with dots are values over the sections.
+        sets = {key: value for key, value in source.items() if "." in str(key)} | dict(sets or {})
+        lines = [f"{key} = {toml_value(value)}" for key, value in source.items() if key not in sets]
+        text = "\n".join(lines)
+        return Scenario(Loaded.from_text(f"{text}\n", "dictionary", as_sets(sets)))
+    if not isinstance(source, str | PathLike):
+        raise TypeError(
+            "expected a scenario: a path, a text in TOML, a dictionary or a Scenario, not"
+            f" {type(source).__name__}"
+        )
+    return load_with_sets(source, as_sets(sets or {}))
 
 
 def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Scenario:

@@ -36,7 +36,8 @@ def scenario_html(scenario: Scenario) -> str:
         if field.path not in HEADING and not field.origin.startswith(NOT_SET)
     ]
     description = next((entry.value for entry in every if entry.path == "description"), '""')[1:-1]
-    heading = Note(f": {description}" if description else "", scenario.name)
+    about = f": {description}" if description else ""
+    heading = Note(f"{about}\n{scenario.summary}", scenario.name)
     table = Table.of_rows("", ("field", "value", "meaning"), rows, 3)
     whole = f"<pre>{escape(explained)}</pre>"
     return (

@@ -6,7 +6,7 @@ from headrace.sweeps.engines import ENGINES
 from headrace.sweeps.execution import Precision, run_points, sweep
 from headrace.sweeps.result import FIGURES, Run, Sweep
 from headrace.sweeps.sensitivity import METHODS, Index, Sensitivity
-from headrace.sweeps.whatifs import WhatIf, study, whatif
+from headrace.sweeps.whatifs import WhatIf, whatif
 
 __all__ = [
     "DESIGNS",
@@ -24,7 +24,6 @@ __all__ = [
     "of_mapping",
     "parse",
     "run_points",
-    "study",
     "sweep",
     "whatif",
 ]

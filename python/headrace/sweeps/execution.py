@@ -15,12 +15,12 @@ from headrace._core import RunError, ScenarioError
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
 from headrace.progress_bar import progress_bar
-from headrace.simulate.scenario import Scenario
+from headrace.simulate.scenario import Scenario, ScenarioSource, load
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps import designs
 from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
 from headrace.sweeps.designs import Point
-from headrace.sweeps.engines import engine
+from headrace.sweeps.engines import On, engine
 from headrace.sweeps.finished_runs import FinishedRuns
 from headrace.sweeps.result import FIGURES, Run, Sweep, values
 from headrace.sweeps.sensitivity import METHODS
@@ -261,7 +261,7 @@ class _Waiting:
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: ScenarioSource,
     vary: Vary,
     *,
     design: str | None = None,
@@ -269,7 +269,7 @@ def sweep(
     sensitivity: str | None = None,
     replications: int | None = None,
     precision: Precision | None = None,
-    on: str = "threads",
+    on: On = "threads",
     directory: str | PathLike[str] | None = None,
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,
@@ -278,7 +278,7 @@ def sweep(
     """Run a scenario at every point of a design.
 
     Args:
-        scenario: The scenario to vary.
+        scenario: The scenario to vary, or what `load` takes: a path, a text, a dictionary.
         vary: Values by path: `{"clients.count": [4, 8]}`; ranges as text:
             `{"layout.unit": "64 KiB..4 MiB:log7"}`; linked fields by a tuple of paths. Or axes.
         design: `full` (every combination), `latin-hypercube` or `sobol`.
@@ -288,7 +288,8 @@ def sweep(
         replications: Runs of each point, by default `run.replications`. Each has the same
             seed at every point (common random numbers).
         precision: Adds replications to each point until it is reached.
-        on: Engine: `threads`, `threads:4`, or one of `ENGINES`.
+        on: Engine: `threads`, `threads:4`, or one of `ENGINES`. Or a Dask `Client` or cluster,
+            such as a `LocalCluster`.
         directory: Where finished runs are saved. A run that is there is not run again.
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
             callback with the finished and the known runs.
@@ -303,7 +304,13 @@ def sweep(
         WrongAxis: The axes or the design are invalid.
         ScenarioError: A range's end is invalid, or every point.
         ValueError: Another argument is invalid.
+
+    Examples:
+        >>> sweep = hr.sweep("scenarios/striped-read.toml", {"layout.unit": ["64 KiB", "1 MiB"]})
+        >>> sweep.points["layout.unit_bytes"].to_list()
+        [65536.0, 1048576.0]
     """
+    scenario = load(scenario)
     axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
     if not axes:
         raise WrongAxis("nothing varies: give at least one path with values")
@@ -351,7 +358,7 @@ def run_points(
     *,
     replications: int = 1,
     precision: Precision | None = None,
-    on: str = "threads",
+    on: On = "threads",
     directory: str | PathLike[str] | None = None,
     progress: bool | OnProgress | None = None,
     trust: bool | Trust = False,

@@ -29,10 +29,10 @@ from headrace.quantities import duration
 from headrace.simulate.outcome import Document
 from headrace.simulate.parallel_runs import ParallelRuns
 from headrace.simulate.result import Result
-from headrace.simulate.scenario import Quantified, Scenario
+from headrace.simulate.scenario import Quantified, Scenario, ScenarioSource, load
 from headrace.simulate.schedulers import check_trust
 from headrace.simulate.trust import Trust, trust_of
-from headrace.sweeps.engines import check_engine
+from headrace.sweeps.engines import On, check_engine
 from headrace.sweeps.execution import run_points
 from headrace.sweeps.task import Figures, Report, figures, warm_up
 from headrace.sweeps.whatif_report import EFFECT, Change, Kind, LeftOutKind
@@ -88,7 +88,7 @@ SCHEMA = pl.Schema(
 class WhatIf:
     """Result of a what-if study: the gain from each change of a scenario."""
 
-    table: pl.DataFrame
+    frame: pl.DataFrame
     """One row for each change, largest gain first; see `whatif`."""
     nothing: list[str]
     """Fields that are 0: there is nothing to change by a factor."""
@@ -103,6 +103,11 @@ class WhatIf:
 
     def json(self) -> Document:
         """Return the document that `headrace whatif --json` prints."""
+        return self.document
+
+    @property
+    def document(self) -> Document:
+        """All figures."""
         document = self.baseline.document
         kept = ("seed", "version", "simulated_seconds", "throughput", "latency", "bottleneck")
         fields = {
@@ -112,7 +117,7 @@ class WhatIf:
             "runs": self.runs,
             "wall_seconds": self.wall_s,
             "baseline": {key: document[key] for key in kept},
-            "changes": self.table.to_dicts(),
+            "changes": self.frame.to_dicts(),
             "nothing": self.nothing,
             "left_out": [
                 msgspec.to_builtins(LeftOutKind(kind.path, kind.after, kind.group, kind.error))
@@ -126,8 +131,8 @@ class WhatIf:
         return kinds.picture("whatif", self.json(), "whatif")
 
     def __repr__(self) -> str:
-        helps = self.table.filter(pl.col("effect") == "helps").height
-        return f"<WhatIf of {self.baseline.name!r}: {helps} of {self.table.height} changes help>"
+        helps = self.frame.filter(pl.col("effect") == "helps").height
+        return f"<WhatIf of {self.baseline.name!r}: {helps} of {self.frame.height} changes help>"
 
     def _repr_html_(self) -> str:
         return kinds.html("whatif", self.json())
@@ -152,7 +157,7 @@ class _Trial:
 
 
 def whatif(
-    scenario: Scenario,
+    scenario: ScenarioSource,
     *,
     by: float = 2.0,
     only: Sequence[str] = (),
@@ -161,10 +166,10 @@ def whatif(
     cost: Group = "system",
     pairs: int = 0,
     processes: int | None = None,
-    on: str = "threads",
+    on: On = "threads",
     progress: bool | OnStep | None = None,
     trust: bool | Trust = False,
-) -> pl.DataFrame:
+) -> WhatIf:
     """Change each resource of a scenario in turn, and rank the changes by their gain.
 
     Every rate, size and count is multiplied by `by`, and every time divided by it. Where that makes
@@ -172,7 +177,7 @@ def whatif(
     that may have another kind, and every field with named values, gets each of the others.
 
     Parameters:
-        scenario: The scenario to change.
+        scenario: The scenario to change, or what `load` takes: a path, a text, a dictionary.
         by: Factor of each change, above 1.
         only: Patterns of fields to change, such as `servers.*`. By default all fields except the
             number of clients and processes, the workload and `run`.
@@ -181,13 +186,13 @@ def whatif(
         cost: Most expensive group of changes: `setting`, `configuration`, `hardware` or `system`.
         pairs: How many of the best single changes to combine in pairs.
         processes: Number of parallel runs; by default one for each core.
-        on: Engine that runs the changes, as of `headrace sweep`: `threads`, `threads:4`.
+        on: Engine that runs the changes, as in `sweep`.
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. A
             function is called with the completed runs, the known runs, and a title.
         trust: As in `run`.
 
     Returns:
-        One row for each change, largest gain first. `kind` is `quantity`, `level` or `pair`;
+        The baseline, and `frame`: one row for each change, largest gain first. `kind` is `quantity`, `level` or `pair`;
         `group` tells the cost of the change. `throughput_gain` is the ratio of bytes
         (without any, of operations) a second over the whole run. `latency_p95_gain` is the ratio by
         which the 95th percentile of latency over all requests is shorter. With `run.replications`
@@ -199,58 +204,13 @@ def whatif(
     Raises:
         ValueError: for a factor that is not above 1, or a pattern that matches no field; otherwise
             as `run`.
+
+    Examples:
+        >>> gains = hr.whatif("scenarios/striped-read.toml", only=["servers.count"])
+        >>> gains.frame["after"].to_list()
+        ['8']
     """
-    result = study(
-        scenario,
-        by=by,
-        only=only,
-        kinds=kinds,
-        quantities=quantities,
-        cost=cost,
-        pairs=pairs,
-        processes=processes,
-        on=on,
-        progress=progress,
-        trust=trust,
-    )
-    return result.table
-
-
-def study(
-    scenario: Scenario,
-    *,
-    by: float = 2.0,
-    only: Sequence[str] = (),
-    kinds: bool = True,
-    quantities: bool = True,
-    cost: Group = "system",
-    pairs: int = 0,
-    processes: int | None = None,
-    on: str = "threads",
-    progress: bool | OnStep | None = None,
-    trust: bool | Trust = False,
-) -> WhatIf:
-    """Run a what-if study as `whatif` does, and return its baseline as well.
-
-    Parameters:
-        scenario: The scenario to change.
-        by: Factor of each change, above 1.
-        only: Patterns of fields to change.
-        kinds: Whether to try other kinds and levels.
-        quantities: Whether to try other amounts.
-        cost: Most expensive group of changes.
-        pairs: How many of the best single changes to combine in pairs.
-        processes: Number of parallel runs; by default one for each core.
-        on: Engine that runs the changes.
-        progress: Whether to show a progress bar, or a callback.
-        trust: As in `run`.
-
-    Returns:
-        The table of `whatif`, the fields that are 0, and the baseline.
-
-    Raises:
-        ValueError: as `whatif` does; otherwise as `run`.
-    """
+    scenario = load(scenario)
     _check(by, kinds, quantities, cost, pairs)
     others, left_out = alternatives(scenario, _chooser(only)) if kinds else ([], [])
     every = scenario.quantities

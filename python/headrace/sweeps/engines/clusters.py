@@ -4,7 +4,7 @@ import importlib.util
 import signal
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
@@ -24,6 +24,23 @@ def of_dask(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
     from headrace.sweeps.engines.dask_clusters import of_argument
 
     return Dask(scenario, trust, of_argument(argument))
+
+
+def is_cluster(value: object) -> bool:
+    """Return whether a value is a Dask client or cluster."""
+    return any(
+        (kind.__module__.partition(".")[0], kind.__name__)
+        in (("distributed", "Client"), ("distributed", "Cluster"))
+        for kind in type(value).__mro__
+    )
+
+
+def of_cluster(scenario: Scenario, trust: Trust, cluster: Any) -> "Dask":
+    """Return the engine on a Dask client or cluster of the user, which stays open."""
+    from headrace.sweeps.engines.dask import Dask
+    from headrace.sweeps.engines.dask_clusters import of_user
+
+    return Dask(scenario, trust, of_user(cluster))
 
 
 def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":

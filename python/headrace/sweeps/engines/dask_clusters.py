@@ -61,6 +61,15 @@ def of_argument(argument: str) -> Callable[[], AbstractContextManager[Connection
     )
 
 
+def of_user(cluster: Any) -> Callable[[], AbstractContextManager[Connection]]:
+    """Return how to connect to the scheduler of a user's client or cluster.
+
+    The connection is one of its own: a client has one handler of events.
+    """
+    address = cluster.scheduler.address if isinstance(cluster, Client) else cluster.scheduler_address
+    return partial(running, address, cluster.security)
+
+
 @contextmanager
 def local(workers: int) -> Iterator[Connection]:
     """Start worker processes on this machine, with one thread each."""
@@ -78,7 +87,7 @@ def local(workers: int) -> Iterator[Connection]:
 
 
 @contextmanager
-def running(address: str) -> Iterator[Connection]:
+def running(address: str, security: Any = None) -> Iterator[Connection]:
     """Connect to a scheduler that runs already.
 
     Raises:
@@ -86,13 +95,13 @@ def running(address: str) -> Iterator[Connection]:
         ValueError: The address is invalid.
     """
     place = f"the Dask scheduler at {address}"
-    with connected(address, place) as client:
+    with connected(address, place, security) as client:
         check_versions(client, place)
         yield Connection(client, place)
 
 
 @contextmanager
-def connected(cluster: Any, place: str) -> Iterator[Client]:
+def connected(cluster: Any, place: str, security: Any = None) -> Iterator[Client]:
     """Connect to a cluster or an address."""
     with (
         warnings.catch_warnings(),
@@ -101,7 +110,7 @@ def connected(cluster: Any, place: str) -> Iterator[Client]:
         # Versions are checked by `check_versions` and by each worker.
         warnings.simplefilter("ignore")
         try:
-            client = Client(cluster, set_as_default=False, timeout=CONNECT_S)
+            client = Client(cluster, security=security, set_as_default=False, timeout=CONNECT_S)
         except OSError as error:
             raise RunError(f"{place} does not answer within {CONNECT_S} s: {error}") from None
     with closing(client):
