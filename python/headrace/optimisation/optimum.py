@@ -16,7 +16,8 @@ from headrace.files import atomic_file, save_json
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST, Goals, text
 from headrace.optimisation.selection import Comparisons
-from headrace.sweeps.result import FIGURES, column, values_text, with_half_widths
+from headrace.sweeps.result import FIGURES, columns, values_text, with_half_widths
+from headrace.table_export import TableExport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ COLUMNS = FIGURES | {COST: COST}
 
 
 @dataclass(frozen=True)
-class Optimum:
+class Optimum(TableExport):
     """Result of a search."""
 
     name: str
@@ -98,13 +99,16 @@ class Optimum:
 
         Half the width of the 95 % interval of a mean is in the column `..._half_width`.
         """
-        columns = {
-            path: column([one.point.get(path) for one in self.candidates]) for path in self.paths
-        }
+        points = columns([one.point for one in self.candidates], self.paths)
         rows = [self._row(candidate) for candidate in self.candidates]
         return pl.DataFrame(
-            {"trial": [candidate.number for candidate in self.candidates], **columns}
+            {"trial": [candidate.number for candidate in self.candidates], **points}
         ).hstack(pl.DataFrame(rows, schema=TRIAL))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The main table: `trials`."""
+        return self.trials
 
     def difference(self, candidate: Candidate) -> tuple[float, float | None] | None:
         """Return how much better the best is than another point, as a part of its first objective.
@@ -137,6 +141,11 @@ class Optimum:
 
     def json(self) -> dict[str, Any]:
         """Return the document that `headrace optimise --json` prints."""
+        return self.document
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All figures."""
         return {
             "kind": "optimum",
             "version": self.version,

@@ -4,7 +4,7 @@ import copy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import kinds
 from headrace.environment import Environment
@@ -13,6 +13,7 @@ from headrace.host import this_host
 from headrace.kinds import SIMULATED
 from headrace.simulate.outcome import Tables
 from headrace.simulate.stored_results import keep
+from headrace.table_export import TableExport
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(TableExport):
     """Result of a simulation. Column names of its frames end in SI units."""
+
+    main_table: ClassVar[str] = "summary"
 
     document: dict[str, Any]
     """All figures, as `headrace run --json` prints them."""

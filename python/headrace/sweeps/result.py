@@ -17,6 +17,7 @@ from headrace.environment import of_host
 from headrace.fields import convert
 from headrace.files import save_json
 from headrace.intervals import half_width
+from headrace.quantities import amounts
 from headrace.simulate.frames import summary
 from headrace.sweeps.axis import Value
 from headrace.sweeps.designs import Point
@@ -29,6 +30,7 @@ from headrace.sweeps.sensitivity import (
     sensitivity,
 )
 from headrace.sweeps.task import Details, Figures, Latency
+from headrace.table_export import TableExport
 
 if TYPE_CHECKING:
     from headrace.render.style import NotebookFigure as Figure
@@ -50,6 +52,8 @@ FIGURES = {
     "score": "io500_score",
 }
 """Figures of a run by name, and their columns."""
+SI_SUFFIXES = {"B": "_bytes", "s": "_s", "B/s": "_bytes_per_s"}
+"""Endings of the columns of fields in SI units."""
 PERCENTILES = ("p50", "p95", "p99", "max")
 
 
@@ -154,7 +158,7 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(TableExport):
     """Result of a sweep."""
 
     name: str
@@ -202,30 +206,33 @@ class Sweep:
     @property
     def frame(self) -> pl.DataFrame:
         """One row a run: its values, `replication`, `seed`, and figures with units in the column
-        names. Failed runs have nulls and an `error`."""
+        names. Values that are texts, such as `layout.unit`, have a second column in SI units:
+        `layout.unit_bytes`. Failed runs have nulls and an `error`."""
         rows = [_row(run) for run in self.runs]
-        columns = {path: column([run.set.get(path) for run in self.runs]) for path in self.paths}
-        return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=RUN)) if rows else EMPTY
+        return self._values.hstack(pl.DataFrame(rows, schema=RUN)) if rows else EMPTY
+
+    @property
+    def _values(self) -> pl.DataFrame:
+        return pl.DataFrame(columns([run.set for run in self.runs], self.paths))
 
     @property
     def points(self) -> pl.DataFrame:
         """One row a point: its values, the number of runs, the mean of each figure, and half the
         width of its 95 % confidence interval (`..._half_width`)."""
         by_point = self._by_point
-        firsts = [runs[0] for runs in by_point.values()]
-        columns = {path: column([run.set.get(path) for run in firsts]) for path in self.paths}
+        firsts = columns([runs[0].set for runs in by_point.values()], self.paths)
         rows = [_means(runs) for runs in by_point.values()]
-        return pl.DataFrame(columns).hstack(pl.DataFrame(rows, schema=POINT)) if rows else EMPTY
+        return pl.DataFrame(firsts).hstack(pl.DataFrame(rows, schema=POINT)) if rows else EMPTY
 
     @property
     def summary(self) -> pl.DataFrame:
         """Rows as `Result.summary` has them, by run, group and operation."""
         tables = []
-        for run in self.runs:
+        for run, row in zip(self.runs, self._values.iter_rows(named=True), strict=True):
             if run.details is None:
                 continue
             document = msgspec.json.decode(msgspec.json.encode(run.details))
-            at = [pl.lit(value).alias(path) for path, value in run.set.items()]
+            at = [pl.lit(value).alias(name) for name, value in row.items()]
             at += [pl.lit(run.replication).alias("replication"), pl.lit(run.seed).alias("seed")]
             tables.append(summary(document).select(*at, pl.all()))
         return pl.concat(tables, how="vertical_relaxed") if tables else EMPTY
@@ -393,6 +400,18 @@ class Sweep:
             by_point.setdefault(run.point, []).append(run)
         return by_point
 
+    def _dimensions(self, columns: list[str]) -> list[str]:
+        """Return the first field of each axis of a full design, in SI units where it has them."""
+        firsts = [axis.partition(",")[0] for axis in self.axes]
+        if self.design != "full" or not {*firsts} <= {*columns}:
+            return []
+        si = [[f"{path}{suffix}" for suffix in SI_SUFFIXES.values()] for path in firsts]
+        names = [
+            next((name for name in names if name in columns), path)
+            for path, names in zip(firsts, si, strict=True)
+        ]
+        return [*names, *(["replication"] if "replication" in columns else [])]
+
     def __repr__(self) -> str:
         return (
             f"<Sweep of {self.name!r}: {len(self._by_point):,} points, {len(self.runs):,} runs,"
@@ -486,6 +505,29 @@ def column(given: Sequence[Value]) -> pl.Series:
     if kinds == {bool}:
         return pl.Series(given, dtype=pl.Boolean)
     return pl.Series([None if value is None else str(value) for value in given], dtype=pl.String)
+
+
+def columns(points: Sequence[Mapping[str, Value]], paths: Sequence[str]) -> dict[str, pl.Series]:
+    """Return a column for each path. Texts with a unit have a second one, in SI units."""
+    table = {}
+    for path in paths:
+        given = [point.get(path) for point in points]
+        table[path] = column(given)
+        known = [value for value in given if value is not None]
+        is_text = table[path].dtype == pl.String and not all(map(_is_number, known))
+        if is_text and (read := amounts(known)) is not None:
+            left = iter(read[0])
+            in_si = [None if value is None else next(left) for value in given]
+            table[f"{path}{SI_SUFFIXES[read[1]]}"] = pl.Series(in_si, dtype=pl.Float64)
+    return table
+
+
+def _is_number(value: Value) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def values_text(point: Mapping[str, Value] | Point) -> str:

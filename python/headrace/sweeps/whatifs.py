@@ -36,6 +36,7 @@ from headrace.sweeps.engines import On, check_engine
 from headrace.sweeps.execution import run_points
 from headrace.sweeps.task import Figures, Report, figures, warm_up
 from headrace.sweeps.whatif_report import EFFECT, Change, Kind, LeftOutKind
+from headrace.table_export import TableExport
 
 if TYPE_CHECKING:
     from headrace.render.style import NotebookFigure as Figure
@@ -85,7 +86,7 @@ SCHEMA = pl.Schema(
 
 
 @dataclass(frozen=True)
-class WhatIf:
+class WhatIf(TableExport):
     """Result of a what-if study: the gain from each change of a scenario."""
 
     frame: pl.DataFrame
