@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace import design, store
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
+    from headrace.cli.python_calls import command
     from headrace.optimisation import optimise
     from headrace.simulate import (
         Placement,
@@ -43,6 +44,7 @@ __all__ = [
     "ServerState",
     "TraceError",
     "__version__",
+    "command",
     "design",
     "load",
     "load_result",
@@ -59,11 +61,12 @@ IN_CORE = {"__version__": "VERSION"} | {
 }
 
 ELSEWHERE = {
+    "command": "headrace.cli.python_calls",
     "optimise": "headrace.optimisation",
     "sweep": "headrace.sweeps",
     "whatif": "headrace.sweeps",
 }
-"""Packages of functions that are not in `headrace.simulate`."""
+"""Modules of names that are not in `headrace.simulate`."""
 
 
 def __getattr__(name: str) -> Any:

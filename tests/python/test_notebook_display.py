@@ -15,7 +15,7 @@ from headrace.progress_bar import NotebookBar, bar_html
 from headrace.render.blocks import Note, Table
 from headrace.render.html import as_html
 from headrace.simulate.scenario_html import explained_fields
-from headrace.sweeps import study
+from headrace.sweeps import whatif
 
 VOID = {"br", "img"}
 
@@ -84,7 +84,7 @@ def test_explained_fields_have_paths_values_and_origins(scenario: hr.Scenario) -
 
 
 def test_a_study_and_a_sweep_show_tables(scenario: hr.Scenario) -> None:
-    gains = study(scenario, only=["servers.device.read_rate"], progress=False)
+    gains = whatif(scenario, only=["servers.device.read_rate"], progress=False)
     assert "servers.device.read_rate" in shown(gains).text
     assert gains.plot().axes
     swept = hr.sweep(scenario, {"clients.count": [1, 2]}, progress=False)
@@ -165,7 +165,7 @@ def test_a_notebook_shows_bars_by_default(notebook: Display, scenario: hr.Scenar
     drawn = len(notebook.drawn)
     hr.sweep(scenario, {"clients.count": [1, 2]}, progress=False)
     assert len(notebook.drawn) == drawn
-    study(scenario, only=["servers.device.read_rate"])
+    whatif(scenario, only=["servers.device.read_rate"])
     assert len(notebook.drawn) > drawn
 
 

@@ -92,7 +92,7 @@ def test_a_measured_training_has_its_figures_in_csv_and_intervals(
 
 
 def test_loaders_and_prefetch_are_tried_without_being_named() -> None:
-    paths = hr.whatif(hr.load(SCENARIO), kinds=False)["path"].to_list()
+    paths = hr.whatif(hr.load(SCENARIO), kinds=False).frame["path"].to_list()
     assert {"workload.0.loaders", "workload.0.prefetch"} <= set(paths)
 
 

@@ -163,7 +163,7 @@ def test_programs_trust_for_one_call(folder: Path) -> None:
     assert not was_run(folder)
     result.rerun(trust=True)
     assert not hr.sweep(scenario, {"clients.count": [1, 2]}, trust=True).failed
-    assert hr.whatif(scenario, only=["servers.count"], trust=True).height == 1
+    assert hr.whatif(scenario, only=["servers.count"], trust=True).frame.height == 1
     assert not list_of_trusted().exists()
 
 

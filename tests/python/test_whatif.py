@@ -29,9 +29,9 @@ def gain(table: pl.DataFrame, path: str, what: str = "throughput") -> float:
 
 
 def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> None:
-    study = sweeps.study(hr.load(STRIPED_READ, SHORT), kinds=False)
+    study = sweeps.whatif(hr.load(STRIPED_READ, SHORT), kinds=False)
     most = study.baseline.document["bottleneck"]["most_gain"]
-    best = study.table.row(0, named=True)
+    best = study.frame.row(0, named=True)
     assert (best["path"], best["before"], best["after"]) == (
         "servers.device.read_rate",
         "60 MB/s",
@@ -42,28 +42,28 @@ def test_disks_that_are_the_limit_are_named_and_gain_up_to_the_next_limit() -> N
     # Twice as many disks, with cards of their own or without: no more than twice as fast ones.
     more_disks = ["servers.count", "servers.targets"]
     for path in more_disks:
-        assert 1.5 < gain(study.table, path) <= 2.0
+        assert 1.5 < gain(study.frame, path) <= 2.0
     # Nothing else can be worth anything.
-    others = study.table.filter(~pl.col("path").is_in(["servers.device.read_rate", *more_disks]))
+    others = study.frame.filter(~pl.col("path").is_in(["servers.device.read_rate", *more_disks]))
     assert (others["throughput_gain"].fill_null(1.0) < 1.01).all()
-    assert changed(study.table, "network.bandwidth")["effect"] == "none"
+    assert changed(study.frame, "network.bandwidth")["effect"] == "none"
 
 
 def test_no_factor_takes_disks_beyond_their_bound() -> None:
-    study = sweeps.study(
+    study = sweeps.whatif(
         hr.load(STRIPED_READ, SHORT), by=1000, only=["servers.device.*"], kinds=False
     )
     most = study.baseline.document["bottleneck"]["most_gain"]
-    assert 0.95 * most < gain(study.table, "servers.device.read_rate") <= most
+    assert 0.95 * most < gain(study.frame, "servers.device.read_rate") <= most
 
 
 def test_cards_that_are_the_limit_are_named() -> None:
     fast = {"servers.device.read_rate": "10 GB/s", "clients.count": 16}
-    study = sweeps.study(hr.load(STRIPED_READ, SHORT | fast), kinds=False)
-    best = study.table.row(0, named=True)
+    study = sweeps.whatif(hr.load(STRIPED_READ, SHORT | fast), kinds=False)
+    best = study.frame.row(0, named=True)
     assert best["path"] == "network.bandwidth"
     assert 1.8 < best["throughput_gain"] <= 2.0
-    assert gain(study.table, "servers.device.read_rate") < 1.02
+    assert gain(study.frame, "servers.device.read_rate") < 1.02
 
 
 def test_a_way_that_is_waited_for_is_worth_its_share() -> None:
@@ -82,14 +82,14 @@ def test_a_way_that_is_waited_for_is_worth_its_share() -> None:
         "workload.0.block": "100 MiB",
         "workload.0.transfer": "1 MiB",
     }
-    table = hr.whatif(hr.load(SMALL, sets), only=["network.latency"])
+    table = hr.whatif(hr.load(SMALL, sets), only=["network.latency"]).frame
     assert gain(table, "network.latency") == pytest.approx(2.0, rel=1e-3)
     assert gain(table, "network.latency", "latency_p95") == pytest.approx(2.0, rel=2e-3)
     assert changed(table, "network.latency")["after"] == "0.5 ms"
 
 
 def test_the_other_way_is_tried_where_one_is_worse() -> None:
-    table = hr.whatif(hr.load(STRIPED_READ, SHORT), only=["layout.unit", "workload.0.transfer"])
+    table = hr.whatif(hr.load(STRIPED_READ, SHORT), only=["layout.unit", "workload.0.transfer"]).frame
     rows = {(row["path"], row["after"]): row["effect"] for row in table.to_dicts()}
     assert rows["layout.unit", "512 KiB"] == "harms"
     assert ("layout.unit", "128 KiB") in rows
@@ -100,33 +100,33 @@ def test_the_other_way_is_tried_where_one_is_worse() -> None:
 
 def test_replications_are_compared_seed_by_seed() -> None:
     scenario = hr.load(SMALL, {"run.replications": 4})
-    study = sweeps.study(scenario, only=["servers.*", "network.latency"])
+    study = sweeps.whatif(scenario, only=["servers.*", "network.latency"])
     assert study.replications == 4
-    page = changed(study.table, "servers.memory.page")
+    page = changed(study.frame, "servers.memory.page")
     # Nothing is cached: equal to the bit, whatever the seed.
     assert (page["throughput_gain"], page["throughput_gain_half_width"]) == (1.0, 0.0)
     assert page["effect"] == "none"
-    rate = changed(study.table, "servers.device.read_rate")
+    rate = changed(study.frame, "servers.device.read_rate")
     width = rate["throughput_gain_half_width"]
     assert isinstance(width, float) and 0 < width < 0.1
-    one = sweeps.study(hr.load(SMALL), only=["servers.device.read_rate"])
-    assert one.table["throughput_gain_half_width"].to_list() == [None]
+    one = sweeps.whatif(hr.load(SMALL), only=["servers.device.read_rate"])
+    assert one.frame["throughput_gain_half_width"].to_list() == [None]
 
 
 def test_what_is_not_there_is_named_and_what_is_asked_stays() -> None:
-    study = sweeps.study(hr.load(SMALL), kinds=False)
+    study = sweeps.whatif(hr.load(SMALL), kinds=False)
     assert "servers.memory.cache" in study.nothing
-    paths = set(study.table["path"])
+    paths = set(study.frame["path"])
     assert not paths & {"clients.count", "workload.0.files", "workload.0.block", "run.window"}
     assert "workload.0.transfer" in paths
-    more = hr.whatif(hr.load(SMALL), only=["clients.count"], by=3)
+    more = hr.whatif(hr.load(SMALL), only=["clients.count"], by=3).frame
     assert "12" in more["after"].to_list()
 
 
 def test_metadata_alone_is_compared_by_operations() -> None:
     text = SMALL.split("[[workload]]")[0] + '[[workload]]\nkind = "mdtest"\nfiles = 50\n'
     scenario = hr.load(text, {"metadata.time_per_operation": "1 ms"})
-    table = hr.whatif(scenario, only=["metadata.*"])
+    table = hr.whatif(scenario, only=["metadata.*"]).frame
     assert gain(table, "metadata.time_per_operation") > 1.5
     assert table["throughput_bytes_per_s"].to_list() == [None] * table.height
 
@@ -136,7 +136,7 @@ def test_the_warm_up_is_no_time_in_which_anything_is_done() -> None:
     scenario = hr.load(SMALL, sets)
     result = hr.run(scenario)
     moved = sum(each["bytes"] for each in result.document["operations"].values())
-    table = hr.whatif(scenario, only=["servers.memory.page"])
+    table = hr.whatif(scenario, only=["servers.memory.page"]).frame
     assert table["throughput_bytes_per_s"].item() == pytest.approx(moved / 0.8)
 
 
@@ -153,7 +153,7 @@ def test_the_command_prints_json_and_writes_plots(
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
     assert document["factor"] == 2
-    table = hr.whatif(hr.load(small), only=["servers.*"])
+    table = hr.whatif(hr.load(small), only=["servers.*"]).frame
     assert [it["path"] for it in document["changes"]] == table["path"].to_list()
     assert {path.name for path in (tmp_path / "plots").iterdir()} == {"whatif.png", "whatif.svg"}
     shown = headrace("whatif", small, "--only", "servers.*").stdout

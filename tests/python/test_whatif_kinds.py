@@ -32,7 +32,7 @@ def gain(found: pl.DataFrame, path: str, after: str) -> float:
 def test_a_database_writes_twice_as_fast_on_raid_10_as_on_5() -> None:
     file = CASES / "database-on-raid-5.toml"
     only = ["servers.device.level", "servers.device.cache.size"]
-    found = hr.whatif(hr.load(file), only=only)
+    found = hr.whatif(hr.load(file), only=only).frame
     # Two operations for a write instead of four, of which queues on six drives leave a little.
     assert gain(found, "servers.device.level", "10") == pytest.approx(2.0, rel=0.05)
     assert gain(found, "servers.device.cache.size", "512 MiB") > 10
@@ -40,7 +40,7 @@ def test_a_database_writes_twice_as_fast_on_raid_10_as_on_5() -> None:
     assert {row["group"] for row in level} == {"configuration"}
     assert {row["after"]: row["caution"] for row in level}["0"] == "no device may fail"
     reads = hr.load(file, {"workload.0.phases": ["read"]})
-    read = hr.whatif(reads, only=["servers.device.level"])
+    read = hr.whatif(reads, only=["servers.device.level"]).frame
     assert gain(read, "servers.device.level", "10") == pytest.approx(1.0, rel=0.1)
 
 
@@ -60,7 +60,7 @@ def test_a_database_writes_twice_as_fast_on_raid_10_as_on_5() -> None:
 def test_known_answers_come_first(
     case: str, only: str, path: str, after: str, least: float
 ) -> None:
-    found = hr.whatif(hr.load(CASES / f"{case}.toml"), only=[only])
+    found = hr.whatif(hr.load(CASES / f"{case}.toml"), only=[only]).frame
     assert gain(found, path, after) > least
     best = found.row(0, named=True)
     # Others may be as good.
@@ -68,7 +68,7 @@ def test_known_answers_come_first(
 
 
 def test_a_drive_without_capacitors_gains_less_from_its_flash() -> None:
-    found = hr.whatif(hr.load(CASES / "commits-on-a-disk.toml"), only=["machine.device.kind"])
+    found = hr.whatif(hr.load(CASES / "commits-on-a-disk.toml"), only=["machine.device.kind"]).frame
     cautions = dict(found.select("after", "caution").rows())
     assert "acknowledged data" in (cautions["850-PRO-512GB"] or "")
     assert cautions["P3700-1.6TB"] is None
@@ -80,14 +80,14 @@ def test_data_in_the_journal_is_written_twice() -> None:
     scenario = hr.load(
         DATA_JOURNAL, {"workload.0.block": "256 MiB", "workload.0.phases": ["write", "sync"]}
     )
-    found = hr.whatif(scenario, only=["*.journal.mode"])
+    found = hr.whatif(scenario, only=["*.journal.mode"]).frame
     assert gain(found, "machine.file_system.journal.mode", "ordered") > 1.3
     # XFS alone has a log.
     assert "log" not in found["after"].to_list()
 
 
 def test_a_file_for_each_process_needs_no_locks() -> None:
-    found = hr.whatif(hr.load(LOCKS), only=["locks*", "workload.0.access"], quantities=False)
+    found = hr.whatif(hr.load(LOCKS), only=["locks*", "workload.0.access"], quantities=False).frame
     own = gain(found, "workload.0.access", "file-per-process")
     assert own > 2
     # It gives what locks take, without the danger.
@@ -98,7 +98,7 @@ def test_a_file_for_each_process_needs_no_locks() -> None:
 
 def test_values_to_set_make_the_change() -> None:
     file = CASES / "commits-on-a-disk.toml"
-    found = hr.whatif(hr.load(file), only=["machine.device.kind"])
+    found = hr.whatif(hr.load(file), only=["machine.device.kind"]).frame
     best = found.row(0, named=True)
     changed = hr.run(simulate.load_with_sets(file, best["sets"]))
     moved = sum(each["bytes"] for each in changed.document["operations"].values())
@@ -109,7 +109,7 @@ def test_values_to_set_make_the_change() -> None:
 def test_pairs_combine_the_best_changes_of_different_fields() -> None:
     scenario = hr.load(SMALL)
     only = ["servers.device*", "servers.count", "network.bandwidth", "workload.0.transfer"]
-    found = hr.whatif(scenario, only=only, pairs=3)
+    found = hr.whatif(scenario, only=only, pairs=3).frame
     pairs = found.filter(pl.col("kind") == "pair").to_dicts()
     singles = {row["path"]: row for row in found.filter(pl.col("kind") != "pair").to_dicts()}
     assert pairs
@@ -125,18 +125,18 @@ def test_pairs_combine_the_best_changes_of_different_fields() -> None:
 
 def test_engines_and_orders_give_equal_tables() -> None:
     scenario = hr.load(SMALL, {"run.replications": 2})
-    tables = [hr.whatif(scenario, only=["layout*"], on=on) for on in ("threads:1", "threads:3")]
+    tables = [hr.whatif(scenario, only=["layout*"], on=on).frame for on in ("threads:1", "threads:3")]
     assert tables[0].equals(tables[1])
     assert tables[0]["throughput_gain_half_width"].null_count() == 0
 
 
 def test_groups_limit_the_cost() -> None:
     scenario = hr.load(SMALL)
-    found = sweeps.study(scenario, cost="configuration", only=["servers.*", "layout*"])
-    assert set(found.table["group"]) <= {"setting", "configuration"}
-    assert "servers.device" not in found.table["path"].to_list()
-    kinds = sweeps.study(scenario, quantities=False, only=["layout*"])
-    assert set(kinds.table["kind"]) == {"level"}
+    found = sweeps.whatif(scenario, cost="configuration", only=["servers.*", "layout*"])
+    assert set(found.frame["group"]) <= {"setting", "configuration"}
+    assert "servers.device" not in found.frame["path"].to_list()
+    kinds = sweeps.whatif(scenario, quantities=False, only=["layout*"])
+    assert set(kinds.frame["kind"]) == {"level"}
 
 
 @pytest.mark.parametrize(

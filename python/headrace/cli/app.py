@@ -52,7 +52,7 @@ SEVERAL_RANKS = ("bench", "profile")
 """Commands that several ranks may run together."""
 
 
-class _Interrupted(BaseException):
+class Interrupted(BaseException):
     """Ctrl-C came during a command."""
 
     def __init__(self, error: KeyboardInterrupt) -> None:
@@ -108,7 +108,7 @@ class _Group(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            raise _Interrupted(error) from None
+            raise Interrupted(error) from None
 
 
 app = typer.Typer(
@@ -155,7 +155,7 @@ def run(arguments: list[str]) -> int:
     status, interruption = 1, KeyboardInterrupt()
     try:
         status = exit_codes.run(lambda: _run(arguments))
-    except _Interrupted as error:
+    except Interrupted as error:
         status, interruption = INTERRUPTED, error.error
     except EndedBySignal as error:
         status = report_failure(with_notes(error), error.status)

@@ -60,6 +60,10 @@ def load_catalogue(
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
             what was written, what was expected.
+
+    Examples:
+        >>> hr.design.load_catalogue().catalogue.currency
+        'EUR'
     """
     text = catalogue_source(path)
     if path is None or text is not None:

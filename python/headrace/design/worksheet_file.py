@@ -41,6 +41,10 @@ def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> Loade
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
             what was written, what was expected.
+
+    Examples:
+        >>> hr.design.load_worksheet("scenarios/design/lab.toml").worksheet.name
+        '20 TB lab'
     """
     return LoadedWorksheet(load_document("worksheet", path, sets))
 

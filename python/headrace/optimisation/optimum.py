@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,16 @@ COLUMNS = FIGURES | {COST: COST}
 
 @dataclass(frozen=True)
 class Optimum(TableExport):
-    """Result of a search."""
+    """Result of a search.
+
+    Examples:
+        >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+        >>> optimum = hr.optimise(scenario, {"clients.count": [8, 64]}, minimise="latency")
+        >>> sorted(optimum.frame["verdict"])
+        ['best', 'worse']
+        >>> optimum.plot()
+        <NotebookFigure size ...>
+    """
 
     name: str
     """Name of the scenario."""
@@ -224,8 +232,7 @@ class Optimum(TableExport):
         return f"<Optimum of {self.name!r}: {state}>"
 
     def _repr_html_(self) -> str:
-        shown = self.trials.filter(pl.col("verdict").is_in(["best", "front", "equal"]))
-        return f"<p>{escape(repr(self)[1:-1])}</p>{shown._repr_html_()}"
+        return kinds.html("optimum", self)
 
 
 def _figures(candidate: Candidate, columns: Mapping[str, str]) -> dict[str, float | None]:

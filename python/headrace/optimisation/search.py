@@ -261,10 +261,10 @@ def optimise(
         Infeasible: No point meets the constraints; the message names the nearest.
 
     Examples:
-        >>> vary = {"layout.unit": ["64 KiB", "256 KiB", "1 MiB"]}
-        >>> best = hr.optimise("scenarios/striped-read.toml", vary, maximise="throughput").best
-        >>> best.point["layout.unit"]
-        '1 MiB'
+        >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+        >>> vary = {"servers.device.read_rate": ["60 MB/s", "100 MB/s"]}
+        >>> hr.optimise(scenario, vary, maximise="throughput").best.point
+        {'servers.device.read_rate': '100 MB/s'}
     """
     scenario = load(scenario)
     given_prices = pricing.of_mapping(prices) if isinstance(prices, Mapping) else list(prices)

@@ -2,22 +2,26 @@
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-
 from headrace.quantities import amounts
 from headrace.simulate.scenario import Scenario
 from headrace.sweeps.axis import Axis, Continuum, continuum
 from headrace.sweeps.designs import Point, full, merged
+
+with warnings.catch_warnings():
+    # It imports tqdm, which warns in notebooks without widgets.
+    warnings.simplefilter("ignore")
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
 
 Parameters: TypeAlias = Mapping[str, Any]
 """Values of Optuna's parameters by the names of axes."""

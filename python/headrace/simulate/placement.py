@@ -8,6 +8,15 @@ class Placement:
     """A placement of files on targets that a scenario names as `layout.python`.
 
     A subclass defines `strips`. The attributes are set before `__init__` is called.
+
+    Examples:
+        >>> class EveryOther(hr.Placement):
+        ...     def strips(self, file):
+        ...         return range(file % 2, self.targets, 2)
+        >>> placement = EveryOther()
+        >>> placement.targets = 4
+        >>> list(placement.strips(1))
+        [1, 3]
     """
 
     targets: int

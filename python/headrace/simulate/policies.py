@@ -21,6 +21,19 @@ class ReplacementPolicy:
     """Base class of replacement policies of one's own.
 
     A cache calls the methods; no simulated time passes in them. One object is made for each cache.
+
+    Examples:
+        >>> class FirstIn(hr.ReplacementPolicy):
+        ...     def __init__(self, pages):
+        ...         self.cached = []
+        ...     def insert(self, page):
+        ...         self.cached.append(page)
+        ...     def evict(self, incoming):
+        ...         return self.cached.pop(0)
+        >>> policy = FirstIn(2)
+        >>> policy.insert((0, 7))
+        >>> policy.evict((0, 8))
+        (0, 7)
     """
 
     def __init__(self, pages: int) -> None:

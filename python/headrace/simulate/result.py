@@ -24,7 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result(TableExport):
-    """Result of a simulation. Column names of its frames end in SI units."""
+    """Result of a simulation. Column names of its frames end in SI units.
+
+    Examples:
+        >>> result = hr.run("scenarios/striped-read.toml")
+        >>> result.stations.columns[:3]
+        ['station', 'discipline', 'copies']
+        >>> result.plot("latency")
+        <NotebookFigure size ...>
+        >>> print(result.to_pandas("series")["bytes"].sum() // 2**20, "MiB")
+        25600 MiB
+    """
 
     main_table: ClassVar[str] = "summary"
 

@@ -34,6 +34,11 @@ def load_result(path: str | PathLike[str]) -> Result:
         ScenarioError: if the file is not a saved result.
         StoreError: if there is no such simulated result in the store.
         StoreFailure: if the store cannot be read.
+
+    Examples:
+        >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+        >>> hr.load_result(f"results:{identifier}").name
+        'striped read'
     """
     if is_stored(path):
         record = stored_record(path)

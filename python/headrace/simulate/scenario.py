@@ -48,7 +48,17 @@ class Quantified(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario that has been checked."""
+    """A scenario that has been checked.
+
+    It can be pickled and copied: worker processes get it as an argument.
+
+    Examples:
+        >>> scenario = hr.load("scenarios/striped-read.toml")
+        >>> scenario["layout.unit"], scenario["servers.count"]
+        ('256 KiB', 4)
+        >>> scenario.summary
+        'parallel system pvfs2, 64 clients, 4 servers; ior files=400 block=1 MiB transfer=1 MiB'
+    """
 
     loaded: Loaded
 

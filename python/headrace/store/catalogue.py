@@ -490,6 +490,11 @@ def open(where: str | PathLike[str] | None = None) -> Store:
 
     Raises:
         StoreError: if `where` is neither a directory nor a PostgreSQL URL.
+
+    Examples:
+        >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+        >>> hr.store.open().record(identifier).kind
+        'simulated'
     """
     return Store(location(where))
 

@@ -35,7 +35,12 @@ def make_filter(
     search: str | None = None,
     sort: str = "",
 ) -> Filter:
-    """Build a filter of results. Raises StoreError if a value is invalid."""
+    """Build a filter of results. Raises StoreError if a value is invalid.
+
+    Examples:
+        >>> hr.store.make_filter(kind="sweep", limit=10).kind
+        'sweep'
+    """
     kind = None if kind is None else current_kind(kind)
     if kind is not None and kind not in STORED:
         raise StoreError(f'--kind "{kind}": expected one of {", ".join(STORED)}')

@@ -159,7 +159,15 @@ class SweepReport(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Sweep(TableExport):
-    """Result of a sweep."""
+    """Result of a sweep.
+
+    Examples:
+        >>> sweep = hr.sweep("scenarios/striped-read.toml", {"clients.count": [4, 8]})
+        >>> sweep.points["clients.count"].to_list(), sweep.failed
+        ([4, 8], [])
+        >>> sweep.plot("latency_p99")
+        <NotebookFigure size ...>
+    """
 
     name: str
     """Name of the scenario."""

@@ -87,7 +87,15 @@ SCHEMA = pl.Schema(
 
 @dataclass(frozen=True)
 class WhatIf(TableExport):
-    """Result of a what-if study: the gain from each change of a scenario."""
+    """Result of a what-if study: the gain from each change of a scenario.
+
+    Examples:
+        >>> gains = hr.whatif("scenarios/striped-read.toml", only=["servers.device.read_rate"])
+        >>> gains.frame["throughput_gain"].round(2).to_list()
+        [1.98]
+        >>> gains.plot()
+        <NotebookFigure size ...>
+    """
 
     frame: pl.DataFrame
     """One row for each change, largest gain first; see `whatif`."""

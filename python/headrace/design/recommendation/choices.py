@@ -43,6 +43,12 @@ def recommend(
         worksheet: The requirements.
         catalogue: What can be bought; classes of disks and networks that it lacks are rejected.
         rules: Table of rules; by default that of Headrace.
+
+    Examples:
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> choices = hr.design.recommend(worksheet, hr.design.load_catalogue().catalogue)
+        >>> choices[0].aspect, choices[0].values
+        ('file-system', ('glusterfs', 'nfs'))
     """
     table = rules or shipped_rules()
     zones = [Site(worksheet, catalogue, it) for it in worksheet.zones]

@@ -109,6 +109,11 @@ def solve(
         ValueError: A file that the worksheet names is not what it should be.
         OSError: A file cannot be read or written.
         KeyboardInterrupt: On Ctrl-C; what was simulated is saved.
+
+    Examples:
+        >>> solution = hr.design.solve("scenarios/design/lab.toml", budget=1)
+        >>> solution.seed, "network" in {choice.aspect for choice in solution.choices}
+        (1, True)
     """
     loaded = (
         worksheet if isinstance(worksheet, LoadedWorksheet) else load_worksheet(worksheet, sets)
