@@ -1,6 +1,6 @@
 """Tables of results for other libraries, where these are installed."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     import pandas as pd

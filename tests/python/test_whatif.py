@@ -89,7 +89,9 @@ def test_a_way_that_is_waited_for_is_worth_its_share() -> None:
 
 
 def test_the_other_way_is_tried_where_one_is_worse() -> None:
-    table = hr.whatif(hr.load(STRIPED_READ, SHORT), only=["layout.unit", "workload.0.transfer"]).frame
+    table = hr.whatif(
+        hr.load(STRIPED_READ, SHORT), only=["layout.unit", "workload.0.transfer"]
+    ).frame
     rows = {(row["path"], row["after"]): row["effect"] for row in table.to_dicts()}
     assert rows["layout.unit", "512 KiB"] == "harms"
     assert ("layout.unit", "128 KiB") in rows

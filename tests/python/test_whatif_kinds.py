@@ -125,7 +125,9 @@ def test_pairs_combine_the_best_changes_of_different_fields() -> None:
 
 def test_engines_and_orders_give_equal_tables() -> None:
     scenario = hr.load(SMALL, {"run.replications": 2})
-    tables = [hr.whatif(scenario, only=["layout*"], on=on).frame for on in ("threads:1", "threads:3")]
+    tables = [
+        hr.whatif(scenario, only=["layout*"], on=on).frame for on in ("threads:1", "threads:3")
+    ]
     assert tables[0].equals(tables[1])
     assert tables[0]["throughput_gain_half_width"].null_count() == 0
 

@@ -10,7 +10,7 @@ import io
 import json
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import typer
@@ -22,6 +22,7 @@ from headrace.document_io import as_sets
 from headrace.quantities import quantity
 from headrace.render.blocks import Table
 from headrace.render.html import as_html
+from headrace.simulate.outcome import Document
 
 LEFT_OUT = ("as_json", "show_progress")
 """Parameters that a call sets itself."""
@@ -29,7 +30,7 @@ EXTRA = ("ignore_unknown_options", "allow_extra_args")
 """Settings of commands that take the options of another program."""
 
 
-class Answer(dict[str, Any]):
+class Answer(Document):
     """The document of a command, as `--json` prints it, in SI units. Notebooks show its tables."""
 
     def _repr_html_(self) -> str | None:
@@ -65,7 +66,9 @@ class Commands:
         words = (*self._words, name.rstrip("_").replace("_", "-"))
         if name.startswith("__") or words[-1] not in _command(self._words).commands:
             where = " ".join(("headrace", *self._words))
-            raise AttributeError(f"{where} has no command {name!r}: expected {', '.join(dir(self))}")
+            raise AttributeError(
+                f"{where} has no command {name!r}: expected {', '.join(dir(self))}"
+            )
         return Commands(words) if hasattr(_command(words), "commands") else _function(words)
 
     def __dir__(self) -> list[str]:
@@ -133,21 +136,21 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
 
 
 def _signature(taken: Mapping[str, Any], has_extra: bool) -> inspect.Signature:
-    places, options = [], []
+    places: list[inspect.Parameter] = []
     several: list[inspect.Parameter] = []
+    options: list[inspect.Parameter] = []
     for name, one in taken.items():
         annotation = getattr(getattr(one, "type_descriptor", None), "annotation", str)
         default = inspect.Parameter.empty if one.required else one.default
         if default is None:
             annotation = annotation | None
+        known = partial(inspect.Parameter, name, default=default, annotation=annotation)
         if one.opts[0].startswith("-"):
-            kind = inspect.Parameter.KEYWORD_ONLY
-            options.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+            options.append(known(inspect.Parameter.KEYWORD_ONLY))
         elif one.nargs == -1:
             several = [inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL)]
         else:
-            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            places.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+            places.append(known(inspect.Parameter.POSITIONAL_OR_KEYWORD))
     if has_extra and not several:
         several = [inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)]
     # Options without a default are first, for completion.

@@ -15,6 +15,7 @@ from headrace.files import atomic_file, save_json
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST, Goals, text
 from headrace.optimisation.selection import Comparisons
+from headrace.simulate.outcome import Document
 from headrace.sweeps.result import FIGURES, columns, values_text, with_half_widths
 from headrace.table_export import TableExport
 
@@ -147,12 +148,12 @@ class Optimum(TableExport):
         default = "front" if len(self.goals.objectives) > 1 else "history"
         return kinds.picture("optimum", self, kind or default)
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> Document:
         """Return the document that `headrace optimise --json` prints."""
         return self.document
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """All figures."""
         return {
             "kind": "optimum",

@@ -23,9 +23,9 @@ from headrace.optimisation.study import Study
 from headrace.optimisation.trial_runs import TrialRuns
 from headrace.simulate.scenario import Scenario, ScenarioSource, load
 from headrace.simulate.trust import Trust, trust_of
-from headrace.sweeps.axis import WrongAxis, check_distinct, of_mapping
+from headrace.sweeps.axis import Vary, axes_of
 from headrace.sweeps.engines import On
-from headrace.sweeps.execution import Vary, show_runs
+from headrace.sweeps.execution import show_runs
 from headrace.sweeps.result import values_text
 
 OnProgress: TypeAlias = Callable[[int, int, str], object]
@@ -245,8 +245,7 @@ def optimise(
         on: Engine, as in `sweep`.
         directory: Where finished runs are saved. A run that is there is not run again, and the same
             search goes on to the same answer.
-        progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
-            callback.
+        progress: As in `sweep`. A callback gets the best point so far as well, as a text.
         trust: As in `run`.
         on_stop: Callback with the best so far when Ctrl-C or a signal ends the search.
 
@@ -270,10 +269,7 @@ def optimise(
     given_prices = pricing.of_mapping(prices) if isinstance(prices, Mapping) else list(prices)
     aims = goals(_names(maximise), _names(minimise), _texts(subject_to), bool(given_prices))
     _check_limits(trials, seconds, leaders, most_replications, indifference, batch)
-    axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
-    if not axes:
-        raise WrongAxis("nothing varies: give at least one path with values")
-    check_distinct(axes)
+    axes = axes_of(vary)
     count = scenario.loaded.replications if replications is None else replications
     if count < 1:
         raise WrongGoal(f"{count} replications: expected 1 or more")

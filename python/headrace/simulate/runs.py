@@ -50,14 +50,12 @@ def run(
         scenario: The scenario to run, or what `load` takes: a path, a text, a dictionary.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
-        progress: Whether to show a progress bar; by default in Jupyter. Or a callback. It gets the
-            simulated seconds, the completed requests, and the completed part of the run (0 to 1),
-            or None if that is unknown.
+        progress: Whether to show a progress bar; by default in Jupyter. Or a callback; see
+            `Progress`.
         trust: True executes the scenario's own scheduler or replacement policy, which is Python
             code in a file with all rights of the user. By default only files that the user has
             trusted before.
-        playback: Number of frames to record for `Result.playback`; up to twice as many are taken.
-            Only the first replication is recorded.
+        playback: Frames of the first replication to record; up to twice as many are taken.
         over_time: True records dirty bytes, hit ratios and queue lengths over time, of the first
             replication, for `Result.over_time` and the document.
         server_series: False takes no samples of data servers; `Result.server_series` is then empty,
@@ -133,21 +131,23 @@ def run(
                 recorded.append(playback_of(ended["playback"]))
             return outcome(this, ended)
 
-        if replications == 1:
-            result = Result(*once(0), environment=environment)
-        else:
-            every = [once(number) for number in range(replications)]
-            result = Result(*merge_replications(every, scenario.toml), environment=environment)
+        every = [once(number) for number in range(replications)]
+        merged = every[0] if replications == 1 else merge_replications(every, scenario.toml)
+        result = Result(*merged, environment=environment)
     if in_memory is not None:
         result = replace(result, requests=in_memory.frame())
     if recorded:
         result = replace(result, playback=recorded[0])
     if sampled:
         result.document["over_time"] = sampled[0]
+    _add_warnings(result, loaded)
+    return result
+
+
+def _add_warnings(result: Result, loaded: Loaded) -> None:
     cautions = [{"condition": test, "message": message} for test, message in loaded.cautions()]
     if warnings := cautions + missing_parameters(loaded) + result.document.pop("warnings", []):
         result.document["warnings"] = warnings
-    return result
 
 
 def rerun(result: Result, **options: Any) -> Result:

@@ -53,6 +53,10 @@ class Axis:
         return ",".join(self.paths)
 
 
+Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
+"""Values by path or by a tuple of paths, or axes."""
+
+
 def parse(text: str) -> Axis:
     """Read an axis as the command line gives it.
 
@@ -108,6 +112,15 @@ def of_mapping(values: Mapping[Any, Any]) -> list[Axis]:
         if wrong := next((row for row in rows if len(row) != len(paths)), None):
             raise WrongAxis(f"{','.join(paths)}: expected {len(paths)} values, not {wrong}")
         axes.append(Axis(paths, tuple(rows)))
+    return axes
+
+
+def axes_of(vary: Vary) -> list[Axis]:
+    """Return the axes of a sweep or a search. Raises WrongAxis if there are none, or two alike."""
+    axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
+    if not axes:
+        raise WrongAxis("nothing varies: give at least one path with values")
+    check_distinct(axes)
     return axes
 
 

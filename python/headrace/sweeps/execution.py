@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from headrace import progress_events
 from headrace._core import RunError, ScenarioError
@@ -18,7 +18,7 @@ from headrace.progress_bar import progress_bar
 from headrace.simulate.scenario import Scenario, ScenarioSource, load
 from headrace.simulate.trust import Trust, trust_of
 from headrace.sweeps import designs
-from headrace.sweeps.axis import Axis, WrongAxis, check_distinct, of_mapping
+from headrace.sweeps.axis import Vary, WrongAxis, axes_of
 from headrace.sweeps.designs import Point
 from headrace.sweeps.engines import On, engine
 from headrace.sweeps.finished_runs import FinishedRuns
@@ -26,8 +26,6 @@ from headrace.sweeps.result import FIGURES, Run, Sweep, values
 from headrace.sweeps.sensitivity import METHODS
 from headrace.sweeps.task import Outcome, Task, TaskMaker
 
-Vary: TypeAlias = Mapping[Any, Any] | Sequence[Axis]
-"""Values by path or by a tuple of paths, or axes."""
 OnStop: TypeAlias = Callable[[Sweep], object]
 """Callback with the finished runs of a sweep that is stopped."""
 OnProgress: TypeAlias = Callable[[int, int], object]
@@ -311,10 +309,7 @@ def sweep(
         [65536.0, 1048576.0]
     """
     scenario = load(scenario)
-    axes = list(vary) if isinstance(vary, Sequence) else of_mapping(vary)
-    if not axes:
-        raise WrongAxis("nothing varies: give at least one path with values")
-    check_distinct(axes)
+    axes = axes_of(vary)
     count = scenario.loaded.replications if replications is None else replications
     if not 1 <= count <= MOST_REPLICATIONS:
         raise ValueError(f"{count} replications: expected 1 to {MOST_REPLICATIONS:,}")

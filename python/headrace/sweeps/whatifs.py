@@ -201,10 +201,11 @@ def whatif(
         trust: As in `run`.
 
     Returns:
-        The baseline, and `frame`: one row for each change, largest gain first. `kind` is `quantity`, `level` or `pair`;
-        `group` tells the cost of the change. `throughput_gain` is the ratio of bytes
-        (without any, of operations) a second over the whole run. `latency_p95_gain` is the ratio by
-        which the 95th percentile of latency over all requests is shorter. With `run.replications`
+        The study. Its `frame` has one row for each change, largest gain first.
+        `kind` is `quantity`, `level` or `pair`; `group` tells the cost of the change.
+        `throughput_gain` is the ratio of bytes (without any, of operations) a second over the whole
+        run. `latency_p95_gain` is the ratio by which the 95th percentile of latency over all
+        requests is shorter. With `run.replications`
         above 1, equal seeds are compared: gains are means, and `…_half_width` is half the width of
         their 95 % confidence intervals. `effect` is `none` if no gain differs from 1 by more than 1
         % and by more than its interval. It is `failed` if the run failed; `error` then gives the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, Union
 
 from headrace.simulate.scenario import Scenario
 from headrace.simulate.trust import Trust
-from headrace.sweeps.engines.clusters import is_cluster, of_cluster, of_dask, of_queue
+from headrace.sweeps.engines.clusters import is_cluster, of_dask, of_queue
 from headrace.sweeps.engines.threads import Threads
 from headrace.sweeps.task import Outcome, Task
 
@@ -64,7 +64,7 @@ def engine(on: On, scenario: Scenario, trust: Trust) -> Engine:
     """
     check_engine(on)
     if not isinstance(on, str):
-        return of_cluster(scenario, trust, on)
+        return of_dask(scenario, trust, on)
     kind, _, argument = on.partition(":")
     return ENGINES[kind](scenario, trust, argument)
 

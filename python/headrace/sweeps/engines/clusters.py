@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from headrace.sweeps.engines.dask import Dask
 
 
-def of_dask(scenario: Scenario, trust: Trust, argument: str) -> "Dask":
+def of_dask(scenario: Scenario, trust: Trust, argument: Any) -> "Dask":
     """Return the engine `dask`; see `dask_clusters.of_argument`.
 
     Raises:
@@ -33,14 +33,6 @@ def is_cluster(value: object) -> bool:
         in (("distributed", "Client"), ("distributed", "Cluster"))
         for kind in type(value).__mro__
     )
-
-
-def of_cluster(scenario: Scenario, trust: Trust, cluster: Any) -> "Dask":
-    """Return the engine on a Dask client or cluster of the user, which stays open."""
-    from headrace.sweeps.engines.dask import Dask
-    from headrace.sweeps.engines.dask_clusters import of_user
-
-    return Dask(scenario, trust, of_user(cluster))
 
 
 def of_queue(kind: str) -> "Callable[[Scenario, Trust, str], Dask]":

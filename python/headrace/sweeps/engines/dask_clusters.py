@@ -35,16 +35,22 @@ SAME = ("distributed", "headrace")
 """Packages whose versions must be equal everywhere."""
 
 
-def of_argument(argument: str) -> Callable[[], AbstractContextManager[Connection]]:
+def of_argument(argument: Any) -> Callable[[], AbstractContextManager[Connection]]:
     """Return how to connect to the cluster that an argument names.
 
     Args:
         argument: Nothing (a worker process for each core), a number of worker processes, the
-            address of a scheduler, or a scheduler's file (`dask scheduler --scheduler-file`).
+            address of a scheduler, or a scheduler's file (`dask scheduler --scheduler-file`). Or
+            a user's client or cluster, to whose scheduler a connection of our own is made: a
+            client has one handler of events.
 
     Raises:
         ValueError: It is none of these.
     """
+    if not isinstance(argument, str):
+        is_client = isinstance(argument, Client)
+        address = argument.scheduler.address if is_client else argument.scheduler_address
+        return partial(running, address, argument.security)
     if not argument:
         return partial(local, len(os.sched_getaffinity(0)))
     if argument.isdecimal():
@@ -59,15 +65,6 @@ def of_argument(argument: str) -> Callable[[], AbstractContextManager[Connection
         f"engine dask:{argument}: expected a number of processes, a scheduler's address such as"
         " tcp://host:8786, or its file such as scheduler.json"
     )
-
-
-def of_user(cluster: Any) -> Callable[[], AbstractContextManager[Connection]]:
-    """Return how to connect to the scheduler of a user's client or cluster.
-
-    The connection is one of its own: a client has one handler of events.
-    """
-    address = cluster.scheduler.address if isinstance(cluster, Client) else cluster.scheduler_address
-    return partial(running, address, cluster.security)
 
 
 @contextmanager

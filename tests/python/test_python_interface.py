@@ -1,0 +1,270 @@
+"""The Python interface as researchers use it: scenarios, pickles, Dask, tables and commands."""
+
+import copy
+import inspect
+import keyword
+import multiprocessing
+import pickle
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import nbclient
+import nbformat
+import polars as pl
+import pytest
+from distributed import Client, LocalCluster
+
+import headrace as hr
+from conftest import ROOT, SMALL
+from headrace.commands.design import CALCULATIONS, record
+from headrace.commands.parameters import parameters
+
+DICTIONARY = tomllib.loads(SMALL)
+
+
+def figures(result: hr.Result) -> Any:
+    return result.document | {"wall_seconds": 0}
+
+
+def playback(result: hr.Result) -> pl.DataFrame:
+    assert result.playback is not None
+    return result.playback.table()
+
+
+def test_a_run_takes_paths_texts_dictionaries_and_scenarios(small: Path) -> None:
+    scenario = hr.load(small)
+    sources: list[Any] = [small, str(small), SMALL, DICTIONARY, scenario]
+    for source in sources:
+        assert figures(hr.run(source)) == figures(hr.run(scenario))
+    assert hr.load(scenario, {"clients.count": 7})["clients.count"] == 7
+    assert hr.load(DICTIONARY | {"clients.count": 7})["clients.count"] == 7
+    vary = {"clients.count": [2]}
+    for source in sources:
+        assert len(hr.sweep(source, vary).runs) == 1
+        assert hr.whatif(source, only=["layout.unit"], kinds=False).frame.height == 1
+        assert hr.optimise(source, vary, maximise="throughput").best is not None
+
+
+@pytest.mark.parametrize("source", [3, None, ["a.toml"], b"a.toml"])
+def test_anything_else_is_no_scenario(source: Any) -> None:
+    with pytest.raises(TypeError, match=f"expected a scenario: .*, not {type(source).__name__}"):
+        hr.run(source)
+
+
+def test_a_wrong_dictionary_names_the_field() -> None:
+    with pytest.raises(hr.ScenarioError, match=r'dictionary:3:.*"cuont" in \[clients\]: did you'):
+        hr.run(DICTIONARY | {"clients": {"cuont": 4}})
+    with pytest.raises(hr.ScenarioError, match=r'"clients.cuont": did you mean "clients.count"'):
+        hr.load(DICTIONARY | {"clients.cuont": 4})
+
+
+def test_fields_are_read_by_their_paths() -> None:
+    scenario = hr.load(SMALL)
+    assert scenario["clients.count"] == 4
+    assert scenario["layout.unit"] == "256 KiB"
+    assert scenario["workload.0.files"] == scenario["workload.files"] == 5
+    assert scenario["clients"]["groups"] == ["G1", "G2"]
+    # A field without a value and without a default.
+    assert scenario["run.stop.time"] is None
+    more = scenario.with_({"clients.count": 8})
+    assert (scenario["clients.count"], more["clients.count"]) == (4, 8)
+    with pytest.raises(hr.ScenarioError) as raised:
+        scenario["clients.cuont"]
+    assert str(raised.value) == ('there is no field "clients.cuont": did you mean "clients.count"?')
+    with pytest.raises(hr.ScenarioError, match="numbered from 0"):
+        scenario["workload.1.files"]
+    keys = scenario._ipython_key_completions_()
+    assert all(scenario[key] is not None for key in keys) and "workload.0.files" in keys
+
+
+def test_a_scenario_in_a_line_has_its_main_quantities() -> None:
+    scenario = hr.load(SMALL)
+    expected = "parallel system ideal, 4 clients, 2 servers; ior files=5 block=1 MiB transfer=1 MiB"
+    assert repr(scenario) == f"<Scenario 'small': {expected}>"
+    assert expected in scenario._repr_html_()
+
+
+def test_scenarios_and_results_are_pickled_and_copied(small: Path) -> None:
+    scenario = hr.load(small, {"clients.count": 3})
+    result = hr.run(scenario, requests=True, playback=10, over_time=True)
+    small.unlink()
+    for again in (
+        pickle.loads(pickle.dumps(scenario)),
+        copy.copy(scenario),
+        copy.deepcopy(scenario),
+    ):
+        assert again.toml == scenario.toml
+        assert again.gives("clients.count") and not again.gives("clients.processes")
+    for other in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+        assert other.document == result.document
+        assert other.summary.equals(result.summary) and other.series.equals(result.series)
+        assert other.to_pandas("requests").equals(result.to_pandas("requests"))
+        assert playback(other).equals(playback(result))
+    studies: list[Any] = [
+        hr.sweep(scenario, {"clients.count": [2, 3]}),
+        hr.whatif(scenario, only=["layout.unit"], kinds=False),
+        hr.optimise(scenario, {"clients.count": [2, 3]}, maximise="throughput"),
+    ]
+    for study in studies:
+        assert pickle.loads(pickle.dumps(study)).document == study.document
+        assert study.frame.height > 0 and study._repr_html_() and study.plot()
+
+
+def test_processes_that_are_spawned_run_scenarios() -> None:
+    scenarios = [hr.load(SMALL, {"run.seed": seed}) for seed in (1, 2)]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        results = pool.map(hr.run, scenarios)
+    assert [figures(one) for one in results] == [figures(hr.run(one)) for one in scenarios]
+
+
+def test_dask_clients_and_clusters_run_scenarios_and_sweeps() -> None:
+    scenario, vary = hr.load(SMALL), {"clients.count": [2, 3], "layout.unit": ["64 KiB", "1 MiB"]}
+    expected = hr.sweep(scenario, vary)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        for on in (client, cluster):
+            sweep = hr.sweep(scenario, vary, on=on)
+            assert sweep.frame.drop("wall_s").equals(expected.frame.drop("wall_s"))
+        others = [scenario, scenario.with_({"clients.count": 2})]
+        results = client.gather(client.map(hr.run, others))
+        assert [figures(one) for one in results] == [figures(hr.run(one)) for one in others]
+        # The client stays open.
+        assert client.submit(int, "7").result(timeout=30) == 7
+
+
+@pytest.mark.parametrize("on", ["dusk", 3, None])
+def test_anything_else_is_no_engine(on: Any) -> None:
+    with pytest.raises(
+        ValueError, match="expected threads, dask, .* a Dask Client or LocalCluster"
+    ):
+        hr.sweep(SMALL, {"clients.count": [2]}, on=on)
+
+
+VARY: dict[str, Any] = {
+    "layout.unit": ["64 KiB", "1 MiB"],
+    "network.latency": ["1 ms", "0.2 ms"],
+    "network.bandwidth": ["1 Gbit/s", "125 MB/s"],
+    "clients.count": [2, 3],
+    "layout.first": ["random", "zero"],
+}
+SI: dict[str, set[float]] = {
+    "layout.unit_bytes": {65536.0, 1048576.0},
+    "network.latency_s": {0.001, 0.0002},
+    "network.bandwidth_bytes_per_s": {125e6},
+    "clients.count": {2, 3},
+}
+
+
+def test_fields_that_vary_are_columns_in_si_units() -> None:
+    sweep = hr.sweep(SMALL, VARY)
+    for table in (sweep.frame, sweep.points, sweep.summary):
+        for name, amounts in SI.items():
+            assert {*table[name]} == amounts
+        assert not {"layout.first_bytes", "clients.count_bytes"} & {*table.columns}
+        assert {*table["layout.unit"]} == {"64 KiB", "1 MiB"}
+    trials = hr.optimise(SMALL, {"layout.unit": ["64 KiB", "1 MiB"]}, maximise="throughput").frame
+    assert {*trials["layout.unit_bytes"]} == SI["layout.unit_bytes"]
+
+
+def test_tables_are_given_to_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    sweep = hr.sweep(SMALL, {"layout.unit": ["64 KiB", "1 MiB"]}, replications=2)
+    table = sweep.to_pandas()
+    assert isinstance(table, pandas.DataFrame) and list(table.columns) == sweep.frame.columns
+    assert table["layout.unit_bytes"].tolist() == [65536.0, 65536.0, 1048576.0, 1048576.0]
+    assert table["throughput_bytes_per_s"].dtype == float
+    assert len(sweep.to_pandas("points")) == 2
+    assert len(hr.run(SMALL).to_pandas()) == hr.run(SMALL).summary.height
+
+
+def test_tables_are_given_to_xarray() -> None:
+    pytest.importorskip("xarray")
+    vary = {"layout.unit": ["64 KiB", "1 MiB"], "clients.count": [2, 3]}
+    data = hr.sweep(SMALL, vary, replications=2).to_xarray()
+    assert dict(data.sizes) == {"layout.unit_bytes": 2, "clients.count": 2, "replication": 2}
+    assert data["layout.unit_bytes"].to_numpy().tolist() == [65536.0, 1048576.0]
+    assert dict(hr.run(SMALL).to_xarray("breakdown").sizes) == {
+        "index": hr.run(SMALL).breakdown.height
+    }
+
+
+CELL = f"""
+import headrace as hr
+text = '''{SMALL}'''
+hr.run(text)
+hr.sweep(text, {{"clients.count": "2..4"}}, sensitivity="sobol", samples=4)
+hr.optimise(text, {{"layout.unit": "64 KiB..1 MiB"}}, maximise="throughput", trials=12)
+hr.whatif(text, only=["layout.unit"])
+"""
+
+
+def test_a_notebook_shows_results_without_warnings() -> None:
+    book: Any = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
+    book.cells.append(nbformat.v4.new_code_cell(CELL))  # type: ignore[no-untyped-call]
+    nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    outputs = book.cells[0].outputs
+    assert [one for one in outputs if one.output_type == "stream"] == []
+    assert "<WhatIf of 'small'" in outputs[-1].data["text/plain"]
+
+
+def test_commands_of_the_terminal_are_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    answer = hr.command.design.capacity(disks=12, capacity="4 TB", level="raid6")
+    assert answer["kind"] == "design-figures" and answer["usable_capacity"] == 40e12
+    assert "usable capacity" in answer._repr_html_()
+    solution = hr.command.net.solve("scenarios/nets/machine-repair.toml", where=["running >= 1"])
+    assert solution["kind"] == "net-solution"
+    run = hr.command.run("scenarios/striped-read.toml", set={"workload.files": 2}, store=False)
+    assert run["kind"] == "simulated" and run["throughput"]["read"] > 0
+    assert hr.command.schema().startswith("{")
+    with pytest.raises(ValueError, match='--capacity "4 furlong": expected a size'):
+        hr.command.design.capacity(disks=12, capacity="4 furlong")
+    with pytest.raises(TypeError, match=r"design\.capacity: .*'capcity': disks, capacity, level"):
+        hr.command.design.capacity(disks=12, capcity="4 TB")
+    with pytest.raises(AttributeError, match="headrace design has no command 'capcity': expected"):
+        hr.command.design.capcity  # noqa: B018
+    with pytest.raises(TypeError, match="is a group"):
+        hr.command.design()
+
+
+def test_a_benchmark_and_a_profile_are_functions(tmp_path: Path) -> None:
+    jobs = hr.command.bench(tmp_path, time="0.1 s", file_size="1 MiB", store=False)
+    assert jobs["kind"] == "jobs"
+    profile = hr.command.profile(
+        "sh", "-c", "true", output=tmp_path / "a.profile", report=False, advice=False
+    )
+    assert profile["kind"] == "profile"
+
+
+@pytest.mark.parametrize("name", CALCULATIONS)
+def test_parameters_of_functions_are_those_of_the_records(name: str) -> None:
+    signature = inspect.signature(getattr(hr.command.design, name))
+    for parameter in parameters(record(name)):
+        word = parameter.option.lstrip("-").replace("-", "_")
+        given = signature.parameters[f"{word}_" if keyword.iskeyword(word) else word]
+        assert (given.default is given.empty) == parameter.is_required
+        assert parameter.help in (getattr(hr.command.design, name).__doc__ or "")
+
+
+def commands(group: Any) -> list[Any]:
+    """Return the functions of a group and of those below it."""
+    every = [getattr(group, name) for name in dir(group)]
+    inner = [one for one in every if type(one) is type(group)]
+    return [one for one in every if one not in inner] + [
+        function for one in inner for function in commands(one)
+    ]
+
+
+def test_every_command_has_a_signature_and_help() -> None:
+    functions = commands(hr.command)
+    assert len(functions) > 60
+    for function in functions:
+        assert inspect.signature(function) and "\n\nParameters:" in function.__doc__
+
+
+def test_documents_of_commands_are_dictionaries() -> None:
+    assert msgspec.json.encode(hr.command.presets())
