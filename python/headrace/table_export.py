@@ -40,8 +40,8 @@ class TableExport:
         return pd.DataFrame(columns, columns=rows.columns)
 
     def to_xarray(self, table: str | None = None) -> "xr.Dataset":
-        """Return a table as an xarray dataset: a variable for each column. Of a sweep over all
-        combinations, the fields that vary are its dimensions, in SI units.
+        """Return a table as an xarray dataset: a variable for each column. The fields that a sweep
+        over all combinations varies are its dimensions, in SI units.
 
         Parameters:
             table: Attribute that has the table, as in `to_pandas`.

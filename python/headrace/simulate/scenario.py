@@ -104,8 +104,8 @@ class Scenario:
         return Scenario(self.loaded.with_sets(as_sets(sets)))
 
     def __getitem__(self, path: str) -> Any:
-        """Return the value of a field, as TOML has it: `4`, `"256 KiB"`. Of a section, its fields;
-        of a field that is not set and has no default, None.
+        """Return the value of a field, as TOML has it: `4`, `"256 KiB"`. A section is a dictionary
+        of its fields. A field that is not set and has no default is None.
 
         Raises:
             ScenarioError: if there is no such path.
