@@ -16,7 +16,7 @@ from importlib import import_module  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
 if TYPE_CHECKING:
-    from headrace import design, store
+    from headrace import design, measure, net, store, trace
     from headrace._core import VERSION as __version__
     from headrace._core import Job, RunError, ScenarioError, Scheduler, ServerState, TraceError
     from headrace.cli.python_calls import command
@@ -48,10 +48,13 @@ __all__ = [
     "design",
     "load",
     "load_result",
+    "measure",
+    "net",
     "optimise",
     "run",
     "store",
     "sweep",
+    "trace",
     "whatif",
 ]
 
@@ -68,6 +71,8 @@ ELSEWHERE = {
 }
 """Modules of names that are not in `headrace.simulate`."""
 
+MODULES = ("design", "measure", "net", "store", "trace")
+
 
 def __getattr__(name: str) -> Any:
     # The command line must be ready for Ctrl-C at once, and tables take half a second to
@@ -76,7 +81,7 @@ def __getattr__(name: str) -> Any:
         from headrace import _core
 
         return getattr(_core, IN_CORE[name])
-    if name in ("design", "store"):
+    if name in MODULES:
         # Not `from headrace import`, which asks here again.
         return import_module(f"headrace.{name}")
     if name in ELSEWHERE:
@@ -89,4 +94,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # Completion shows what is public.
+    return sorted(__all__)

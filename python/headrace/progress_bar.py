@@ -1,6 +1,7 @@
 """Progress bars of Python functions: on a terminal, and in Jupyter."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ Advance: TypeAlias = Callable[[float, float | None, str], None]
 C = TypeVar("C", bound=Callable[..., object])
 
 PATIENCE_S = 0.5
-"""Seconds after which a notebook shows a bar: what is shorter needs none."""
+"""Seconds after which a bar is shown: what is shorter needs none."""
 BETWEEN_S = 0.2
 """Seconds between two updates of a notebook's bar, at least."""
 
@@ -60,7 +61,7 @@ def _drawn(title: str, shown: bool | None) -> Iterator[Advance]:
             yield bar.advance
         finally:
             bar.close()
-    elif shown or (shown is None and sys.stderr is not None and sys.stderr.isatty()):
+    elif shown or (shown is None and _on_terminal()):
         with _terminal_bar(title) as advance:
             yield advance
     else:
@@ -75,16 +76,22 @@ def run_progress(
 
     Args:
         title: What is being done.
-        progress: The callback, or whether to draw; None draws in a notebook only.
+        progress: The callback, or whether to draw; None draws on a terminal and in a notebook.
         drawing: Makes the callback that draws.
     """
     if callable(progress):
         yield progress
-    elif progress or (progress is None and in_notebook()):
+    elif progress or (progress is None and (in_notebook() or _on_terminal())):
         with progress_bar(title, True) as advance:
             yield drawing(advance)
     else:
         yield None
+
+
+def _on_terminal() -> bool:
+    # Bars of several threads would share the last line.
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
@@ -102,8 +109,18 @@ def _terminal_bar(title: str) -> Iterator[Advance]:
         transient=True,
     )
     task = bar.add_task(title, total=None, detail="")
-    with bar:
-        yield lambda done, total, text: bar.update(task, completed=done, total=total, detail=text)
+    began = time.monotonic()
+
+    def advance(done: float, total: float | None, text: str) -> None:
+        if not bar.live.is_started and time.monotonic() - began >= PATIENCE_S:
+            bar.start()
+        bar.update(task, completed=done, total=total, detail=text)
+
+    try:
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 class NotebookBar:

@@ -14,19 +14,21 @@ from headrace.optimisation import Optimum
 from headrace.sweeps import Sweep, WhatIf
 from headrace.table_export import TableExport
 
-RESULTS = (Sweep, WhatIf, Optimum, TableExport.to_pandas)
+RESULTS = (Sweep, WhatIf, Optimum, TableExport.to_pandas, hr.net.load)
+MODULES = (hr.design, hr.store)
+"""Modules whose functions have examples."""
 
 
 def public() -> Iterator[tuple[str, Any]]:
     """Yield every public callable of Python with its name. Those of Rust have no docstrings."""
     for name in hr.__all__:
         value = getattr(hr, name)
-        if inspect.ismodule(value):
+        if value in MODULES:
             within = ((key, getattr(value, key)) for key in value.__all__)
             yield from ((f"{name}.{key}", one) for key, one in within if inspect.isfunction(one))
         elif callable(value) and getattr(value, "__module__", "") != "headrace":
             yield name, value if hasattr(value, "__name__") else type(value)
-    yield from ((one.__name__, one) for one in RESULTS)
+    yield from ((one.__qualname__, one) for one in RESULTS)
 
 
 PUBLIC = dict(public())

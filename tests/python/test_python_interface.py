@@ -1,10 +1,15 @@
 """The Python interface as researchers use it: scenarios, pickles, Dask, tables and commands."""
 
+import contextlib
 import copy
 import inspect
 import keyword
 import multiprocessing
+import os
 import pickle
+import pty
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -209,6 +214,34 @@ def test_a_notebook_shows_results_without_warnings() -> None:
     outputs = book.cells[0].outputs
     assert [one for one in outputs if one.output_type == "stream"] == []
     assert "<WhatIf of 'small'" in outputs[-1].data["text/plain"]
+
+
+RUN = """
+import headrace as hr
+from headrace import progress_bar
+progress_bar.PATIENCE_S = 0.0
+hr.run(hr.load({text!r}, {{"workload.files": 20_000}}), progress={progress})
+"""
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_a_run_shows_a_bar_on_a_terminal(progress: bool | None) -> None:
+    reader, terminal = pty.openpty()
+    code = RUN.format(text=SMALL, progress=progress)
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=terminal,
+        stdout=terminal,
+        env=os.environ | {"TERM": "xterm"},
+    ) as process:
+        os.close(terminal)
+        shown = b""
+        # The end of the process is an error of the terminal.
+        with contextlib.suppress(OSError), open(reader, "rb", buffering=0) as file:
+            while part := file.read(4096):
+                shown += part
+    assert process.returncode == 0
+    assert (b"requests" in shown) == (progress is None), shown
 
 
 def test_commands_of_the_terminal_are_functions(monkeypatch: pytest.MonkeyPatch) -> None:

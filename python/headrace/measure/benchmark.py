@@ -75,8 +75,8 @@ def measure(
             workloads of kind "ior" by MPI.File.
         settle: Seconds to wait between preparation and measurement.
         keep: Whether to leave the directory in place at the end.
-        progress: Whether to show a progress bar; by default in Jupyter. Or a callback some times a
-            second.
+        progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
+            callback some times a second.
 
     Returns:
         The measurement. On Ctrl-C it ends early, and `Measurement.partial` is true.

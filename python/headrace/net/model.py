@@ -488,6 +488,10 @@ def load(path: str | Path) -> NetModel:
     Raises:
         ScenarioError: All that is wrong with it, each with file, line and column.
         ValueError: A file of another tool cannot be read, or the ending is unknown.
+
+    Examples:
+        >>> hr.net.load("scenarios/nets/machine-repair.toml").solve()
+        <machine repair: 6 markings, 6 of them take time>
     """
     path = Path(path)
     if is_foreign(path):

@@ -50,8 +50,8 @@ def run(
         scenario: The scenario to run, or what `load` takes: a path, a text, a dictionary.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
-        progress: Whether to show a progress bar; by default in Jupyter. Or a callback; see
-            `Progress`.
+        progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a
+            callback; see `Progress`.
         trust: True executes the scenario's own scheduler or replacement policy, which is Python
             code in a file with all rights of the user. By default only files that the user has
             trusted before.
