@@ -35,7 +35,7 @@ def test_a_sweep_is_every_run_by_itself() -> None:
     scenario = hr.load(SMALL)
     values = {"clients.count": [2, 4], "layout.unit": ["64 KiB", "1 MiB"]}
     found = hr.sweep(scenario, values, on="threads:2")
-    assert found.points.columns[:3] == ["clients.count", "layout.unit", "runs"]
+    assert found.points.columns[:3] == ["clients.count", "layout.unit", "layout.unit_bytes"]
     assert found.points.height == 4 and not found.failed and found.left == 0
     for count in (2, 4):
         for unit in ("64 KiB", "1 MiB"):
