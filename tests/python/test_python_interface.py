@@ -262,6 +262,8 @@ def test_commands_of_the_terminal_are_functions(monkeypatch: pytest.MonkeyPatch)
         hr.command.design.capcity  # noqa: B018
     with pytest.raises(TypeError, match="is a group"):
         hr.command.design()
+    # It would take the place of this process.
+    assert not hasattr(hr.command.lab, "exec_") and not hasattr(hr.command.lab, "bench")
 
 
 def test_a_benchmark_and_a_profile_are_functions(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import inspect
 import io
 import json
 import keyword
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -28,6 +29,10 @@ LEFT_OUT = ("as_json", "show_progress")
 """Parameters that a call sets itself."""
 EXTRA = ("ignore_unknown_options", "allow_extra_args")
 """Settings of commands that take the options of another program."""
+REPLACING = (("lab", "bench"), ("lab", "exec"))
+"""Commands whose program takes the place of the process; they are for the terminal only."""
+_ONE_AT_A_TIME = threading.RLock()
+"""Standard output is that of the whole process."""
 
 
 class Answer(Document):
@@ -64,7 +69,7 @@ class Commands:
 
     def __getattr__(self, name: str) -> Any:
         words = (*self._words, name.rstrip("_").replace("_", "-"))
-        if name.startswith("__") or words[-1] not in _command(self._words).commands:
+        if name.startswith("__") or _identifier(words[-1]) not in dir(self):
             where = " ".join(("headrace", *self._words))
             raise AttributeError(
                 f"{where} has no command {name!r}: expected {', '.join(dir(self))}"
@@ -72,7 +77,8 @@ class Commands:
         return Commands(words) if hasattr(_command(words), "commands") else _function(words)
 
     def __dir__(self) -> list[str]:
-        return [_identifier(name) for name in _command(self._words).commands]
+        names = _command(self._words).commands
+        return [_identifier(name) for name in names if (*self._words, name) not in REPLACING]
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Run the default command of the group."""
@@ -189,12 +195,14 @@ def _called(arguments: list[str], has_document: bool) -> Any:
     """Run a command; return its document, or the text that it prints."""
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     try:
-        with contextlib.redirect_stdout(printed):
+        with _ONE_AT_A_TIME, contextlib.redirect_stdout(printed):
             status = app(arguments, prog_name="headrace", standalone_mode=False)
     except Interrupted as stop:
         raise stop.error from None
     except typer.TyperException as error:
         raise ValueError(error.format_message()) from None
+    except SystemExit as end:
+        status = end.code
     printed.seek(0)
     text = printed.read()
     if has_document and text.lstrip().startswith("{"):
