@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import cpn_ml_check
 from conftest import ROOT, Command
 from headrace.net import LeftOutWarning, Net, NetModel, load
-from headrace.net.exchange import FORMATS
+from headrace.net.exchange import FORMATS, symmetric
 from headrace.net.exchange.cpn_reader import read as read_cpn
 from headrace.net.exchange.kernel_rules import obey_kernel_rules
 from headrace.net.exchange.ml_meaning import Colour, Meaning
@@ -402,7 +402,7 @@ def test_the_data_base_system_has_its_markings() -> None:
     ("old", "new", "line", "message"),
     [
         ("<text>CAR</text>", "<text>CARR</text>", 55, "no colour set is called 'CARR'"),
-        ('orientation="PtoT"', 'orientation="Inhibitor"', None, "arcs of the kind inhibitor"),
+        ('orientation="PtoT"', 'orientation="None"', None, "arcs of the kind none"),
         ("1`c</text>", "1`(c</text>", None, r"expected '\)', not the end"),
         ("1`c</text>", "1`d</text>", None, "nothing is called d"),
         ("<enum>", "<union>", None, "is no XML"),
@@ -990,6 +990,12 @@ def nets(draw: st.DrawFn) -> dict[str, Any]:
                 put["when"] = one_of(["x0 < 2", "not (x0 == 1)", "lucky"])
             puts.append(put)
         tables[f"t{number}"] = {"take": takes, "put": puts}
+        for held in draw(st.lists(st.integers(0, len(kinds) - 1), max_size=2, unique=True)):
+            key, place = one_of(["inhibit", "reset", "read"]), f"p{held}"
+            if key == "read" and all(take["place"] != place for take in takes):
+                tables[f"t{number}"]["read"] = [{"place": place}]
+            elif key != "read":
+                tables[f"t{number}"].setdefault(key, []).append(place)
         if any(put.get("when") == "lucky" for put in puts):
             tables[f"t{number}"]["let"] = ["lucky = bernoulli(0.25)"]
         if draw(st.booleans()):
@@ -1050,7 +1056,88 @@ def test_types_of_arcs_in_pnml(arc: str, expected: tuple[str, str | None, Any]) 
         '<arc id="y" source="t" target="r"/></net></pnml>'
     )
     document, _ = read_pnml(text.encode(), "net.pnml")
+    again, _ = read_pnml(encode(from_document(document, "n").document(), Path("n.pnml")), "n.pnml")
+    assert again["transitions"]["t"][expected[0]] == document["transitions"]["t"][expected[0]]
     key, part, value = expected
     (entry,) = document["transitions"]["t"][key]
     assert (entry[part] if part else entry) == value
     assert "take" not in document["transitions"]["t"]
+
+
+HOLDS = {
+    "name": "holds",
+    "places": {"a": {"initial": 3}, "b": {"initial": 2}, "c": {"initial": 1}, "d": {"sink": True}},
+    "transitions": {
+        "t": {"take": ["a"], "put": ["c"], "read": [{"place": "b", "count": 2}], "inhibit": ["d"]},
+        "u": {"take": ["b"], "put": ["d"], "reset": ["c"]},
+        "v": {"take": ["c"], "put": ["a"], "inhibit": ["a"]},
+    },
+}
+
+
+@pytest.mark.parametrize("ending", [".pnml", ".cpn"])
+def test_arcs_that_hold_or_empty_are_written(tmp_path: Path, ending: str) -> None:
+    model = from_document(HOLDS, "holds")
+    read = again(model, tmp_path, ending)
+    # By hand: with two tokens in b, t leads from 3 tokens in a to 2, 1 and 0, and then v back to 1.
+    # From each of these four, u fires twice and empties c, so that t and v cannot fire again.
+    assert size(read) == size(model) == (3 * 4, 3 + 1 + 2 * 4)
+    transitions = read.document()["transitions"]
+    for name, table in HOLDS["transitions"].items():  # type: ignore[attr-defined]
+        keys = ("inhibit", "reset", "read") if ending == ".pnml" else ("inhibit", "reset")
+        for key in keys:
+            assert transitions[name].get(key) == table.get(key), (name, key)
+
+
+@pytest.mark.parametrize(
+    ("places", "arc", "message"),
+    [
+        ({"q": {"order": "fifo"}}, {"inhibit": ["q"]}, "without order and delays"),
+        ({"q": {}}, {"inhibit": [{"place": "q", "count": 2}]}, "neither token nor count"),
+        ({"q": {}}, {"take": ["p", "q"], "read": ["q"]}, "which it takes from"),
+    ],
+)
+def test_holds_that_cpn_tools_has_not_are_refused(
+    places: dict[str, Any], arc: dict[str, Any], message: str
+) -> None:
+    table = {"take": ["p"], "put": ["p", "q"]} | arc
+    places = {"p": {"initial": 1}, "q": {"rest": True} | places["q"]}
+    back = {"take": ["q"], "put": ["q"]}
+    model = from_document(
+        {"name": "n", "places": places, "transitions": {"t": table, "b": back}}, "n"
+    )
+    with pytest.raises(ValueError, match=message):
+        encode(model.document(), Path("n.cpn"))
+
+
+def arcs_of_pnml(arcs: str, kind: str = "") -> dict[str, Any]:
+    marking = "" if kind else "<initialMarking><text>5</text></initialMarking>"
+    text = (
+        f'<pnml><net id="n" type="{kind}"><place id="q">{marking}</place>'
+        '<place id="r"/><transition id="t"/>'
+        f'{arcs}<arc id="y" source="t" target="r"/></net></pnml>'
+    )
+    document, _ = read_pnml(text.encode(), "net.pnml")
+    transition: dict[str, Any] = document["transitions"]["t"]
+    return transition
+
+
+def test_each_of_several_holds_is_a_condition() -> None:
+    arc = '<arc id="{}" source="q" target="t" type="{}" weight="{}"/>'
+    both = arc.format("a", "{0}", 3) + arc.format("b", "{0}", 2)
+    assert arcs_of_pnml(both.format("inhibitor"))["inhibit"] == [{"place": "q", "count": 2}]
+    assert arcs_of_pnml(both.format("test"))["read"] == [{"place": "q", "count": 3}]
+    with pytest.raises(ValueError, match="expected a weight of 1 or more"):
+        arcs_of_pnml(arc.format("a", "inhibitor", 0))
+    with pytest.raises(ValueError, match="arcs of the type inhibitor are not read"):
+        arcs_of_pnml(arc.format("a", "inhibitor", 1), symmetric.TYPES[0])
+
+
+def test_holds_of_timed_places_have_a_line() -> None:
+    text = encode(from_document(HOLDS, "holds").document(), Path("n.cpn"))
+    timed = text.replace(b"<unit />", b"<timed /><unit />")
+    assert timed != text
+    with pytest.raises(
+        ValueError, match=r"n\.cpn:\d+: transition t: inhibitor arcs of places whose"
+    ):
+        read_cpn(timed, "n.cpn")

@@ -38,6 +38,7 @@ from headrace.net.exchange.structure import (
     as_list,
     as_text,
     node_of,
+    table_of,
     tree_of,
 )
 from headrace.net.exchange.structure import Transition as Source
@@ -280,6 +281,15 @@ class _Exporter(Stations):
                     copy = self._copy_of(source, node, scope, used, guards)
                     inward = Arc(self.exit[node], True, self._wrap(node, copy, token))
                     transition.arcs.append(inward)
+        for node, key, entry in source.holds:
+            self._hold(source, node, key, entry)
+            if key != "read":
+                transition.arcs.append(Arc(self.exit[node], True, "", key))
+                continue
+            for token in self._take(source, node, table_of(entry), scope, used, guards):
+                copy = self._copy_of(source, node, scope, used, guards)
+                text = self._wrap(node, copy, token)
+                transition.arcs += [Arc(self.exit[node], way, text) for way in (True, False)]
         for node, tokens in rests.items():
             rest = self._fresh("rest", self._list(node.colour), used)
             copy = self._copy_of(source, node, scope, used, guards)
@@ -297,6 +307,19 @@ class _Exporter(Stations):
             text = self._put(source, node, arc, scope)
             transition.arcs.append(Arc(self.entry[node], False, text))
         _merge(transition)
+
+    def _hold(self, source: Source, node: Node, key: str, entry: Any) -> None:
+        """Refuse arcs that CPN Tools has not: it tests for empty places, and returns tokens."""
+        if node.is_station or node in self.lists or node in self.delayed:
+            raise ValueError(f"{key} of {node.path}: expected a place without order and delays")
+        if key == "read":
+            if any(node is taken for taken, _ in source.takes):
+                raise ValueError(f"read of {node.path}, which it takes from, has no translation")
+        elif self.total[node.page] > 1 or len(table_of(entry)) > 1:
+            raise ValueError(
+                f"{key} of {node.path}: expected a place without copies, and neither token nor"
+                " count"
+            )
 
     def _copy_of(
         self, source: Source, node: Node, scope: Scope, used: set[str], guards: list[str]
@@ -501,17 +524,17 @@ def has_empty(tree: Tree) -> bool:
 
 def _merge(transition: Transition) -> None:
     """Join equal arcs, such as those of several tokens without data."""
-    count: dict[tuple[Place, bool, str], int] = {}
+    count: dict[tuple[Place, bool, str, str], int] = {}
     for arc in transition.arcs:
-        key = (arc.place, arc.inward, arc.text)
+        key = (arc.place, arc.inward, arc.text, arc.kind)
         count[key] = count.get(key, 0) + 1
     arcs = []
-    for (place, inward, text), number in count.items():
+    for (place, inward, text, kind), number in count.items():
         simple = re.fullmatch(r"[\w() ,]+", text) is not None
         if number > 1 and simple:
             arcs.append(Arc(place, inward, f"{number}`{text}"))
         else:
-            arcs += [Arc(place, inward, text) for _ in range(number)]
+            arcs += [Arc(place, inward, text, kind) for _ in range(1 if kind else number)]
     for arc in arcs:
         if '"' not in arc.text:
             arc.text = "\n".join(map(_folded, arc.text.split("\n")))

@@ -19,6 +19,8 @@ MOST_VARIANTS = 32
 """Most cases of conditions on arcs from places."""
 Table = dict[str, Any]
 """A table of the document."""
+HOLDS = {"inhibitor": "inhibit", "reset": "reset"}
+"""Kinds of arcs that have no tokens, and their keys in a document."""
 MOST_TABLES = 200
 """Most transitions for the values of variables that only a guard has."""
 
@@ -119,13 +121,17 @@ class Transitions:
         inward: list[list[Arm]] = []
         outward: list[Flow] = []
         queues: dict[str, list[tuple[str, Flow]]] = {}
+        holds: dict[str, list[str]] = {}
         for arc in arcs:
             place = arc.find("placeend")
             target = targets.get(place.get("idref") if place is not None else "")
             if target is None:
                 raise self.source.error(arc.line, f"transition {name}: this arc has no place")
-            tree = self.within(arc, f"transition {name}", self._inscription, arc, target)
             orientation = arc.get("orientation").lower()
+            if orientation in HOLDS:
+                self.within(arc, f"transition {name}", self._hold, orientation, target, holds)
+                continue
+            tree = self.within(arc, f"transition {name}", self._inscription, arc, target)
             if orientation not in ("ptot", "ttop", "bothdir"):
                 raise self.source.error(
                     arc.line,
@@ -163,7 +169,19 @@ class Transitions:
             self.transition(transition, name, inputs, conditions, outward)
             for conditions, inputs in variants
         )
-        return [table for table in tables if table is not None]
+        return [table | holds for table in tables if table is not None]
+
+    def _hold(self, orientation: str, target: Target, holds: dict[str, list[str]]) -> None:
+        """Add an arc of a place that must be empty, or is emptied; its inscription says nothing."""
+        if target.colour.is_list:
+            # The place has one token: the list.
+            self.meaning.choices.code(target.colour.own)
+        if target.colour.timed:
+            raise MlError(
+                f"{orientation} arcs of places whose colour set is timed are not read: expected"
+                " one without times"
+            )
+        holds.setdefault(HOLDS[orientation], []).append(target.name)
 
     def _queue(self, arcs: list[tuple[str, Flow]]) -> tuple[list[Input], list[Flow]] | None:
         """Return the tokens that arcs of a place with a list take from its front, and append.

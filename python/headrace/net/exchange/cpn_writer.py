@@ -17,6 +17,7 @@ HEAD = (
     ' "http://cpntools.org/DTD/6/cpn.dtd">\n'
 )
 
+ORIENTATIONS = {"inhibit": "Inhibitor", "reset": "Reset"}
 BASES = {
     "UNIT": "unit",
     "BOOL": "bool",
@@ -267,9 +268,8 @@ class _Writer:
         drawn: dict[tuple[Symbol, Symbol], int],
     ) -> None:
         """Draw an arc; those between the same symbols bend apart."""
-        element = SubElement(
-            page, "arc", id=self._id(), orientation="PtoT" if arc.inward else "TtoP", order="1"
-        )
+        way = ORIENTATIONS.get(arc.kind, "PtoT" if arc.inward else "TtoP")
+        element = SubElement(page, "arc", id=self._id(), orientation=way, order="1")
         self._graphics(element, 0, 0, 1, "")
         SubElement(element, "arrowattr", headsize="1.200000", currentcyckle="2")
         SubElement(element, "transend", idref=ends[0])

@@ -11,7 +11,7 @@ def obey_kernel_rules(document: dict[str, Any]) -> list[str]:
     A place that no transition takes from becomes a sink. A place that is always empty is left
     out, and with it each transition that takes from it: it never fires.
     """
-    net = structure_of(document, has_holds=True)
+    net = structure_of(document)
     transitions = list(net.transitions())
     nodes = list(net.nodes())
     dead = set()

@@ -17,7 +17,16 @@ from headrace.net.exchange.layout import Layout, Symbol, lay_out, outline_at
 from headrace.net.exchange.names import PlainNames, words_of
 from headrace.net.exchange.safe_xml import Source, Xml, parse_xml
 from headrace.net.exchange.sheets import Arc, Place, Sheet, Shown, Transition, add_ports
-from headrace.net.exchange.structure import NetStructure, Node, Page, as_list, structure_of, tree_of
+from headrace.net.exchange.structure import (
+    HOLDING_KEYS,
+    NetStructure,
+    Node,
+    Page,
+    as_list,
+    structure_of,
+    table_of,
+    tree_of,
+)
 
 NAMESPACE = "http://www.pnml.org/version-2009/grammar/pnml"
 TYPE = "http://www.pnml.org/version-2009/grammar/ptnet"
@@ -69,6 +78,7 @@ ARC_TYPES = {
     "read": "read",
 }
 """Types of arcs from a place, beside ordinary ones, and their keys in a document."""
+WRITTEN_TYPES = {"inhibit": "inhibitor", "reset": "reset", "read": "test"}
 NEUTRAL = {
     "type": ("", "normal"),
     "arctype": ("", "normal"),
@@ -144,22 +154,32 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
         count[values] += len(as_list(source.table.get("let")))
         count[conditions] += len(as_list(source.table.get("when")))
         count[probes] += len(as_list(source.table.get("record")))
-        weight: dict[tuple[Node, bool], int] = {}
-        for inward, arcs in ((True, source.takes), (False, source.puts)):
-            for node, arc in arcs:
-                number = 1
-                try:
-                    value = ml.compile(tree_of(arc.get("count", 1)), Scope(), "int").value
-                    number = int(value)
-                except (TypeError, ValueError):
-                    count[numbers] += 1
-                weight[node, inward] = weight.get((node, inward), 0) + number
-                count[values] += "delay" in arc
-                tree = tree_of(arc["token"]) if "token" in arc and not inward else None
-                count[conditions] += "when" in arc or (tree is not None and has_empty(tree))
+        weight: dict[tuple[Node, str], int] = {}
+        for node, key, entry in [
+            *((node, "take", arc) for node, arc in source.takes),
+            *((node, "put", arc) for node, arc in source.puts),
+            *source.holds,
+        ]:
+            arc = table_of(entry)
+            number = 1
+            try:
+                value = ml.compile(tree_of(arc.get("count", 1)), Scope(), "int").value
+                number = int(value)
+            except (TypeError, ValueError):
+                count[numbers] += 1
+            before = weight.get((node, key), 0)
+            # The lowest bound of several holds.
+            is_least = key in ("inhibit", "reset") and before
+            weight[node, key] = min(before, number) if is_least else before + number
+            count[values] += "delay" in arc
+            tree = tree_of(arc["token"]) if "token" in arc and key == "put" else None
+            is_pattern = key == "inhibit" and "token" in arc
+            count[conditions] += (
+                "when" in arc or is_pattern or (tree is not None and has_empty(tree))
+            )
         transition.arcs = [
-            Arc(places[node], inward, str(number))
-            for (node, inward), number in weight.items()
+            Arc(places[node], key != "put", str(number), key if key in HOLDING_KEYS else "")
+            for (node, key), number in weight.items()
             if number > 0
         ]
     count[runs] = net.settings
@@ -214,6 +234,11 @@ class _Writer:
                 place = self.places[sheet.shown[arc.place]]
                 ends = (place, number) if arc.inward else (number, place)
                 drawn = SubElement(page, "arc", id=self._id("arc"), source=ends[0], target=ends[1])
+                if arc.kind:
+                    SubElement(drawn, "type", value=WRITTEN_TYPES[arc.kind])
+                if arc.kind == "inhibit":
+                    # TAPAAL reads the attribute only.
+                    drawn.set("type", "inhibitor")
                 if arc.text != "1":
                     SubElement(SubElement(drawn, "inscription"), "text").text = arc.text
         for child in sheet.children:
@@ -319,7 +344,15 @@ class _Reader:
             for arc in page.all("arc"):
                 key = self._arc(arc, names)
                 weight = self._number(arc, "inscription", self._of_attribute(arc, "weight", 1))
-                arcs[key] = arcs.get(key, 0) + weight
+                if not weight and key[1] not in ("take", "put"):
+                    raise self.source.error(arc.line, "expected a weight of 1 or more")
+                before = arcs.get(key, weight)
+                if key[1] == "inhibit":
+                    arcs[key] = min(before, weight)
+                elif key[1] in ("read", "reset"):
+                    arcs[key] = max(before, weight)
+                else:
+                    arcs[key] = arcs.get(key, 0) + weight
                 if key[1] in ("take", "read") and arcs[key] > MOST_WEIGHT:
                     raise self.source.error(
                         arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
@@ -377,7 +410,7 @@ class _Reader:
                 pass
             elif child.tag not in self._labels(element):
                 raise self._refused(child, who, f"the element {child.tag}", _value(child))
-            elif child.tag in NEUTRAL and not _is_known(element, child.tag, _value(child)):
+            elif child.tag in NEUTRAL and not self._is_known(element, child.tag, _value(child)):
                 self._refuse_type(element, child.tag, _value(child))
             elif child.tag in ("rate", "label"):
                 self._count(f"{child.tag}s of transitions")
@@ -389,8 +422,14 @@ class _Reader:
                 for part in child.children:
                     if part.tag not in PARTS:
                         raise self._refused(part, who, f"the element {part.tag}", _value(part))
-        if not _is_known(element, "type", element.get("type")):
+        if not self._is_known(element, "type", element.get("type")):
             self._refuse_type(element, "type", element.get("type"))
+
+    def _is_known(self, element: Xml, label: str, value: str) -> bool:
+        """Return true if a label changes nothing, or is the type of an arc that is read."""
+        of_arc = element.tag == "arc" and label in ("type", "arctype")
+        is_read = of_arc and value in ARC_TYPES and not self.is_symmetric
+        return value in NEUTRAL[label] or is_read
 
     def _labels(self, element: Xml) -> set[str] | frozenset[str]:
         """Return the elements that may be within another."""
@@ -401,8 +440,8 @@ class _Reader:
         if element.tag == "arc" and label != "tagged":
             raise self.source.error(
                 element.line,
-                f"arcs of the type {value[:40]} are not read: expected an ordinary arc, or one of"
-                f" {', '.join(ARC_TYPES)}",
+                f"arcs of the type {value[:40]} are not read: expected an ordinary arc"
+                + ("" if self.is_symmetric else f", or one of {', '.join(ARC_TYPES)}"),
             )
         who = f"{element.tag} {element.get('id')}"
         raise self._refused(element, who, f"the element {label}", value)
@@ -510,12 +549,6 @@ def _kept(element: Xml, name: str, number: int = 0) -> dict[str, Any]:
     label = element.text_at("name", "text")
     known = {"id": element.get("id")} | ({"label": label} if label != name else {})
     return {"outline": known | drawn.get("outline", {})}
-
-
-def _is_known(element: Xml, label: str, value: str) -> bool:
-    """Return true if a label changes nothing, or is the type of an arc that is read."""
-    of_arc = element.tag == "arc" and label in ("type", "arctype")
-    return value in NEUTRAL[label] or (of_arc and value in ARC_TYPES)
 
 
 def _value(element: Xml) -> str:

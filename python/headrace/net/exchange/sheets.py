@@ -28,6 +28,8 @@ class Arc:
     inward: bool
     """True if tokens go into the transition."""
     text: str = ""
+    kind: str = ""
+    """Key of the document for arcs that read, inhibit or reset; they are inward."""
 
 
 @dataclass(eq=False)

@@ -22,9 +22,10 @@ NODE_KEYS = words_of(
     "colour initial order sink rest conserve description outline discipline servers service class"
     " number"
 )
-TRANSITION_KEYS = words_of("take when let put record priority weight description outline")
-HOLDING_KEYS = words_of("read inhibit reset")
-"""Arcs that no exporter knows."""
+HOLDING_KEYS = ("read", "inhibit", "reset")
+TRANSITION_KEYS = words_of(
+    "take read inhibit reset when let put record priority weight description outline"
+)
 ARC_KEYS = words_of("place token count when delay copy")
 
 
@@ -36,7 +37,7 @@ class Colours:
     records: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def contains(self, kind: str, member: str) -> bool:
-        """Return true if a kind is `wanted`, or a record that has it inside."""
+        """Return true if a kind is `member`, or a record that has it inside."""
         if kind == member:
             return True
         fields = self.records.get(kind, {}).values()
@@ -165,12 +166,13 @@ def node_of(tree: Tree) -> tuple[str, Any]:
     return kind, parts
 
 
-def structure_of(document: Mapping[str, Any], *, has_holds: bool = False) -> NetStructure:
-    """Return the structure of a document that has been checked.
+def table_of(arc: Any) -> Mapping[str, Any]:
+    """Return the table of an arc that a document may have as the name of a place."""
+    return {"place": arc} if isinstance(arc, str) else arc
 
-    Parameters:
-        has_holds: The caller knows arcs that read, inhibit or reset; else they are refused.
-    """
+
+def structure_of(document: Mapping[str, Any]) -> NetStructure:
+    """Return the structure of a document that has been checked."""
     colours = Colours()
     for name, declared in document.get("colours", {}).items():
         if not isinstance(declared, Mapping | list | tuple):
@@ -180,19 +182,19 @@ def structure_of(document: Mapping[str, Any], *, has_holds: bool = False) -> Net
         else:
             colours.enums[name] = [str(member) for member in declared]
     values = {name: as_text(value) for name, value in document.get("values", {}).items()}
-    keys = TRANSITION_KEYS | (HOLDING_KEYS if has_holds else frozenset())
-    top = _page(str(document.get("name", "net")), None, document, keys)
+    top = _page(str(document.get("name", "net")), None, document)
     for page in top.walk():
         for transition in page.transitions:
             for key, arcs in (("take", transition.takes), ("put", transition.puts)):
                 for arc in as_list(transition.table.get(key)):
-                    table = {"place": arc} if isinstance(arc, str) else arc
+                    table = table_of(arc)
                     _check(f"{key} of transition {transition.path}", table, ARC_KEYS)
                     arcs.append((_resolve(page, str(table["place"])), table))
             for key in HOLDING_KEYS:
                 for arc in as_list(transition.table.get(key)):
-                    place = arc if isinstance(arc, str) else str(arc["place"])
-                    transition.holds.append((_resolve(page, place), key, arc))
+                    table = table_of(arc)
+                    _check(f"{key} of transition {transition.path}", table, ARC_KEYS)
+                    transition.holds.append((_resolve(page, str(table["place"])), key, arc))
     others: dict[str, int] = {}
     for page in top.walk():
         for key, entries in page.table.items():
@@ -211,7 +213,7 @@ def _check(label: str, table: Mapping[str, Any], known: frozenset[str]) -> None:
             raise ValueError(f"{label}: {key} has no translation")
 
 
-def _page(name: str, parent: Page | None, table: Mapping[str, Any], keys: frozenset[str]) -> Page:
+def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
     page = Page(name, parent, table)
     for key, is_station in (("places", False), ("stations", True)):
         for node, weight in table.get(key, {}).items():
@@ -219,10 +221,10 @@ def _page(name: str, parent: Page | None, table: Mapping[str, Any], keys: frozen
             colour = str(weight.get("colour", "unit")).strip()
             page.nodes[node] = Node(node, page, colour, weight, is_station)
     for transition, entries in table.get("transitions", {}).items():
-        _check(f"transition {transition}", entries, keys)
+        _check(f"transition {transition}", entries, TRANSITION_KEYS)
         page.transitions.append(Transition(transition, page, entries))
     for inner, entries in table.get("pages", {}).items():
-        page.pages[inner] = _page(inner, page, entries, keys)
+        page.pages[inner] = _page(inner, page, entries)
     return page
 
 
