@@ -247,17 +247,19 @@ impl<const W: usize> Writer<'_, W> {
         let builder = builder.priority(transition.priority);
         let builder = self.declare_arcs(transition, builder);
         let builder = declare(transition, builder, &outputs);
+        let sources = transition
+            .inputs
+            .iter()
+            .map(|it| &self.program.nodes[it.node]);
+        let fifo = sources
+            .clone()
+            .map(|it| !matches!(it.kind, NodeKind::Place(false)));
+        let has_data = sources.map(|it| it.colour != Kind::Unit);
+        let mut differ = fifo.clone().zip(has_data.clone());
         let compiled = Compiled {
-            fifo: transition
-                .inputs
-                .iter()
-                .map(|input| !matches!(self.program.nodes[input.node].kind, NodeKind::Place(false)))
-                .collect(),
-            has_data: transition
-                .inputs
-                .iter()
-                .map(|input| self.program.nodes[input.node].colour != Kind::Unit)
-                .collect(),
+            is_random: self.program.random_bindings && differ.any(|(fifo, data)| data && !fifo),
+            fifo: fifo.collect(),
+            has_data: has_data.collect(),
             resets: transition.resets.iter().map(|it| node(*it)).collect(),
             records: transition
                 .records
@@ -610,6 +612,8 @@ struct Compiled<const W: usize> {
     transition: Transition,
     outputs: Vec<Put<W>>,
     records: Vec<(TallyId, program::Recorded)>,
+    /// True if chance chooses among its bindings.
+    is_random: bool,
     /// By input: true if only the first tokens may be taken.
     fifo: Vec<bool>,
     /// By input: true if its tokens may differ.
@@ -627,7 +631,7 @@ fn add_transition<const W: usize, const F: usize>(
 ) {
     let guarded = compiled.transition.is_guarded();
     let in_detail = compiled.seen.as_ref().is_some_and(|seen| seen.in_detail);
-    let is_rule = compiled.transition.needs_rule();
+    let is_rule = compiled.transition.needs_rule() || compiled.is_random;
     if let ([input], false, []) = (inputs, guarded || in_detail || is_rule, stores) {
         // The kernel takes the first token without a search.
         builder.take(*input).fires(move |firing, token, ()| {
@@ -672,6 +676,11 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
         let found = match (&self.0.transition.timing, request) {
             (Some(_), Request::Fire) => {
                 let drawn = self.draw(firing, &mut pure);
+                (frame, chosen) = drawn.unwrap_or((frame, chosen));
+                drawn.is_some()
+            }
+            (None, Request::Fire) if self.0.is_random => {
+                let drawn = self.pick(firing, &mut pure);
                 (frame, chosen) = drawn.unwrap_or((frame, chosen));
                 drawn.is_some()
             }
@@ -731,8 +740,8 @@ impl<const W: usize, const F: usize> Rule for Search<W, F> {
     }
 }
 
-/// A visit of a selection: words of the frame, and slots of the tokens.
-type Visit<'a> = dyn FnMut(&[i64], &[Slot; 32], &mut Pure<'_>) + 'a;
+/// A visit of a selection: words of the frame, and slots of the tokens. It ends the search by true.
+type Visit<'a> = dyn FnMut(&[i64], &[Slot; 32], &mut Pure<'_>) -> bool + 'a;
 
 /// Words of a frame, and the slots of the tokens.
 type Selection<const F: usize> = ([i64; F], [Slot; 32]);
@@ -744,7 +753,7 @@ impl<const W: usize, const F: usize> Search<W, F> {
         let mut failure = None;
         let mut visit = |frame: &[i64], chosen: &[Slot; 32], pure: &mut Pure<'_>| {
             let Some(timing) = &self.0.transition.timing else {
-                return;
+                return true;
             };
             match timing.rate(frame, pure) {
                 Ok(rate) => {
@@ -758,12 +767,43 @@ impl<const W: usize, const F: usize> Search<W, F> {
                 }
                 Err(reason) => failure = Some(reason),
             }
+            false
         };
         let mut chosen = [Slot(u32::MAX); 32];
         self.0
             .each_binding(firing, 0, &mut [0; F], &mut chosen, pure, &mut visit);
         pure.failure = pure.failure.take().or(failure);
         bindings
+    }
+
+    /// Draws one of the different bindings, each with the same probability.
+    fn pick(&self, firing: &mut Firing<'_>, pure: &mut Pure<'_>) -> Option<Selection<F>> {
+        let mut count = 0_u64;
+        let mut search = |firing: &Firing<'_>, visit: &mut Visit<'_>| {
+            let mut chosen = [Slot(u32::MAX); 32];
+            self.0
+                .each_binding(firing, 0, &mut [0; F], &mut chosen, pure, visit);
+        };
+        search(firing, &mut |_, _, _| {
+            count += 1;
+            false
+        });
+        let mut left = match count {
+            0 | 1 => 0,
+            _ => firing.random().below(count),
+        };
+        let mut picked = None;
+        search(firing, &mut |frame, chosen, _| {
+            let is_picked = left == 0;
+            if is_picked {
+                let mut words = [0; F];
+                words.copy_from_slice(frame);
+                picked = Some((words, *chosen));
+            }
+            left = left.saturating_sub(1);
+            is_picked
+        });
+        picked
     }
 
     /// Draws one of them by their rates.
@@ -796,7 +836,8 @@ impl<const W: usize> Compiled<W> {
             })
     }
 
-    /// Calls `visit` with each different selection of tokens for this input and those after it.
+    /// Calls `visit` with each different selection of tokens for this input and those after it,
+    /// until it returns true.
     fn each_binding(
         &self,
         firing: &Firing<'_>,
@@ -805,12 +846,9 @@ impl<const W: usize> Compiled<W> {
         chosen: &mut [Slot; 32],
         pure: &mut Pure<'_>,
         visit: &mut Visit<'_>,
-    ) {
+    ) -> bool {
         let Some(arc) = self.transition.inputs.get(input) else {
-            if self.admits(firing, frame, pure) {
-                visit(frame, chosen, pure);
-            }
-            return;
+            return self.admits(firing, frame, pure) && visit(frame, chosen, pure);
         };
         let ready = firing.ready::<[i64; W]>(input);
         let (skip, most) = match self.fifo[input] {
@@ -825,12 +863,15 @@ impl<const W: usize> Compiled<W> {
             known.push(token);
             if suits(&arc.steps, token, frame, pure) {
                 chosen[input] = slot;
-                self.each_binding(firing, input + 1, frame, chosen, pure, visit);
+                if self.each_binding(firing, input + 1, frame, chosen, pure, visit) {
+                    return true;
+                }
             }
             if !self.has_data[input] {
                 break;
             }
         }
+        false
     }
 
     /// Returns true if an earlier input uses a token as this one does.

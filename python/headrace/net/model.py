@@ -302,15 +302,33 @@ class NetModel:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         asked = None if reach is None else str(reach)
         try:
-            negations = [self._core.negation(formula) for formula in holds]
+            named = self._with_parts(holds)
+            negations = [self._core.negation(formula) for formula in named]
             automata = [None if each is None else automaton(each) for each in negations]
-            formulas = list(zip(holds, automata, strict=True))
+            formulas = list(zip(named, automata, strict=True))
             text = self._core.state_space(limit, timed, asked, formulas, progress)
         except ScenarioError as error:
             conditions = " ".join([asked or "", *holds])
             hint = "" if "write tokens(" in str(error) else self._tokens_hint(conditions)
             raise ScenarioError(f"{error}{hint}") from None
-        return StateSpace(self.name, json.loads(text))
+        answer = json.loads(text)
+        for held, formula in zip(answer["formulas"], holds, strict=True):
+            held["formula"] = formula
+        return StateSpace(self.name, answer)
+
+    def _with_parts(self, formulas: Sequence[str]) -> list[str]:
+        """Return formulas whose `fires` names all parts of a transition of another tool."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        _add_parts(self.document() if formulas else {}, "", parts)
+        by_first = {paths[0]: paths for paths in parts.values()}
+
+        def any_part(match: re.Match[str]) -> str:
+            name = match[2].strip().removeprefix(f"{self.name}/")
+            paths = by_first.get(name, [])
+            any_of = " or ".join(f'fires("{path}")' for path in paths)
+            return f"({any_of})" if len(paths) > 1 else match[0]
+
+        return [re.sub(r'fires\(("?)([^()"]*)\1\)', any_part, formula) for formula in formulas]
 
     def symbolic_space(self, *, progress: Progress | None = None) -> StateSpace:
         """Explore the markings of a net whose tokens have no data, as decision diagrams.
@@ -396,6 +414,16 @@ class NetModel:
                 "notes": notes,
             },
         )
+
+
+def _add_parts(page: Any, inside: str, parts: dict[tuple[str, str], list[str]]) -> None:
+    """Add the paths of transitions by their page and their id in the file of another tool."""
+    for name, table in page.get("transitions", {}).items():
+        number = table.get("outline", {}).get("id")
+        if number is not None:
+            parts.setdefault((inside, number), []).append(inside + name)
+    for name, inner in page.get("pages", {}).items():
+        _add_parts(inner, f"{inside}{name}/", parts)
 
 
 def _note(page: dict[str, Any], function: NetFunction) -> None:

@@ -13,6 +13,8 @@ from headrace.net.results import Figures
 
 MOST_JUMPS = 100_000_000
 """Most jumps of the chain in a transient solution."""
+MOST_WORK = 1e11
+"""Most additions of these jumps, which take some minutes."""
 TAIL = 1e-16
 """Probability of the numbers of jumps that a transient solution leaves out."""
 DOUBT = 1e-11
@@ -166,7 +168,15 @@ class Chain:
             weights = np.exp(logs) if jumps else np.where(numbers == 0, 1.0, 0.0)
             weights = weights / weights.sum()
             total, current = np.zeros_like(state), state
+            # Each jump also has a fixed cost.
+            most = MOST_WORK / (step.nnz + 10 * len(state) + 10_000)
             for number in range(int(numbers[-1]) + 1):
+                if number > most:
+                    raise ValueError(
+                        f"at = {time:g}: {jumps:.3g} jumps of {len(state)} markings until then, of"
+                        f" which at most {most:.3g} can be computed; ask for an earlier time or the"
+                        " steady state"
+                    )
                 if number >= numbers[0]:
                     weight = weights[number - numbers[0]]
                     total = total + weight * current

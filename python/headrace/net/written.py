@@ -577,7 +577,8 @@ class Net(Page):
 
         Parameters:
             choice: Which of several enabled transitions of one priority fires: the "first" that
-                was written, or a "random" one by its weight.
+                was written, or a "random" one by its weight. With "bindings", the tokens that it
+                takes are random, too.
         """
         super().__init__(self, None, name, {})
         self.description = description

@@ -63,6 +63,7 @@ pub fn compile_with(
             transitions: Vec::new(),
             probes: Vec::new(),
             random_choice: false,
+            random_bindings: false,
             constants: BTreeMap::new(),
             monitors: Vec::new(),
         },
@@ -201,10 +202,14 @@ impl Compiler {
         };
         match &*choice.text {
             "first" => {}
-            "random" => self.program.random_choice = true,
+            kind @ ("random" | "bindings") => {
+                self.program.random_choice = true;
+                self.program.random_bindings = kind == "bindings";
+            }
             other => {
                 let message = format!(
-                    "expected \"first\" (the transition written first) or \"random\", not {other:?}"
+                    "expected \"first\" (the transition written first), \"random\", or \
+                     \"bindings\" (random tokens, too), not {other:?}"
                 );
                 fault(&mut self.faults, &choice.path, message);
             }

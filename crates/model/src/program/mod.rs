@@ -43,6 +43,8 @@ pub struct Program {
     pub probes: Vec<(usize, String)>,
     /// True if chance chooses among transitions that may fire.
     pub random_choice: bool,
+    /// True if chance also chooses among the bindings of a transition.
+    pub random_bindings: bool,
     /// Values of the document.
     pub constants: BTreeMap<String, Typed>,
     /// Monitors.

@@ -2,9 +2,9 @@
 //! at least the tokens of one before it on its path, and more in some place. The firings between
 //! them can then be repeated for ever.
 //!
-//! The criterion holds for nets whose tokens have no data, where more tokens never hold a firing. Nets with
-//! inhibitor or reset arcs, guards, stores, priorities, or transitions of which only some are timed
-//! are not examined.
+//! The criterion holds for nets whose tokens have no data, where more tokens never hold a firing.
+//! Transitions that others wait for, by their priority or because they take no time, must not take
+//! from the places that grow. Nets with inhibitor or reset arcs, guards or stores are not examined.
 
 use serde::Serialize;
 
@@ -31,7 +31,10 @@ const ALL_OF_THE_FIRST: usize = 10_000;
 const EVERY: usize = 64;
 
 /// The examination of a net to which the criterion applies.
-pub struct Coverability;
+pub struct Coverability {
+    /// By copy of a node: a transition that others wait for takes from it.
+    is_awaited: Vec<bool>,
+}
 
 impl Coverability {
     /// None if more tokens may hold a firing.
@@ -42,19 +45,28 @@ impl Coverability {
         };
         let mut nodes = program.nodes.iter();
         let are_plain = nodes.all(|node| node.colour == Kind::Unit && is_plain(&node.kind));
-        let first = program.transitions.first()?;
-        let rank = |it: &crate::program::Transition| (it.timing.is_some(), it.priority);
+        let lowest = program.transitions.iter().map(|it| it.priority).min();
+        let is_any_timed = program.transitions.iter().any(|it| it.timing.is_some());
+        let awaited = program
+            .transitions
+            .iter()
+            .filter(|it| it.timing.is_none() && (is_any_timed || Some(it.priority) != lowest));
+        let awaited: Vec<usize> = awaited
+            .flat_map(|it| &it.inputs)
+            .map(|it| it.node)
+            .collect();
+        let is_awaited = copies_of(program).map(|node| awaited.contains(&node));
         let mut transitions = program.transitions.iter();
         let are_monotone = transitions.all(|it| {
             let mut steps = it.inputs.iter().flat_map(|input| &input.steps);
-            rank(it) == rank(first)
-                && it.inhibitors.is_empty()
+            it.inhibitors.is_empty()
                 && it.resets.is_empty()
                 && it.guards.is_empty()
                 && it.stores.is_empty()
                 && steps.all(|step| matches!(step, Step::Bind { .. }))
         });
-        (!timed && are_plain && are_monotone).then_some(Coverability)
+        let is_awaited = is_awaited.collect();
+        (!timed && are_plain && are_monotone).then_some(Coverability { is_awaited })
     }
 
     /// The ancestor of a marking that it covers, and itself.
@@ -72,13 +84,21 @@ impl Coverability {
         let mut at = state;
         while origins[at].0 != u32::MAX {
             at = origins[at].0 as usize;
-            let mut pairs = markings.get(at).zip(&marking);
-            if pairs.all(|(before, now)| before <= *now) {
+            let mut pairs = markings.get(at).zip(&marking).zip(&self.is_awaited);
+            if pairs.all(|((before, now), fixed)| before == *now || (before < *now && !fixed)) {
                 return Some((at, state));
             }
         }
         None
     }
+}
+
+/// The node of each part of a marking.
+fn copies_of(program: &Program) -> impl Iterator<Item = usize> {
+    program.nodes.iter().enumerate().flat_map(|(node, it)| {
+        let copies = program.pages[it.page].total as usize;
+        std::iter::repeat_n(node, copies)
+    })
 }
 
 impl Unbounded {
@@ -90,11 +110,7 @@ impl Unbounded {
         (path, repeated): (Path, usize),
     ) -> Unbounded {
         let (before, now) = (markings.get(ancestor), markings.get(state));
-        let copies = program.nodes.iter().enumerate().flat_map(|(node, it)| {
-            let copies = program.pages[it.page].total as usize;
-            std::iter::repeat_n(node, copies)
-        });
-        let grown = copies.zip(before.zip(now));
+        let grown = copies_of(program).zip(before.zip(now));
         let grown = grown.filter(|(_, (before, now))| before < now);
         let mut places: Vec<String> = grown.map(|(node, _)| program.node_path(node)).collect();
         places.dedup();

@@ -5,7 +5,8 @@
 //! transitions that take from a station take one token of it, without conditions.
 //!
 //! If several transitions can fire at once, the first or a random one fires, as in a run. All
-//! bindings of one transition are equally likely; a run takes the tokens that came first.
+//! bindings of one transition are equally likely, as in a run with random bindings; other runs take
+//! the tokens that came first.
 //!
 //! Not modelled: delays of outputs; `now()`, which is 0; other disciplines and distributions.
 
@@ -100,7 +101,7 @@ pub fn chain(
         stepper.load(markings.get(state));
         chain.describe(&stepper.current, &stepper.contents);
         for predicate in &predicates {
-            let holds = predicate.holds(&stepper.current, &stepper.contents);
+            let holds = predicate.holds(&stepper.current, &stepper.contents)?;
             chain.holds.push(holds);
         }
         let arcs = chain.source.len();
@@ -253,7 +254,9 @@ impl Stepper<'_> {
                     continue;
                 }
                 if bindings > 1 {
-                    chain.ambiguous.push(index);
+                    if !program.random_bindings {
+                        chain.ambiguous.push(index);
+                    }
                     let values = &mut chain.value[first..];
                     values
                         .iter_mut()

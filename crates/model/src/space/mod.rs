@@ -245,7 +245,7 @@ pub fn explore_within(
         stepper.current.bound(&stepper.contents, &mut bounds);
         if let Some(predicate) = &predicate
             && reached.is_none()
-            && predicate.holds(&stepper.current, &stepper.contents)
+            && predicate.holds(&stepper.current, &stepper.contents)?
         {
             reached = Some(state);
         }
@@ -406,7 +406,7 @@ fn held<'a>(
     for state in 0..markings.len() {
         stepper.load(markings.get(state));
         for (condition, holding) in &mut conditions {
-            holding.push(condition.holds(&stepper.current, &stepper.contents));
+            holding.push(condition.holds(&stepper.current, &stepper.contents)?);
         }
     }
     let space = Space {

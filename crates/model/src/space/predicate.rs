@@ -8,6 +8,7 @@ use crate::error::{Fault, Faults};
 use crate::expression::{
     Allowed, Code, ExpressionError, Pure, Scope, StoreName, evaluate, parse, used_stores,
 };
+use crate::outcome::Failure;
 use crate::program::{Program, Term, replace};
 
 /// Characters of a text that a message repeats.
@@ -23,6 +24,7 @@ pub fn shortened(text: &str) -> String {
 
 /// A condition on markings.
 pub struct Predicate {
+    text: String,
     terms: Vec<Term>,
     /// Stores of one copy that it reads.
     stores: Vec<usize>,
@@ -68,14 +70,18 @@ impl Predicate {
         scope.stores = stores;
         let code = scope.condition(&expression)?;
         Ok(Predicate {
+            text: shortened(text),
             terms,
             stores: used_stores(&scope.stores),
             code,
         })
     }
 
-    /// Returns true if it holds for a marking; without a value it does not.
-    pub fn holds(&self, marking: &Current<'_>, contents: &[Contents]) -> bool {
+    /// Returns true if it holds for a marking.
+    ///
+    /// # Errors
+    /// It has no value there.
+    pub fn holds(&self, marking: &Current<'_>, contents: &[Contents]) -> Result<bool, Failure> {
         let mut frame = [0; 64];
         let mut pure = Pure::default();
         let counts: Vec<i64> = self
@@ -97,6 +103,13 @@ impl Predicate {
         };
         let mut world = Pure::with_stores(&read);
         let holds = evaluate(&self.code, &counts, &mut world) != 0;
-        holds && pure.failure.is_none() && world.failure.is_none()
+        match pure.failure.or(world.failure) {
+            None => Ok(holds),
+            Some(reason) => Err(Failure::Run(format!(
+                "{:?}: {reason} in a marking that can be reached; exclude it first, as in a > 0 \
+                 and 6 // a == 2",
+                self.text
+            ))),
+        }
     }
 }

@@ -295,14 +295,43 @@ fn an_unbounded_place_is_named() {
     // A marking that is asked for is looked for beyond that.
     let answer = space(text, Some("b == 9"));
     assert!(answer.reached.is_some() && answer.unbounded.is_some());
-    // The inhibitor bounds it; a guard or a priority could.
+    // The inhibitor bounds it, and so does a transition that takes from it first.
     for held in [
         "inhibit = [{ place = 'b', count = 4 }]\n",
-        "priority = 1\n[transitions.u]\ntake = 'a'\n",
+        "[transitions.u]\ntake = 'b'\npriority = 1\n",
+        "rate = 1.0\n[transitions.u]\ntake = 'b'\n",
     ] {
         let answer = ask(&format!("{text}{held}"), 50, false, None).unwrap();
         assert!(answer.unbounded.is_none(), "{held}");
     }
+    // Those that others wait for take from places that do not grow.
+    for rest in [
+        "priority = 1\n[transitions.u]\ntake = 'a'\n",
+        "rate = 1.0\n[places.c]\ninitial = 1\n[transitions.u]\ntake = 'c'\nput = 'a'\n",
+    ] {
+        let answer = space(&format!("{text}{rest}"), None);
+        assert!(
+            answer
+                .unbounded
+                .unwrap()
+                .places
+                .contains(&"net/b".to_owned()),
+            "{rest}"
+        );
+    }
+}
+
+#[test]
+fn a_condition_without_value_ends_a_search() {
+    let text = "[places.a]\ninitial = 3\n[places.b]\nsink = true\n[transitions.t]\ntake = 'a'\n\
+                put = 'b'\n";
+    let Err(Failure::Run(message)) = ask(text, 100, false, Some("6 // b == 2")) else {
+        panic!("it has a value");
+    };
+    assert!(message.starts_with("\"6 // b == 2\": "), "{message}");
+    assert!(message.contains("division by zero"), "{message}");
+    let answer = space(text, Some("b > 0 and 6 // b == 2"));
+    assert_eq!(answer.reached.unwrap().firings.len(), 3);
 }
 
 #[test]

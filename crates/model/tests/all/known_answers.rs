@@ -293,6 +293,63 @@ fn chance_chooses_by_weight() {
 }
 
 #[test]
+fn chance_chooses_among_different_tokens() {
+    // The values 1 and 2 suit the guard, whatever the number of their tokens: each has 1/2. A pair
+    // of different tokens of 1, 2 and 3 has six bindings, two of which begin with 1.
+    let text = "
+        run.choice = 'bindings'
+        probes = ['is two', 'begins']
+        [places.start]
+        initial = 2000
+        [places.values]
+        colour = 'int'
+        initial = [1, 1, 1, 2, 3]
+        [places.three]
+        colour = 'int'
+        initial = [1, 2, 3]
+        [places.end]
+        sink = true
+        [transitions.go]
+        take = 'start'
+        read = [
+          { place = 'values', token = 'x' },
+          { place = 'three', token = 'a' },
+          { place = 'three', token = 'b' },
+        ]
+        when = 'x < 3'
+        put = 'end'
+        record = [
+          { probe = 'is two', value = 'if x == 2 then 1 else 0' },
+          { probe = 'begins', value = 'if a == 1 then 1 else 0' },
+        ]";
+    let results = runs(text, 1.0, 10);
+    let share = |probe: usize| -> Vec<f64> {
+        let probes = results.iter().map(|it| it.probes[probe].mean);
+        probes.collect()
+    };
+    agrees(&share(0), 0.5, "share of the value 2");
+    agrees(&share(1), 1.0 / 3.0, "share of pairs that begin with 1");
+    let again = runs(text, 1.0, 10);
+    assert!(
+        again
+            .iter()
+            .zip(&results)
+            .all(|(a, b)| a.probes[0].mean == b.probes[0].mean)
+    );
+    let small = text.replace("2000", "2");
+    let random = small.replace("'bindings'", "'random'");
+    assert_eq!(runs(&random, 1.0, 1)[0].probes[0].mean, 0.0);
+    // A source place without data, and one in order, are taken from as before.
+    let (space_of, as_before) = (space(&small, None), space(&random, None));
+    assert_eq!(
+        (space_of.states, space_of.arcs),
+        (as_before.states, as_before.arcs)
+    );
+    let ordered = text.replace("[places.values]", "[places.values]\norder = 'fifo'");
+    assert_eq!(runs(&ordered, 1.0, 1)[0].probes[0].mean, 0.0);
+}
+
+#[test]
 fn barriers_and_priorities_in_state_spaces() {
     // Three walkers meet twice: 0, 1 or 2 wait, or all have gone on, before each meeting.
     let text = "

@@ -192,8 +192,8 @@ class _Reader(Transitions):
                 name = taken.new(_page_name(page), "page")
                 table = document.setdefault("pages", {}).setdefault(name, {})
                 self.page(page, table, {}, PlainNames(set(taken.taken)), 0)
-        # CPN Tools chooses among enabled transitions at random.
-        head = {"name": document.pop("name"), "run": {"choice": "random"}}
+        # CPN Tools chooses among transitions and their bindings at random.
+        head = {"name": document.pop("name"), "run": {"choice": "bindings"}}
         alphabet = self.meaning.choices.alphabet
         if alphabet is not None:
             digits = ", ".join(f"{number} {text!r}" for number, text in enumerate(alphabet, 1))
@@ -281,6 +281,8 @@ class _Reader(Transitions):
             for number, case in enumerate(cases):
                 own = taken.new(name, "transition") if number else name
                 drawn = self.outline(transition, own, number)
+                if len(cases) > 1:
+                    drawn.setdefault("outline", {})["id"] = transition.get("id")
                 table.setdefault("transitions", {})[own] = case | drawn
 
     def _subpage(

@@ -202,7 +202,8 @@ def structure_of(document: Mapping[str, Any]) -> NetStructure:
                 number = len(entries) if isinstance(entries, Mapping | list | tuple) else 1
                 others[key] = others.get(key, 0) + number
     # Other tools choose at random, too.
-    settings = sum((key, v) != ("choice", "random") for key, v in document.get("run", {}).items())
+    run = document.get("run", {})
+    settings = len(run) - (run.get("choice") in ("random", "bindings"))
     return NetStructure(top.name, colours, values, top, settings, others)
 
 
