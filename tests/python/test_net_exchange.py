@@ -675,7 +675,7 @@ def test_ports_lead_to_places_of_their_page() -> None:
 def test_chance_decides_the_conflicts_of_imported_nets() -> None:
     """Two transitions that take one token each fire in about half of the firings."""
     document, _ = read_cpn(two_pages("(p,a)"), "pages.cpn")
-    assert document["run"] == {"choice": "random"}
+    assert document["run"] == {"choice": "bindings"}
     pnml = PNML.replace(
         '<transition id="u"/>', '<transition id="u"/><transition id="v2"/>'
     ).replace(
@@ -1141,3 +1141,20 @@ def test_holds_of_timed_places_have_a_line() -> None:
         ValueError, match=r"n\.cpn:\d+: transition t: inhibitor arcs of places whose"
     ):
         read_cpn(timed, "n.cpn")
+
+
+def test_fires_means_any_part_of_a_transition() -> None:
+    def model_of_parts(outline: dict[str, Any]) -> NetModel:
+        places = {"a": {"colour": "int", "initial": ["1", "2", "3"]}, "b": {"sink": True}}
+        transitions = {
+            name: {"take": [{"place": "a", "token": token}], "put": ["b"], "outline": outline}
+            for name, token in (("go", "1"), ("go_2", "2"))
+        }
+        return from_document({"name": "n", "places": places, "transitions": transitions}, "n")
+
+    formula = 'AG(fires("go") or dead)'
+    (held,) = model_of_parts({"id": "t"}).state_space(holds=[formula]).formulas
+    assert (held["formula"], held["holds"]) == (formula, True)
+    # Without the id, go has fired before go_2 can.
+    (alone,) = model_of_parts({}).state_space(holds=[formula]).formulas
+    assert (alone["formula"], alone["holds"]) == (formula, False)

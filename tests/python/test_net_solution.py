@@ -336,6 +336,14 @@ def test_an_unbounded_place_is_named_with_its_firings() -> None:
         source.run(1.0)
 
 
+def test_a_transient_solution_ends_at_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = bounded_queue(1.0, 1.0, 1, 500)
+    assert net.solve([10.0]).document["transient"][0]["time"] == 10.0
+    monkeypatch.setattr("headrace.net.solution.MOST_WORK", 1e6)
+    with pytest.raises(ValueError, match=r"at = 1000: 2\.02e\+03 jumps of 501 markings"):
+        net.solve([1000.0])
+
+
 def test_what_a_solution_refuses() -> None:
     fixed = Net("fixed")
     desk = fixed.station("desk", service=1.0, initial=1)
