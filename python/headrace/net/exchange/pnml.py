@@ -339,25 +339,20 @@ class _Reader:
                 name = taken.new(transition.text_at("name", "text"), transition.get("id"))
                 names[transition] = name
                 transitions[name] = _kept(transition, name)
-        arcs: dict[tuple[str, str, str], int] = {}
+        arcs: dict[tuple[str, str, str], list[int]] = {}
         for page in pages:
             for arc in page.all("arc"):
                 key = self._arc(arc, names)
                 weight = self._number(arc, "inscription", self._of_attribute(arc, "weight", 1))
                 if not weight and key[1] not in ("take", "put"):
                     raise self.source.error(arc.line, "expected a weight of 1 or more")
-                before = arcs.get(key, weight)
-                if key[1] == "inhibit":
-                    arcs[key] = min(before, weight)
-                elif key[1] in ("read", "reset"):
-                    arcs[key] = max(before, weight)
-                else:
-                    arcs[key] = arcs.get(key, 0) + weight
-                if key[1] in ("take", "read") and arcs[key] > MOST_WEIGHT:
+                arcs.setdefault(key, []).append(weight)
+                if key[1] in ("take", "read") and _joined(key[1], arcs[key]) > MOST_WEIGHT:
                     raise self.source.error(
                         arc.line, f"expected at most {MOST_WEIGHT} tokens taken by a transition"
                     )
-        for (node, way, place_name), weight in arcs.items():
+        for (node, way, place_name), weights_of in arcs.items():
+            weight = _joined(way, weights_of)
             if weight:
                 is_bare = weight == 1 or way == "reset"
                 entry = place_name if is_bare else {"place": place_name, "count": weight}
@@ -537,6 +532,12 @@ class _Reader:
             arc.line,
             f"expected an arc between a place and a transition, not {source.tag} and {target.tag}",
         )
+
+
+def _joined(way: str, numbers: list[int]) -> int:
+    """Return the weight of one arc for several between a place and a transition."""
+    # Each of those that hold is a condition of its own.
+    return {"inhibit": min, "read": max, "reset": max}.get(way, sum)(numbers)
 
 
 def _kept(element: Xml, name: str, number: int = 0) -> dict[str, Any]:
