@@ -27,6 +27,17 @@ RUSTDOC = ROOT / "target" / "doc"
 """What `cargo doc` wrote, if it ran."""
 FOLDER = "repository"
 """Where files from outside docs/ are on the site."""
+BOOST = {
+    "how-to": 3.0,
+    "faq.md": 3.0,
+    "troubleshooting.md": 3.0,
+    "explanation": 2.0,
+    "tutorials": 1.5,
+    "validation": 0.3,
+    "reference/python": 0.1,
+    "repository": 0.1,
+}
+"""Weights of pages in the search by the start of their address; 1 for all others."""
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 CODE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
@@ -39,8 +50,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         if path.name != "index.md"
     ]
     pages = [{_title(DOCS / path): path} for path in scenario]
-    reference = _section(config.nav or [], "Reference")
-    _section(reference, "Scenario file").extend(pages)
+    files = _section(_section(config.nav or [], "Reference"), "Files")
+    _section(files, "Scenario file").extend(pages)
     papers = [{it.parent.name: _uri(it)} for it in _pages() if it.parent.parent.name == "papers"]
     validate = _section(config.nav or [], "Validate")
     _section(validate, "Records").append({"Published results": papers})
@@ -72,6 +83,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turns links to files of the repository into links to their copies on the site."""
     uri = page.file.src_uri
+    boost = next((BOOST[start] for start in BOOST if uri.startswith(start)), 1.0)
+    page.meta.setdefault("search", {"boost": boost})
     if uri == "reference/rust.md" and not RUSTDOC.exists():
         return LINK.sub(lambda match: match.group(0).partition("](")[0] + "]", markdown)
     source = ROOT / uri.removeprefix(f"{FOLDER}/") if uri.startswith(FOLDER) else DOCS / uri

@@ -6,9 +6,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from conftest import ROOT
 from headrace.cli.app import app
@@ -135,27 +137,83 @@ def test_every_page_is_once_in_the_nav() -> None:
     assert sorted(listed) == sorted([*expected, "reference/cli.md"])
 
 
-def test_every_page_is_in_the_index() -> None:
-    linked = LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))
-    assert [page for page in pages_of_the_site() if page not in [*linked, "index.md"]] == []
-
-
-def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("material")
+    directory = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(directory)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert built.returncode == 0, built.stderr
+    return directory
+
+
+def test_the_site_builds_and_fetches_nothing(built_site: Path) -> None:
     for page in ("index.html", "reference/cli.html", "repository/papers/pfssim/index.html"):
-        text = (tmp_path / page).read_text(encoding="utf-8")
+        text = (built_site / page).read_text(encoding="utf-8")
         fetched = re.findall(r'<(?:script|img)[^>]*src="https?:[^"]+', text)
         fetched += re.findall(r'<link[^>]*stylesheet[^>]*href="https?:[^"]+', text)
         assert fetched == [], page
-    assert (tmp_path / "search" / "search_index.js").exists()
+
+
+SEARCHES = {
+    "--vary": "how-to/sweep",
+    "cite": "faq",
+    "uninstall": "how-to/install",
+    "macOS": "faq",
+    "set": "how-to/whatif",
+    "dirty limit": "tutorials/simulate",
+}
+"""Words that readers type, and the page that must be among the first three."""
+FIRST = """links => links.slice(0, 3).map(link => link.href.split("#")[0].split("?")[0])"""
+
+
+def test_the_search_finds_pages(built_site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(f"{built_site.as_uri()}/index.html")
+    field = page.locator("[data-md-component=search-query]")
+    links = page.locator(".md-search-result__item > a")
+    for words, expected in SEARCHES.items():
+        field.fill("")
+        expect(links).to_have_count(0)
+        field.press_sequentially(words)
+        expect(links.first).to_be_visible()
+        expect(page.locator(".md-search-result__meta")).to_have_text(re.compile("matching"))
+        addresses = links.evaluate_all(FIRST)
+        assert f"{built_site.as_uri()}/{expected}.html" in addresses, (words, addresses)
+    page.close()
+
+
+SOURCES = [*ROOT.glob("python/headrace/**/*.py"), *ROOT.glob("crates/*/src/**/*.rs")]
+VARIABLE = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def messages(source: Path) -> Iterator[str]:
+    """The texts of a program; the parts that vary are an ellipsis."""
+    text = source.read_text(encoding="utf-8")
+    if source.suffix == ".rs":
+        for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', text, re.DOTALL):
+            literal = re.sub(r"\\\n\s*", "", literal).replace('\\"', '"')
+            yield re.sub(r"\{[^{}]*\}", VARIABLE, literal)
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.JoinedStr):
+            parts = (it.value if isinstance(it, ast.Constant) else VARIABLE for it in node.values)
+            yield "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_the_program_has_the_messages_of_the_troubleshooting() -> None:
+    page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    assert len(documented) >= 20
+    text = "\n".join(message for source in SOURCES for message in messages(source))
+    assert [message for message in documented if message.strip(f"{VARIABLE} ") not in text] == []
 
 
 def test_rust_files_have_the_pages_that_rustdoc_wrote(
@@ -186,7 +244,7 @@ def test_rust_files_have_the_pages_that_rustdoc_wrote(
     assert pages == expected
 
 
-@pytest.mark.parametrize("tool", ["trace_format_tables", "fio_option_tables"])
+@pytest.mark.parametrize("tool", ["trace_format_tables", "fio_option_tables", "index_page"])
 def test_pages_have_the_tables_that_readers_give(tool: str) -> None:
     checked = subprocess.run(
         [sys.executable, ROOT / f"tools/{tool}.py", "--check"],

@@ -1,7 +1,5 @@
 """The documentation, with search and with examples that open as simulations."""
 
-from html import escape
-
 from nicegui import app, ui
 
 from headrace.web import help_texts
@@ -13,6 +11,7 @@ WITHOUT = (
     "This installation has no documentation: a wheel made by make dist has it, and so has the"
     " repository."
 )
+EXTRAS = ["fenced-code-blocks", "tables", "header-ids"]
 
 
 def build(user: User, search: str = "") -> None:
@@ -44,18 +43,14 @@ def _hits(words: str) -> None:
 
 
 def _contents() -> None:
-    if not help_texts.pages():
+    index = help_texts.pages().get("index")
+    if index is None:
         ui.label(WITHOUT)
         return
-    for section in (*help_texts.SECTIONS.values(), "General"):
-        heading(section)
-        links = "".join(
-            f'<a href="/help/{page.path}">{escape(page.title)}</a>'
-            for page in help_texts.pages().values()
-            if page.section == section
-        )
-        grid = "grid grid-cols-1 md:grid-cols-2 lg:grid-cols-3 gap-2"
-        ui.html(links, sanitize=False).classes(grid)
+    # Notebooks and files outside the documentation are in the repository only.
+    lines = help_texts.markdown(index).splitlines()
+    shown = [line for line in lines if ".ipynb)" not in line and "](../" not in line]
+    ui.markdown("\n".join(shown), extras=EXTRAS).classes("w-full")
 
 
 def one(user: User, section: str, name: str) -> None:
@@ -84,7 +79,7 @@ def _draw(path: str) -> None:
             ui.label("Open as a simulation:")
             for name in page.examples:
                 ui.link(name, f"/simulate?example={name}")
-    ui.markdown(help_texts.markdown(page), extras=["fenced-code-blocks", "tables", "header-ids"])
+    ui.markdown(help_texts.markdown(page), extras=EXTRAS)
 
 
 def _serve_pictures() -> None:
