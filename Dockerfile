@@ -19,7 +19,7 @@ RUN cp -r docs python/headrace/web/docs \
 
 FROM docker.io/library/python:3.13-slim-bookworm
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
-    pip install --no-cache-dir "$(echo /wheels/headrace-*.whl)[web,darshan,postgresql]" \
+    pip install --no-cache-dir "$(echo /wheels/headrace-*.whl)[all]" \
     && useradd --create-home --uid 1000 headrace \
     && mkdir /work /home/headrace/store \
     && chown headrace /work /home/headrace/store

@@ -1,11 +1,23 @@
-"""Names of a package whose modules are imported when they are first used.
+"""Imports at first use: names of a package, and packages of Headrace's extras.
 
 The command line must be ready for Ctrl-C at once, and imports are most of a short command.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
+
+
+@contextmanager
+def imports_of(extra: str) -> Iterator[None]:
+    """Import packages of an extra. Raises ValueError, which names the extra, if one is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"{error.name} is not installed: pip install 'headrace[{extra}]'"
+        ) from None
 
 
 def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

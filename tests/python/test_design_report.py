@@ -79,13 +79,13 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
         directory,
         lambda done, total, name: steps.append(f"{done}/{total} {name}"),
     )
-    assert steps == ["0/3 drawings", "1/3 HTML", "2/3 PDF"]
+    assert steps == ["0/2 drawings", "1/2 HTML and PDF"]
     assert {it.name for it in files.drawings} == {
         *(f"{name}{ending}" for name in ("front", "racks", "cost") for ending in (".svg", ".png")),
         "data-flow.svg",
         "network.svg",
     }
-    assert all(it.stat().st_size for it in (files.html, files.pdf, *files.drawings))
+    assert all(it.stat().st_size for it in (*files.documents, *files.drawings))
     return directory
 
 
@@ -226,8 +226,8 @@ def test_hostile_names_are_drawn(tmp_path: Path) -> None:
         replaced(msgspec.to_builtins(sample.WORKSHEET), text), type(sample.WORKSHEET)
     )
     files = write(sample.SOLUTION, worksheet, sample.CATALOGUE, tmp_path)
-    check_page(files.html.read_text(encoding="utf-8"))
-    check_pdf(files.pdf.read_bytes())
+    check_page(files.documents[0].read_text(encoding="utf-8"))
+    check_pdf(files.documents[1].read_bytes())
 
 
 def test_without_a_feasible_design_the_nearest_is_described() -> None:
@@ -241,10 +241,10 @@ def test_without_a_feasible_design_the_nearest_is_described() -> None:
 def test_without_any_design_the_report_says_so(tmp_path: Path) -> None:
     nothing = msgspec.structs.replace(sample.SOLUTION, front=(), chosen=None)
     files = write(nothing, sample.WORKSHEET, sample.CATALOGUE, tmp_path)
-    text = check_page(files.html.read_text(encoding="utf-8")).text
+    text = check_page(files.documents[0].read_text(encoding="utf-8")).text
     assert "The catalogue has no design for this worksheet." in text
     assert "enumerated 1,234 designs" in text and "capacity.usable 800" in text
-    check_pdf(files.pdf.read_bytes())
+    check_pdf(files.documents[1].read_bytes())
 
 
 def test_growth_beyond_the_design_is_named() -> None:

@@ -16,6 +16,7 @@ from headrace.cli.options import Time
 from headrace.commands.fields import ListenAddress, ListenPort
 from headrace.commands.parameters import Help, Word
 from headrace.commands.values import read_by, span
+from headrace.late_imports import imports_of
 from headrace.quantities import short_size
 
 if TYPE_CHECKING:
@@ -234,13 +235,8 @@ app.command(StartGroup.default)(command(Server, _start))
 
 def check_extra() -> None:
     """Raise ValueError if the libraries of the pages are not installed."""
-    try:
+    with imports_of("web"):
         import nicegui  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            f"headrace serve needs libraries that are not installed ({error.name}):"
-            " pip install 'headrace[web]'"
-        ) from None
 
 
 @users.callback()

@@ -362,10 +362,13 @@ CHECKS: tuple[Check, ...] = (
         _program("qsub"),
         "use a login node of the cluster",
     ),
+    _extra("sensitivity", ("sweep --design sobol", "sweep --design morris"), "SALib"),
     # Traces, results, pages and agents.
     _extra("darshan", ("trace info", "trace findings", "trace workload"), "PyDarshan"),
     _extra("postgresql", ("results",), "PostgreSQL driver"),
     _extra("web", ("serve",), "libraries of the pages"),
+    _extra("pdf", ("design report", "profile report", "net draw"), "Typst"),
+    _extra("lifetimes", ("design lifetimes",), "lifelines"),
     Check(
         "Landlock",
         ("serve",),

@@ -25,6 +25,7 @@ from headrace.drawing.page_layout import shadow
 from headrace.drawing.port_order import lay_out_with_ports
 from headrace.drawing.position_layout import has_positions, lay_out_by_positions
 from headrace.drawing.text_size import printable
+from headrace.late_imports import imports_of
 
 __all__ = ["Load", "StructureError", "arrange", "dot", "draw", "image"]
 
@@ -151,8 +152,8 @@ def load_of(structure: Mapping[str, Any], stations: Iterable[Mapping[str, Any]])
 
 def image(svg: str, format: Literal["png", "pdf"]) -> bytes:
     """Return an SVG picture as PNG or PDF."""
-    # It takes a while to load.
-    import typst
+    with imports_of("pdf"):
+        import typst
 
     inputs = {"svg": svg}
     return typst.compile(

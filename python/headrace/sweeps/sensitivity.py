@@ -13,6 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from headrace.late_imports import imports_of
+
 Coordinates: TypeAlias = Sequence[Sequence[float]]
 """Rows of numbers from 0 to 1, a column for each axis."""
 Array: TypeAlias = npt.NDArray[np.float64]
@@ -88,7 +90,8 @@ def saltelli(dimensions: int, samples: int, seed: int) -> Coordinates:
     A row has two random points, and for each axis the first with that axis of the second. The
     number of rows is a power of 2.
     """
-    from SALib.sample import sobol  # type: ignore[import-untyped]
+    with imports_of("sensitivity"):
+        from SALib.sample import sobol  # type: ignore[import-untyped]
 
     rows = sobol.sample(
         _problem(_letters(dimensions)), power_of_two(samples), calc_second_order=False, seed=seed
@@ -98,7 +101,8 @@ def saltelli(dimensions: int, samples: int, seed: int) -> Coordinates:
 
 def morris(dimensions: int, samples: int, seed: int) -> Coordinates:
     """Morris' design (1991): trajectories that change one axis at a time."""
-    from SALib.sample import morris
+    with imports_of("sensitivity"):
+        from SALib.sample import morris
 
     rows = morris.sample(_problem(_letters(dimensions)), samples, LEVELS, seed=seed)
     return [[float(part) for part in row] for row in rows]

@@ -27,7 +27,7 @@ def report(
     from headrace.design.worksheet_file import read_worksheet
     from headrace.files import check_directory
     from headrace.plain_text import plain_line
-    from headrace.report.design_report import write
+    from headrace.report.design_report import listed, write
 
     path = solution / FILE if solution.is_dir() else solution
     found = read_solution(path)
@@ -40,4 +40,4 @@ def report(
     if found.version != VERSION:
         line = f"{path}: made by Headrace {found.version}; this is {VERSION}"
         print(plain_line(line), file=sys.stderr)
-    print(f"report: {written.html}, {written.pdf}", file=sys.stderr)
+    print(listed(written.documents), file=sys.stderr)

@@ -96,7 +96,9 @@ def solve(
             files = design_report.write(
                 solution, loaded.worksheet, bought.catalogue, output, on_progress
             )
-        written += [files.html, files.pdf]
+        written += files.documents
+        if len(files.documents) == 1:
+            print(design_report.listed(files.documents), file=sys.stderr)
     if as_json:
         print_document(encode_solution(solution) + b"\n")
     else:

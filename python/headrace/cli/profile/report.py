@@ -33,7 +33,7 @@ def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
     import msgspec
 
     from headrace.profile import document, recording
-    from headrace.report.profile_report import write_report
+    from headrace.report.profile_report import listed, write_report
 
     path = directory / document.FILE
     try:
@@ -50,5 +50,4 @@ def write_files(directory: Path, rates: "pl.DataFrame | None" = None) -> None:
         except (AttributeError, KeyError, TypeError, msgspec.ValidationError) as error:
             # The environment and the parts of the trace have no types of their own.
             raise ValueError(f"{path}: expected the document of a profile: {error}") from None
-    documents = [str(it) for it in written if it.suffix in (".html", ".pdf")]
-    print(f"report: {', '.join(documents)}", file=sys.stderr)
+    print(listed(written), file=sys.stderr)

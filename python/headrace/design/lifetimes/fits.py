@@ -10,6 +10,7 @@ import polars as pl
 from scipy.stats import chi2
 
 from headrace.design.lifetimes.records import ALL, Records
+from headrace.late_imports import imports_of
 from headrace.quantities import HOUR, YEAR
 
 LEAST_FAILURES = 5
@@ -154,11 +155,12 @@ def fit_model(model: str, disks: pl.DataFrame) -> Fit:
 
 def _weibull(disks: pl.DataFrame) -> tuple[float, Interval, float, Interval] | None:
     """Return shape and scale in hours with their intervals; None if the fit does not converge."""
-    from lifelines import WeibullFitter  # type: ignore[import-untyped]
-    from lifelines.exceptions import (  # type: ignore[import-untyped]
-        ConvergenceError,
-        StatisticalWarning,
-    )
+    with imports_of("lifetimes"):
+        from lifelines import WeibullFitter  # type: ignore[import-untyped]
+        from lifelines.exceptions import (  # type: ignore[import-untyped]
+            ConvergenceError,
+            StatisticalWarning,
+        )
 
     years = HOUR / YEAR
     fitter = WeibullFitter(alpha=1 - CONFIDENCE)
@@ -201,7 +203,8 @@ def poisson_interval(count: int, exposure: float) -> Interval:
 
 def curves(records: Records, most: int) -> Iterator[Curve]:
     """Yield Kaplan-Meier's curves of the `most` largest models that have failures."""
-    from lifelines import KaplanMeierFitter
+    with imports_of("lifetimes"):
+        from lifelines import KaplanMeierFitter
 
     shown = [group for group in groups(records) if group[1]["failed"].any()]
     several = len(shown) > 1

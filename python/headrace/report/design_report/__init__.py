@@ -15,14 +15,13 @@ from headrace.report.data_flow import data_flow_svg, network_svg
 from headrace.report.design_report.data import DesignData
 from headrace.report.design_report.notes import Notes
 from headrace.report.design_report.sections import sections
-from headrace.report.document import html, pdf
+from headrace.report.document import listed, write_documents
 from headrace.report.document.content import Picture, Report, foreign
 
 if TYPE_CHECKING:
     from headrace.report.design_report.charts import Chart
 
-__all__ = ["DesignReportFiles", "content", "write"]
-
+__all__ = ["DesignReportFiles", "content", "listed", "write"]
 
 FLOW = Picture(
     "data-flow",
@@ -41,8 +40,8 @@ points on an upright page."""
 class DesignReportFiles(NamedTuple):
     """Files of a report."""
 
-    html: Path
-    pdf: Path
+    documents: tuple[Path, ...]
+    """report.html, and report.pdf if Typst is installed."""
     drawings: tuple[Path, ...]
     """SVG and PNG files."""
 
@@ -76,7 +75,7 @@ def write(
     from headrace.report.design_report.charts import draw
 
     data = DesignData(solution, worksheet, catalogue, Notes(catalogue.currency))
-    steps = ("drawings", "HTML", "PDF")
+    steps = ("drawings", "HTML and PDF")
 
     def begin(step: str) -> None:
         if on_progress is not None:
@@ -97,15 +96,8 @@ def write(
             partial.write_text(svg, encoding="utf-8")
         drawings.append(figures / f"{picture.name}.svg")
     report = content(solution, worksheet, catalogue, pictures)
-    files = DesignReportFiles(directory / "report.html", directory / "report.pdf", tuple(drawings))
-    begin("HTML")
-    page = html.render(report).encode()
-    begin("PDF")
-    document = pdf.render(report)
-    for path, contents in ((files.html, page), (files.pdf, document)):
-        with atomic_file(path) as partial:
-            partial.write_bytes(contents)
-    return files
+    begin("HTML and PDF")
+    return DesignReportFiles(tuple(write_documents(report, directory)), tuple(drawings))
 
 
 def content(

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from headrace.late_imports import imports_of
 from headrace.plain_text import plain
 from headrace.report.document.content import Footnote, Report
 from headrace.report.document.footnotes import numbered
@@ -21,9 +22,12 @@ NOT_TEXTS = ("svg", "type", "align", "identifier", "language", "style", "key")
 
 
 def render(report: Report) -> bytes:
-    """Return the PDF document of a report. Equal reports give equal documents."""
-    # It takes a while to load.
-    import typst
+    """Return the PDF document of a report. Equal reports give equal documents.
+
+    Raises ValueError without Typst.
+    """
+    with imports_of("pdf"):
+        import typst
 
     notes = numbered(report)
     content = _prepare(msgspec.to_builtins(report))

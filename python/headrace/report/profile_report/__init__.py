@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from headrace.files import atomic_file
 from headrace.progress_events import OnStep
-from headrace.report.document import html, pdf
+from headrace.report.document import listed, write_documents
 from headrace.report.document.content import Picture, Report, foreign
 from headrace.report.profile_report.data import RATES, Document, ProfileData
 from headrace.report.profile_report.sections import sections
@@ -17,7 +16,7 @@ from headrace.views.profile_values import timestamp
 if TYPE_CHECKING:
     from headrace.report.profile_report.chart import Chart
 
-__all__ = ["ProfileData", "write_report"]
+__all__ = ["ProfileData", "listed", "write_report"]
 
 
 def write_report(
@@ -75,14 +74,7 @@ def write_report(
         subtitle=f"{timestamp(profile.get('started', ''))}, Headrace {version}",
         sections=sections(data, *pictures),
     )
-    for name, contents in (
-        ("report.html", html.render(report).encode()),
-        ("report.pdf", pdf.render(report)),
-    ):
-        with atomic_file(target / name) as partial:
-            partial.write_bytes(contents)
-        written.append(target / name)
-    return written
+    return written + write_documents(report, target)
 
 
 def _picture(chart: "Chart", figures: Path) -> Picture:

@@ -99,6 +99,7 @@ class SolutionPage:
             if REPORT_HTML in files:
                 address = f"/api/design/solutions/{self._job.id}/report"
                 ui.link("Report", address, new_tab=True)
+            if REPORT_PDF in files:
                 ui.link("Report (PDF)", f"{base}/{REPORT_PDF}").props("download")
             if CHOSEN in files:
                 ui.link("Scenario", f"{base}/{CHOSEN}").props("download")
