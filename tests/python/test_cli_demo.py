@@ -24,6 +24,18 @@ def test_the_demo_needs_no_repository(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
 
 
+def test_all_examples_are_copied_as_files(headrace: Command, tmp_path: Path) -> None:
+    packaged = ROOT / "python" / "headrace" / "demo"
+    ended = headrace("demo", "--copy", tmp_path / "scenarios")
+    assert ended.returncode == 0, ended.stderr
+    copies = [file for file in (tmp_path / "scenarios").rglob("*") if file.is_file()]
+    assert len(copies) == len(list(packaged.rglob("*.toml"))) >= 30
+    for file in copies:
+        assert not file.is_symlink()
+        name = file.relative_to(tmp_path / "scenarios")
+        assert file.read_bytes() == (packaged / name).read_bytes()
+
+
 def test_the_demo_keeps_a_changed_scenario(headrace: Command, tmp_path: Path) -> None:
     changed = tmp_path / "pfssim-sfq.toml"
     changed.write_text("# mine\n")
