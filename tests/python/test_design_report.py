@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from headrace.design.worksheet import ClientGroup, Worksheet
 from headrace.design.worksheet_file import load_worksheet
 from headrace.quantities import percent_text
 from headrace.report.data_flow import network_svg
-from headrace.report.design_report import charts, content, reasons, write
+from headrace.report.design_report import charts, content, listed, reasons, write
 from headrace.report.design_report.bill import bill
 from headrace.report.design_report.data import SHOWN, DesignData, figures_of
 from headrace.report.design_report.notes import Notes
@@ -245,6 +246,18 @@ def test_without_any_design_the_report_says_so(tmp_path: Path) -> None:
     assert "The catalogue has no design for this worksheet." in text
     assert "enumerated 1,234 designs" in text and "capacity.usable 800" in text
     check_pdf(files.documents[1].read_bytes())
+
+
+def test_without_typst_the_report_has_no_pdf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    files = write(sample.SOLUTION, sample.WORKSHEET, sample.CATALOGUE, tmp_path)
+    page = tmp_path / "report.html"
+    assert files.documents == (page,) and not (tmp_path / "report.pdf").exists()
+    assert listed(files.documents) == (
+        f"report: {page}; a PDF needs Typst: pip install 'headrace[pdf]'"
+    )
 
 
 def test_growth_beyond_the_design_is_named() -> None:

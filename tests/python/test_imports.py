@@ -15,6 +15,7 @@ DATABASE = ("alembic", "sqlalchemy")
 FOR_PEOPLE = ("rich",)
 NEVER = ("lifelines", "matplotlib", "optuna", "pandas", "psutil", "scipy", "headrace.cli.bench")
 """Modules that no command below may import."""
+SOBOL = ("--sensitivity", "sobol", "--samples", "4")
 
 PROGRAM = """
 import sys
@@ -80,3 +81,30 @@ def test_the_server_starts_without_the_search() -> None:
 @pytest.mark.parametrize("module", ["headrace.design.spares", "headrace.design.reliability.laws"])
 def test_a_module_is_imported_alone(module: str) -> None:
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("SALib", "sensitivity", ["sweep", "s.toml", "--vary=clients.count=2..8", *SOBOL]),
+        ("lifelines", "lifetimes", ["design", "lifetimes", "disks.csv"]),
+        ("typst", "pdf", ["net", "draw", "s.toml", "-o", "net.png"]),
+        ("nicegui", "web", ["serve"]),
+    ],
+)
+def test_a_command_names_the_extra_that_it_lacks(
+    package: str, extra: str, arguments: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "s.toml").write_text(SMALL)
+    rows = [f"x,{age},{age % 2}" for age in range(100, 160)]
+    (tmp_path / "disks.csv").write_text("\n".join(["model,age,failed", *rows]))
+    without = f"import sys; sys.modules[{package!r}] = None\n{PROGRAM}"
+    ended = subprocess.run(
+        [sys.executable, "-c", without, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 2
+    assert f"{package} is not installed: pip install 'headrace[{extra}]'" in ended.stderr
