@@ -15,9 +15,8 @@ def imports_of(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"{error.name} is not installed: pip install 'headrace[{extra}]'"
-        ) from None
+        package = (error.name or extra).partition(".")[0]
+        raise ValueError(f"{package} is not installed: pip install 'headrace[{extra}]'") from None
 
 
 def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

@@ -38,10 +38,9 @@ points on an upright page."""
 
 
 class DesignReportFiles(NamedTuple):
-    """Files of a report."""
+    """Files of a report; the PDF is one of the documents if Typst is installed."""
 
     documents: tuple[Path, ...]
-    """report.html, and report.pdf if Typst is installed."""
     drawings: tuple[Path, ...]
     """SVG and PNG files."""
 

@@ -22,10 +22,7 @@ NOT_TEXTS = ("svg", "type", "align", "identifier", "language", "style", "key")
 
 
 def render(report: Report) -> bytes:
-    """Return the PDF document of a report. Equal reports give equal documents.
-
-    Raises ValueError without Typst.
-    """
+    """Return the PDF document of a report. Equal reports give equal documents."""
     with imports_of("pdf"):
         import typst
 
