@@ -584,6 +584,62 @@ def test_too_many_invariants_are_named_and_the_state_space_follows(
     assert any(it.startswith("20 markings, 20 arcs") for it in lines)
 
 
+def two_locks(second: str) -> str:
+    """Ten pairs of processes; those of a pair take two locks, one in the order of `second`."""
+    lines = []
+    for pair in range(10):
+        first, last = f"a{pair}", f"b{pair}"
+        lines += [f"[places.{lock}]\ninitial = 1" for lock in (first, last)]
+        for process, order in (("p", (first, last)), ("q", tuple(f"{it}{pair}" for it in second))):
+            idle, holds, both = (f"{process}{state}{pair}" for state in ("idle", "one", "two"))
+            lines += [
+                f"[places.{idle}]\ninitial = 1\nrest = true\n[places.{holds}]\n[places.{both}]"
+            ]
+            for name, take, put in (
+                ("first", [idle, order[0]], [holds]),
+                ("second", [holds, order[1]], [both]),
+                ("free", [both], [idle, *order]),
+            ):
+                lines.append(f"[transitions.{process}{name}{pair}]\ntake = {take}\nput = {put}")
+    return "\n".join(lines)
+
+
+def test_a_search_for_a_deadlock_needs_few_markings(tmp_path: Path, headrace: Command) -> None:
+    """A pair with opposite orders has 8 markings, ten of them 8^10; locks of equal order 7^10."""
+    file = tmp_path / "locks.toml"
+    file.write_text(two_locks("ba"))
+    ended = headrace("net", "check", file, "--deadlock")
+    assert ended.returncode == 1, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert "deadlock, after 20 firings:" in lines
+    assert (
+        lines.count("reduced by stubborn sets: a part of the markings that has every dead one") == 1
+    )
+    space = load(file).state_space(deadlock=True)
+    assert (space.deadlocks, space.states) == (1, 21)
+    assert len(set(space.deadlock["firings"])) == 20
+    ended = headrace("net", "check", file, "--deadlock", "--max-markings", "5")
+    assert ended.returncode == 1
+    assert "unknown: the limit ended the search before a deadlock" in ended.stdout.splitlines()
+    file.write_text(two_locks("ab"))
+    ended = headrace("net", "check", file, "--deadlock")
+    assert ended.returncode == 0, ended.stderr
+    assert "no deadlock; 0 dead markings where tokens may remain" in ended.stdout.splitlines()
+    assert load(file).state_space(deadlock=True).states < 1000
+
+
+def test_a_search_for_a_deadlock_says_why_it_is_not_reduced(headrace: Command) -> None:
+    """Tokens of the philosophers have data; the nearest deadlock is the same."""
+    file = NETS / "philosophers.toml"
+    ended = headrace("net", "check", file, "--deadlock")
+    assert ended.returncode == 1, ended.stderr
+    lines = ended.stdout.splitlines()
+    assert "not reduced: tokens of philosophers/thinking have data" in lines
+    assert "deadlock, after 5 firings:" in lines
+    ended = headrace("net", "check", file, "--deadlock", "--reach", "eating == 1")
+    assert "expected no condition and no formula beside it" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("formula", "holds"),
     [

@@ -42,6 +42,6 @@ pub use run::{Extras, Settings, Shape, run, run_with, structure};
 pub use session::{Occurrence, OwnMonitor, Verdict};
 pub use source::{Language, Value, parse, position};
 pub use space::{
-    Answer, Asked, Chain, PlainNet, PlainPlace, PlainTransition, Question, Unbounded, chain,
-    explore, explore_within, negation, plain,
+    Answer, Asked, Chain, Condition, PlainDocument, PlainPlace, Question, Reduction, Rule,
+    Unbounded, chain, explore, explore_within, negation, plain,
 };

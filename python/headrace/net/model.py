@@ -278,6 +278,7 @@ class NetModel:
         timed: bool = False,
         reach: str | Expression | None = None,
         holds: Sequence[str] = (),
+        deadlock: bool = False,
         progress: Progress | None = None,
     ) -> StateSpace:
         """Explore the markings that the net can reach.
@@ -289,6 +290,8 @@ class NetModel:
                 are their numbers of tokens, as `tokens(place)` is.
             holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`, or of linear
                 temporal logic, such as `"G(F(idle == 3))"`.
+            deadlock: Search for a deadlock only, and end at the first one. A place/transition net
+                needs a part of its markings; of other nets, `reduction` says why all are searched.
             progress: Called with the number of markings that have been explored.
 
         Raises:
@@ -306,7 +309,7 @@ class NetModel:
             negations = [self._core.negation(formula) for formula in named]
             automata = [None if each is None else automaton(each) for each in negations]
             formulas = list(zip(named, automata, strict=True))
-            text = self._core.state_space(limit, timed, asked, formulas, progress)
+            text = self._core.state_space(limit, timed, asked, formulas, deadlock, progress)
         except ScenarioError as error:
             conditions = " ".join([asked or "", *holds])
             hint = "" if "write tokens(" in str(error) else self._tokens_hint(conditions)

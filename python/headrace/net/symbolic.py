@@ -23,8 +23,6 @@ MOST_NODES = 1 << 26
 MOST_CACHED = 1 << 20
 MOST_BITS = 16
 """Bits of a place's number of tokens: with more it is taken for unbounded."""
-Weights = Mapping[str, int]
-"""Tokens by the number of a place."""
 Document = dict[str, Any]
 
 
@@ -87,7 +85,7 @@ class MarkingSet:
         for place in _order(net):
             self._variables[place] = [next(variables) for _ in range(bits[place])][::-1]
         self._bit = [[self._manager.var(at) for at in of_place] for of_place in self._variables]
-        self._enabled = [self._condition(each) for each in net["transitions"]]
+        self._enabled = [self._condition(each) for each in net["rules"]]
         self._markings = self._manager.true()
         for place, entry in enumerate(net["places"]):
             self._markings &= self._equal(place, entry["initial"])
@@ -96,7 +94,7 @@ class MarkingSet:
     def _fire_all(self, progress: Callable[[float], object] | None) -> None:
         fire = [self._firing(at) for at in range(len(self._enabled))]
         # Those that change the lowest variables first: their diagrams are small.
-        touched = [_touched(each) for each in self._net["transitions"]]
+        touched = [_touched(each) for each in self._net["rules"]]
         top = [min((self._variables[p][-1] for p in each), default=0) for each in touched]
         order = sorted(range(len(fire)), key=lambda at: -top[at])
         while True:
@@ -139,36 +137,30 @@ class MarkingSet:
                 carry = bit & carry
         return bits
 
-    def _condition(self, transition: Mapping[str, Any]) -> BDDFunction:
+    def _condition(self, rule: Mapping[str, Any]) -> BDDFunction:
         enabled = self._manager.true()
-        for needed in (transition["takes"], transition["reads"]):
-            for place, tokens in needed.items():
-                enabled &= self._at_least(int(place), tokens)
-        for place, tokens in transition["inhibitors"].items():
-            enabled &= ~self._at_least(int(place), tokens)
+        for each in rule["conditions"]:
+            enough = self._at_least(each["place"], each["count"])
+            enabled &= enough if each["at_least"] else ~enough
         return enabled
 
     def _firing(self, at: int) -> Callable[[BDDFunction], BDDFunction]:
-        """Return what gives the markings after a transition has fired in some."""
-        transition, enabled = self._net["transitions"][at], self._enabled[at]
-        takes, puts = transition["takes"], transition["puts"]
-        resets = set(transition["resets"])
+        """Return what gives the markings after a rule has fired in some."""
+        rule, enabled = self._net["rules"][at], self._enabled[at]
         too_many, before, after = [], [], self._manager.true()
-        for place in sorted({int(each) for each in (*takes, *puts)} - resets):
-            change = puts.get(str(place), 0) - takes.get(str(place), 0)
+        for place, change in rule["changes"]:
             size = 1 << self._bits[place]
-            if change:
-                before += self._plus(place, -change % size)
+            before += self._plus(place, -change % size)
             if change > 0:
                 too_many.append((place, self._at_least(place, max(0, size - change))))
                 after &= self._at_least(place, change)
-            elif change < 0:
+            else:
                 after &= ~self._at_least(place, size + change)
         emptied = self._manager.true()
-        for place in resets:
+        for place, tokens in rule["resets"]:
             for bit in self._bit[place]:
                 emptied &= bit
-            after &= self._equal(place, puts.get(str(place), 0))
+            after &= self._equal(place, tokens)
         substitution = BDDFunction.make_substitution(before)
 
         def fire(markings: BDDFunction) -> BDDFunction:
@@ -176,7 +168,7 @@ class MarkingSet:
             for place, over in too_many:
                 if (fired & over).satisfiable():
                     raise TooFewBits(place)
-            if resets:
+            if rule["resets"]:
                 fired = fired.exists(emptied)
             return fired.substitute(substitution) & after
 
@@ -194,13 +186,11 @@ class MarkingSet:
 
     def document(self) -> Document:
         """Return the figures as a JSON document."""
-        places, transitions, dead = self._net["places"], [], self._markings
+        places, dead = self._net["places"], self._markings
         stands = self._manager.false()
-        for transition, enabled in zip(self._net["transitions"], self._enabled, strict=True):
-            arcs = (self._markings & enabled).sat_count(self._number)
-            transitions.append(
-                {"path": transition["path"], "arcs": arcs, "dead": arcs == 0, "live": None}
-            )
+        arcs = [0] * len(self._net["transitions"])
+        for rule, enabled in zip(self._net["rules"], self._enabled, strict=True):
+            arcs[rule["transition"]] += (self._markings & enabled).sat_count(self._number)
             dead &= ~enabled
         for place, entry in enumerate(places):
             if not entry["may_remain"]:
@@ -209,25 +199,32 @@ class MarkingSet:
         example = deadlocks if deadlocks.satisfiable() else dead
         return {
             "states": self._markings.sat_count(self._number),
-            "arcs": sum(each["arcs"] for each in transitions),
+            "arcs": sum(arcs),
             "complete": True,
             "nodes": self._markings.node_count(),
-            "bounds": [
-                {
-                    "path": entry["path"],
-                    "least": self._extreme(place, False),
-                    "most": self._extreme(place, True),
-                }
-                for place, entry in enumerate(places)
-            ],
+            "bounds": self._bounds(),
             "dead": dead.sat_count(self._number),
             "deadlocks": deadlocks.sat_count(self._number),
             "deadlock": self._example(example),
             "components": None,
-            "transitions": transitions,
+            "transitions": [
+                {"path": path, "arcs": number, "dead": number == 0, "live": None}
+                for path, number in zip(self._net["transitions"], arcs, strict=True)
+            ],
             "reached": None,
             "formulas": [],
         }
+
+    def _bounds(self) -> list[Mapping[str, object]]:
+        """Return the fewest and most tokens of each place, over its copies."""
+        ends: dict[str, list[int]] = {}
+        for place, entry in enumerate(self._net["places"]):
+            extremes = [self._extreme(place, False), self._extreme(place, True)]
+            ends.setdefault(entry["path"], []).extend(extremes)
+        return [
+            {"path": path, "least": min(tokens), "most": max(tokens)}
+            for path, tokens in ends.items()
+        ]
 
     def _example(self, markings: BDDFunction) -> Document | None:
         cube = markings.pick_cube()
@@ -246,17 +243,16 @@ class MarkingSet:
         return {"firings": None, "marking": some}
 
 
-def _touched(transition: Mapping[str, Any]) -> list[int]:
-    arcs: tuple[Weights, ...] = tuple(
-        transition[kind] for kind in ("takes", "reads", "inhibitors", "puts")
-    )
-    return sorted({int(place) for of_kind in arcs for place in of_kind} | {*transition["resets"]})
+def _touched(rule: Mapping[str, Any]) -> list[int]:
+    conditions = (each["place"] for each in rule["conditions"])
+    changes = (place for place, _ in (*rule["changes"], *rule["resets"]))
+    return sorted({*conditions, *changes})
 
 
 def _order(net: Mapping[str, Any]) -> Sequence[int]:
     """Return the places so that those of each transition are near each other."""
     size = len(net["places"])
-    joined = [each for each in map(_touched, net["transitions"]) if each]
+    joined = [each for each in map(_touched, net["rules"]) if each]
     # Neighbours only: a transition with many places would join each with all others.
     ends = [pair for each in joined for pair in pairwise(each)]
     ones = np.ones(2 * len(ends))

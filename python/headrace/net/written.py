@@ -767,9 +767,12 @@ class Net(Page):
         timed: bool = False,
         reach: str | Expression | None = None,
         holds: Sequence[str] = (),
+        deadlock: bool = False,
     ) -> StateSpace:
         """Explore the net's markings; see `NetModel.state_space`."""
-        return self.model().state_space(limit, timed=timed, reach=reach, holds=holds)
+        return self.model().state_space(
+            limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock
+        )
 
     def symbolic_space(self) -> StateSpace:
         """Explore the net's markings by decision diagrams; see `NetModel.symbolic_space`."""

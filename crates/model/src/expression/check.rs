@@ -77,6 +77,8 @@ pub struct Scope<'a> {
     pub variables: Vec<Variable>,
     /// Words of the frame in use.
     pub words: usize,
+    /// Words that the frame has.
+    pub most_words: usize,
     /// Effects.
     pub allowed: Allowed,
     /// Words to evaluate first, in order.
@@ -108,6 +110,7 @@ impl<'a> Scope<'a> {
             constants,
             variables: Vec::new(),
             words: 0,
+            most_words: FRAME,
             allowed,
             first: Vec::new(),
             stores: Vec::new(),
@@ -131,10 +134,13 @@ impl<'a> Scope<'a> {
     pub fn bind(&mut self, at: &Expression, name: &str, kind: Kind) -> Checked<usize> {
         let word = self.words;
         self.words += self.colours.words(kind);
-        if self.words > FRAME {
+        if self.words > self.most_words {
             return error(
                 at,
-                format!("expected variables of at most {FRAME} words in one transition"),
+                format!(
+                    "expected variables of at most {} words in one transition",
+                    self.most_words
+                ),
             );
         }
         self.variables.push(Variable {

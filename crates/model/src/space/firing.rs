@@ -8,6 +8,9 @@ use crate::expression::{NO_ELEMENT, World, evaluate};
 use crate::outcome::Failure;
 use crate::program::Change;
 
+/// Most tokens of one output, as in runs.
+pub const MOST_PUT: i64 = 1_000_000;
+
 /// The tokens that a firing puts.
 #[derive(Default)]
 pub struct Puts {
@@ -95,8 +98,8 @@ impl Current<'_> {
             }
             let count = output.count.as_ref();
             let count = count.map_or(1, |count| evaluate(count, frame, world));
-            if !(0..=10_000).contains(&count) {
-                let message = format!("puts {count} tokens: expected from 0 to 10000");
+            if !(0..=MOST_PUT).contains(&count) {
+                let message = format!("puts {count} tokens: expected from 0 to {MOST_PUT}");
                 return Err(self.failed(index, &message));
             }
             for _ in 0..count {

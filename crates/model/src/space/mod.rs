@@ -10,6 +10,9 @@
 //!
 //! A search ends early at a number of markings, or at half of the memory that is available.
 //!
+//! A search for a deadlock alone meets a part of the markings of a place/transition net
+//! ([`stubborn`]).
+//!
 //! Not modelled with time: processor sharing, whose remaining services become fractions without
 //! end, and preemptive priorities with several servers.
 
@@ -27,6 +30,7 @@ mod memory;
 mod plain;
 mod predicate;
 mod step;
+mod stubborn;
 mod timed;
 mod words;
 
@@ -44,7 +48,8 @@ use self::logic::{Backwards, Formula, Space};
 use self::marking::{Markings, hash_of};
 pub use self::markov::{Chain, chain};
 use self::memory::memory_limit;
-pub use self::plain::{PlainNet, PlainPlace, PlainTransition, plain};
+use self::plain::PlainNet;
+pub use self::plain::{Condition, PlainDocument, PlainPlace, Rule, plain};
 use self::predicate::Predicate;
 use self::step::Stepper;
 use crate::outcome::Failure;
@@ -62,6 +67,8 @@ pub struct Question {
     pub reach: Option<String>,
     /// Formulas of computation tree logic ([`logic`]) and of linear temporal logic ([`linear`]).
     pub holds: Vec<Asked>,
+    /// True if only a deadlock is asked for: the search ends at the first one.
+    pub deadlock: bool,
 }
 
 /// A formula that is asked for.
@@ -71,6 +78,15 @@ pub struct Asked {
     pub formula: String,
     /// Of a linear formula: the automaton of its [`negation`], in the format of LBT.
     pub automaton: Option<String>,
+}
+
+/// How a search for a deadlock alone was reduced.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reduction {
+    /// True if it was: stubborn sets chose the firings.
+    pub reduced: bool,
+    /// Why it was not.
+    pub reason: Option<String>,
 }
 
 /// The answer about a formula.
@@ -130,8 +146,10 @@ pub struct Answer {
     pub arcs: usize,
     /// Markings whose successors were computed: all, unless memory ended the search.
     pub explored: usize,
-    /// True if these are all.
+    /// True if these are all, or if a reduced search left none.
     pub complete: bool,
+    /// None unless only a deadlock was asked for.
+    pub reduction: Option<Reduction>,
     /// Places without bound; none if no firings are known that add to them for ever.
     pub unbounded: Option<Unbounded>,
     /// Bytes at which the search ended; none unless memory ended it.
@@ -212,6 +230,24 @@ pub fn explore_within(
                        they are called; write them as expressions";
         return Err(Failure::Run(message.to_owned()));
     }
+    let mut reduction = None;
+    if question.deadlock {
+        if question.reach.is_some() || !question.holds.is_empty() {
+            let message = "a search for a deadlock meets a part of the markings only: expected no \
+                           condition and no formula beside it";
+            return Err(Failure::Run(message.to_owned()));
+        }
+        let stepper = Stepper::new(program, question.timed)?;
+        match PlainNet::of(&stepper).and_then(PlainNet::without_resets) {
+            Ok(net) => return reduced_search(&net, stepper, question, most_bytes, watch),
+            Err(reason) => {
+                reduction = Some(Reduction {
+                    reduced: false,
+                    reason: Some(reason),
+                });
+            }
+        }
+    }
     let mut program = program.clone();
     let predicate = match &question.reach {
         None => None,
@@ -254,8 +290,13 @@ pub fn explore_within(
         {
             covered = coverability.covered(&markings, &origins, state);
         }
+        if question.deadlock && nearest_deadlock.is_some() {
+            complete = false;
+            break;
+        }
         // Nothing more can be concluded, unless a marking is looked for.
-        if covered.is_some() && (predicate.is_none() || reached.is_some()) {
+        let is_answered = predicate.is_none() || reached.is_some();
+        if covered.is_some() && is_answered && !question.deadlock {
             complete = false;
             break;
         }
@@ -354,6 +395,7 @@ pub fn explore_within(
         arcs: arcs.target.len(),
         explored: state,
         complete,
+        reduction,
         unbounded,
         memory_limit: is_full.then_some(most_bytes),
         seconds,
@@ -369,6 +411,48 @@ pub fn explore_within(
         transitions,
         reached,
         formulas,
+    })
+}
+
+/// Looks for a deadlock of a place/transition net.
+fn reduced_search(
+    net: &PlainNet,
+    mut stepper: Stepper<'_>,
+    question: &Question,
+    most_bytes: usize,
+    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Answer, Failure> {
+    let start = Instant::now();
+    let mut markings = Markings::new(stepper.current.layout.copies.len());
+    let limit = question.limit.min(u32::MAX as usize - 1);
+    let limits = (limit, most_bytes);
+    let outcome = stubborn::search(net, &mut stepper, &mut markings, limits, watch)?;
+    let way = outcome.way.as_ref();
+    let deadlock = way.map(|way| stepper.walk(net, way)).transpose()?;
+    Ok(Answer {
+        states: markings.len(),
+        arcs: outcome.arcs,
+        explored: outcome.explored,
+        complete: outcome.complete,
+        reduction: Some(Reduction {
+            reduced: true,
+            reason: None,
+        }),
+        unbounded: None,
+        memory_limit: outcome.is_full.then_some(most_bytes),
+        seconds: start.elapsed().as_secs_f64(),
+        bytes: markings.bytes(),
+        bounds: Vec::new(),
+        dead: outcome.dead,
+        deadlocks: usize::from(outcome.is_deadlock),
+        deadlock,
+        components: None,
+        terminal_components: None,
+        home_markings: None,
+        initial_is_home: None,
+        transitions: Vec::new(),
+        reached: None,
+        formulas: Vec::new(),
     })
 }
 
@@ -473,6 +557,7 @@ mod tests {
             timed: false,
             reach: None,
             holds: Vec::new(),
+            deadlock: false,
         };
         let watch = &mut |_| ControlFlow::Continue(());
         explore_within(program, &question, most_bytes, watch).unwrap()

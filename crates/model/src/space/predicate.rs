@@ -64,6 +64,8 @@ impl Predicate {
         let stores = (0..program.stores.len()).filter(single);
         let stores = stores.map(|store| StoreName::of(program, store)).collect();
         let mut scope = Scope::new(&mut program.colours, &constants, Allowed::Nothing);
+        // Numbers of tokens are in a frame of their own, as long as needed.
+        scope.most_words = usize::MAX;
         for name in &names {
             scope.bind(&expression, name, Kind::Int)?;
         }

@@ -3,6 +3,7 @@
 use super::contents::{Contents, EMPTY};
 use super::layout::Owner;
 use super::marking::Markings;
+use super::plain::PlainNet;
 use super::step::{Current, Stepper};
 use super::{Arcs, Origin, Path};
 use crate::outcome::Failure;
@@ -52,6 +53,26 @@ impl Stepper<'_> {
             firings.push(self.in_words(transition.into(), &goal)?);
         }
         self.load(markings.get(way.last().copied().unwrap_or(0)));
+        Ok(Path {
+            firings,
+            marking: self.current.in_words(&self.contents),
+        })
+    }
+
+    /// The firings of some rules from the first marking on, in words.
+    pub fn walk(&mut self, net: &PlainNet, rules: &[u32]) -> Result<Path, Failure> {
+        let mut marking = self.initial()?;
+        let mut firings = Vec::new();
+        for rule in rules {
+            self.load(marking.iter().copied());
+            let rule = &net.rules[*rule as usize];
+            for (place, change) in &rule.changes {
+                let tokens = &mut marking[*place as usize];
+                *tokens = tokens.wrapping_add_signed(*change as i32);
+            }
+            firings.push(self.in_words(rule.transition, &marking)?);
+        }
+        self.load(marking.into_iter());
         Ok(Path {
             firings,
             marking: self.current.in_words(&self.contents),

@@ -8,6 +8,7 @@ mod fuzz_corpus;
 mod known_answers;
 mod monitors;
 mod nets;
+mod reduced;
 mod robust;
 mod stores;
 mod twin;

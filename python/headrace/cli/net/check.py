@@ -1,7 +1,9 @@
 """`headrace net check`."""
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Annotated as A
+from typing import Any
 
 import typer
 
@@ -34,49 +36,68 @@ def check(
             " temporal logic, such as 'G(F(queue == 0))'; can be repeated."
         ),
     ] = (),
+    deadlock: A[
+        bool,
+        Help(
+            "Search for a deadlock only, by stubborn sets: in a part of the markings of a"
+            " place/transition net."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a net of your own: its document, invariants and state space.
 
     The exit status is 1 if the state space has a deadlock, no marking that --reach asks for, or
-    if a formula does not hold.
+    if a formula does not hold. With --deadlock it is 1 also if the search ended early.
     """
     from headrace.cli.screen import counted, show_line
 
     model = load_net(file)
-    invariants = model.invariants()
+    # A search for a deadlock only is for nets with thousands of invariants, too.
+    invariants = {} if deadlock else {"invariants": model.invariants()}
     found = None
     if symbolic:
-        if space or timed or reach is not None or holds:
+        if space or timed or reach is not None or holds or deadlock:
             raise typer.BadParameter(
-                "--symbolic knows no single markings: leave out --state-space, --timed, --reach"
-                " and --holds"
+                "--symbolic knows no single markings: leave out --state-space, --timed, --reach,"
+                " --holds and --deadlock"
             )
         with counted(model.name, "markings") as tell:
             found = model.symbolic_space(progress=tell)
-    elif space or timed or reach is not None or holds:
+    elif space or timed or reach is not None or holds or deadlock:
         with counted(model.name, "markings") as tell:
-            found = model.state_space(limit, timed=timed, reach=reach, holds=holds, progress=tell)
+            found = model.state_space(
+                limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock, progress=tell
+            )
     if as_json:
         space_found = {"state_space": found.document} if found else {}
-        document = {"name": model.name, "invariants": invariants, **space_found}
+        document = {"name": model.name, **invariants, **space_found}
         print(json.dumps(with_kind("net-check", document)))
     else:
-        for total, value in invariants["places"].items():
-            show_line(f"always {total} = {value}")
-        for path in invariants["uncovered"]:
-            show_line(f"tokens of {path} are in no invariant sum")
-        for firings in invariants["transitions"] or ():
-            show_line(f"changes no number of tokens: {firings}")
-        for first, *others in invariants["alike"]:
-            show_line(f"change tokens as {first} does: {', '.join(others)}")
-        for what, why in invariants["not_computed"].items():
-            show_line(f"not computed: {what}: {why}")
+        for line in _invariant_lines(**invariants):
+            show_line(line)
         for sentence in found.sentences() if found else ():
             show_line(sentence)
         if reach is not None and found is not None and found.reached is None:
             what = "no marking" if found.complete else "no marking before the limit"
             show_line(f"{what} has the property {reach}")
     wrong = [] if found is None else [held for held in found.formulas if held["holds"] is False]
-    if found and (found.deadlocks or wrong or (reach is not None and found.reached is None)):
+    undecided = deadlock and found is not None and not found.complete
+    missed = reach is not None and found is not None and found.reached is None
+    if found and (found.deadlocks or undecided or wrong or missed):
         raise typer.Exit(1)
+
+
+def _invariant_lines(invariants: Mapping[str, Any] | None = None) -> Iterator[str]:
+    if invariants is None:
+        return
+    for total, value in invariants["places"].items():
+        yield f"always {total} = {value}"
+    for path in invariants["uncovered"]:
+        yield f"tokens of {path} are in no invariant sum"
+    for firings in invariants["transitions"] or ():
+        yield f"changes no number of tokens: {firings}"
+    for first, *others in invariants["alike"]:
+        yield f"change tokens as {first} does: {', '.join(others)}"
+    for part, why in invariants["not_computed"].items():
+        yield f"not computed: {part}: {why}"
