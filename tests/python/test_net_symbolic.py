@@ -118,12 +118,12 @@ def test_stations_and_folded_pages() -> None:
     machines = load(NETS / "machine-repair.toml")
     assert figures(machines.symbolic_space()) == figures(machines.state_space())
     net = Net("cells")
-    line = net.page("cell", copies=3)
-    ready, busy = line.place("ready", initial=2), line.place("busy")
-    for name, before, after in (("begin", ready, busy), ("end", busy, ready)):
-        with line.transition(name) as t:
-            t.take(before)
-            t.put(after)
+    with net.page("cell", copies=3) as line:
+        ready, busy = line.place("ready", initial=2), line.place("busy")
+        for name, before, after in (("begin", ready, busy), ("end", busy, ready)):
+            with line.transition(name) as t:
+                t.take(before)
+                t.put(after)
     space = net.symbolic_space()
     assert space.states == 3**3
     assert figures(space) == figures(net.state_space())
