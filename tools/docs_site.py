@@ -2,7 +2,7 @@
 
 - The nav of the scenario reference, whose pages are generated (crates/spec).
 - The command reference, from the commands' own help.
-- The notebooks, with their outputs.
+- The notebooks, with their outputs, and their gallery.
 - Files of the repository that pages link to: Markdown as pages, Rust as pages of rustdoc if it ran,
   all others as they are.
 """
@@ -19,7 +19,7 @@ from mkdocs.structure.pages import Page
 
 # MkDocs loads a hook by its path.
 sys.path.insert(0, str(Path(__file__).parent))
-from notebook_pages import notebook_page
+from notebook_pages import gallery, notebook_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -85,6 +85,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     uri = page.file.src_uri
     boost = next((BOOST[start] for start in BOOST if uri.startswith(start)), 1.0)
     page.meta.setdefault("search", {"boost": boost})
+    if uri == "notebooks/index.md":
+        markdown += "\n" + gallery(sorted((DOCS / "notebooks").glob("*.ipynb")))
     if uri == "reference/rust.md" and not RUSTDOC.exists():
         return LINK.sub(lambda match: match.group(0).partition("](")[0] + "]", markdown)
     source = ROOT / uri.removeprefix(f"{FOLDER}/") if uri.startswith(FOLDER) else DOCS / uri

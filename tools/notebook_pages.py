@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +40,22 @@ def notebook_page(path: Path) -> NotebookPage:
         for output in cell["outputs"]:
             parts.append(_output(output, path.stem, pictures))
     return NotebookPage("\n\n".join(part for part in parts if part) + "\n", pictures)
+
+
+def gallery(paths: Iterable[Path]) -> str:
+    """Return the title, the question and the last picture of each notebook, in Markdown.
+
+    Args:
+        paths: Executed notebooks with a picture, whose first cell is a title and a paragraph.
+    """
+    parts = []
+    for path in paths:
+        page = notebook_page(path)
+        title, paragraph = page.markdown.removeprefix("# ").split("\n\n")[:2]
+        picture = f"![{title}]({[*page.pictures][-1]})" + '{ width="480" }'
+        question = paragraph.partition(" It needs ")[0]
+        parts += [f"## [{title}]({path.name})", question, f"[{picture}]({path.name})"]
+    return "\n\n".join(parts) + "\n"
 
 
 def _output(output: dict[str, Any], name: str, pictures: dict[str, bytes]) -> str:

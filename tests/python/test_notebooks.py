@@ -15,7 +15,8 @@ pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 sys.path.insert(0, str(ROOT / "tools"))
 
-notebook_page = import_module("notebook_pages").notebook_page
+notebook_pages = import_module("notebook_pages")
+notebook_page = notebook_pages.notebook_page
 execute = import_module("notebooks").execute
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
@@ -64,6 +65,18 @@ def test_its_page_has_code_outputs_and_pictures(path: Path) -> None:
         assert f"({picture})" in page.markdown
         start = b"<svg" if picture.endswith(".svg") else b"\x89PNG"
         assert content.startswith(start)
+
+
+def test_the_gallery_has_a_question_and_a_picture_of_each() -> None:
+    blocks = notebook_pages.gallery(NOTEBOOKS).strip().split("\n\n")
+    assert len(blocks) == 3 * len(NOTEBOOKS)
+    for path, title, question, picture in zip(
+        NOTEBOOKS, blocks[::3], blocks[1::3], blocks[2::3], strict=True
+    ):
+        assert title.startswith("## [")
+        assert title.endswith(f"]({path.name})")
+        assert question.endswith((".", "?"))
+        assert re.search(rf"\]\({path.stem}-\d\.(png|svg)\)", picture)
 
 
 def test_a_notebook_without_cells_is_refused(tmp_path: Path) -> None:
