@@ -4,6 +4,7 @@ python tools/notebooks.py [NOTEBOOK ...]
 """
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -29,12 +30,24 @@ def execute(path: Path) -> NotebookNode:
         # Times of execution differ each time, and outputs that were removed are empty.
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            cell.outputs = [it for it in cell.outputs if not _is_empty(it)]
+            cell.outputs = _joined(it for it in cell.outputs if not _is_empty(it))
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
     return notebook
+
+
+def _joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Join parts of a text that the kernel sent at different times."""
+    joined: list[NotebookNode] = []
+    for output in outputs:
+        name = output.get("name")
+        if name is not None and joined and joined[-1].get("name") == name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _is_empty(output: NotebookNode) -> bool:
