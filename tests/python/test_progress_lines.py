@@ -72,7 +72,7 @@ def test_lines_go_on_within_one_long_step(
         deadline = time.monotonic() + 60
         while not (repeated := capfd.readouterr().err) and time.monotonic() < deadline:
             time.sleep(0.01)
-    with screen.records("trace info") as counted:
+    with screen.counted("trace info", "records") as counted:
         counted(70_000)
         time.sleep(0.2)
     assert begun.count("\n") >= 1

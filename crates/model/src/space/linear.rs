@@ -377,8 +377,8 @@ impl Product {
 }
 
 impl Space<'_> {
-    /// A run on which a formula fails, as markings, and the number of steps at its end that repeat
-    /// for ever; none if there is none. `condition` is the number of its first condition.
+    /// A run on which a formula fails, as markings; none if there is none. With it comes the number
+    /// of steps at its end that repeat for ever. `condition` is the number of its first condition.
     ///
     /// # Errors
     /// The product with its automaton can have too many nodes.
@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    /// Whether p0 holds again and again in a graph, and a run on which it does not.
+    /// A run in a graph on which p0 holds only a number of times.
     fn again(after: &[&[u32]], holds: &[bool]) -> Option<(Vec<usize>, usize)> {
         let mut arcs = Arcs::default();
         for targets in after {

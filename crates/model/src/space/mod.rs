@@ -76,7 +76,7 @@ pub struct Question {
 pub struct Asked {
     /// The formula.
     pub formula: String,
-    /// Of a linear formula: the automaton of its [`negation`], in the format of LBT.
+    /// The automaton of a linear formula's [`negation`], in the format of LBT.
     pub automaton: Option<String>,
 }
 

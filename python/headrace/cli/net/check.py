@@ -32,8 +32,8 @@ def check(
         tuple[str, ...],
         Word(metavar="FORMULA"),
         Help(
-            "Check a formula of computation tree logic, such as 'AG(EF(queue == 0))', or of linear"
-            " temporal logic, such as 'G(F(queue == 0))'; can be repeated."
+            "Check a formula of branching or linear temporal logic, such as 'AG(EF(queue == 0))'"
+            " or 'G(F(queue == 0))'; can be repeated."
         ),
     ] = (),
     deadlock: A[
