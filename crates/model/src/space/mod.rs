@@ -238,7 +238,7 @@ pub fn explore_within(
             return Err(Failure::Run(message.to_owned()));
         }
         let stepper = Stepper::new(program, question.timed)?;
-        match PlainNet::of(&stepper).and_then(PlainNet::without_resets) {
+        match PlainNet::of(&stepper).and_then(|net| net.without_resets(program)) {
             Ok(net) => return reduced_search(&net, stepper, question, most_bytes, watch),
             Err(reason) => {
                 reduction = Some(Reduction {

@@ -103,10 +103,13 @@ impl PlainNet {
     ///
     /// # Errors
     /// One does.
-    pub fn without_resets(self) -> Result<PlainNet, String> {
-        match self.rules.iter().any(|rule| !rule.resets.is_empty()) {
-            true => Err("a transition empties places".to_owned()),
-            false => Ok(self),
+    pub fn without_resets(self, program: &Program) -> Result<PlainNet, String> {
+        match self.rules.iter().find(|rule| !rule.resets.is_empty()) {
+            Some(rule) => {
+                let path = program.transition_path(rule.transition as usize);
+                Err(format!("{path} has a reset arc"))
+            }
+            None => Ok(self),
         }
     }
 
