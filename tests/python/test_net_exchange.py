@@ -1158,3 +1158,16 @@ def test_fires_means_any_part_of_a_transition() -> None:
     # Without the id, go has fired before go_2 can.
     (alone,) = model_of_parts({}).state_space(holds=[formula]).formulas
     assert (alone["formula"], alone["holds"]) == (formula, False)
+
+
+def test_what_arcs_and_marks_of_other_tools_cannot_say(tmp_path: Path) -> None:
+    net = Net("marks")
+    place, target = net.place("p", initial=1, rest=True), net.place("q", sink=True)
+    with net.transition("t") as t:
+        t.read(place)
+        t.reset(place)
+        t.put(target)
+    with pytest.raises(ValueError, match="read of p, which it resets"):
+        net.save(tmp_path / "marks.cpn")
+    with pytest.warns(LeftOutWarning, match="1 marks rest and conserve of places"):
+        net.save(tmp_path / "marks.pnml")

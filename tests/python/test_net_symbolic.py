@@ -104,7 +104,7 @@ def test_the_command(headrace: Command) -> None:
     assert "4,600 markings, 28,120 arcs" in ended.stdout
     space = json.loads(headrace("net", "check", kanban, "--symbolic", "--json").stdout)
     assert space["state_space"]["states"] == 4600
-    ended = headrace("net", "check", kanban, "--symbolic", "--reach", "free1 == 0")
+    ended = headrace("net", "check", kanban, "--symbolic", "--holds", "AG(free1 == 0)")
     assert ended.returncode == 2
     assert "leave out" in ended.stderr
 
@@ -112,6 +112,42 @@ def test_the_command(headrace: Command) -> None:
 def test_nets_of_more_than_plain_tokens_are_refused() -> None:
     with pytest.raises(RunError, match="tokens of philosophers/thinking have data"):
         load(NETS / "philosophers.toml").symbolic_space()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "p0 >= 2",
+        "p0 + p1 == 3 or p0 > 2 * p1 + 1",
+        "not (p1 - p0 < 1) and p0 != 2",
+        'tokens("drawn/p1") * 3 <= 4 - p0',
+        "-1 < p0 - 2 * p1 or false",
+        "p0 == p1 and 0 * p0 == 0",
+    ],
+)
+def test_conditions_hold_in_the_markings_of_the_search_one_by_one(condition: str) -> None:
+    compared = 0
+    for seed in range(60):
+        net = random_net(seed)
+        try:
+            space = net.state_space(2_000, reach=condition, holds=[condition])
+        except ScenarioError:
+            continue
+        if space.complete:
+            symbolic = net.symbolic_space(reach=condition)
+            assert symbolic.having == space.formulas[0]["markings"], seed
+            assert (symbolic.reached is None) == (space.reached is None), seed
+            compared += 1
+    assert compared > 20
+
+
+def test_conditions_that_are_no_sums() -> None:
+    net = load(NETS / "kanban.toml")
+    assert net.symbolic_space(reach="free1 + work1 + back1 + done1 != 2").reached is None
+    with pytest.raises(RunError, match="expected comparisons of sums such as"):
+        net.symbolic_space(reach="free1 * free2 == 4")
+    with pytest.raises(ScenarioError, match="free9"):
+        net.symbolic_space(reach="free9 == 4")
 
 
 def test_stations_and_folded_pages() -> None:

@@ -303,3 +303,15 @@ def test_every_command_has_a_signature_and_help() -> None:
 
 def test_documents_of_commands_are_dictionaries() -> None:
     assert msgspec.json.encode(hr.command.presets())
+
+
+def test_answers_of_a_scenario_are_copies_and_paths_are_texts() -> None:
+    scenario = hr.load("scenarios/io500-whatif.toml")
+    scenario["layout"]["unit"] = "1 MiB"
+    assert scenario["layout"]["unit"] == scenario["layout.unit"] != "1 MiB"
+    assert "clients.count" in scenario
+    assert "clients.cuont" not in scenario
+    with pytest.raises(TypeError, match="the path of a field"):
+        scenario[3]  # type: ignore[index]
+    with pytest.raises(TypeError):
+        list(scenario)  # type: ignore[call-overload]

@@ -310,6 +310,16 @@ def test_a_job_that_reaches_its_time_limit_fails(tmp_path: Path) -> None:
         assert made.state is JobState.FAILED and "time limit" in made.message
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """A runner within this process ignores Ctrl-C, and so would all programs of later tests."""
+    before = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for one, handler in before.items():
+        signal.signal(one, handler)
+
+
+@pytest.mark.usefixtures("own_signals")
 def test_memory_is_limited(tmp_path: Path) -> None:
     order = {
         "command": [sys.executable, "-c", "bytearray(4 << 30)"],
@@ -325,6 +335,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
     assert state is JobState.FAILED and "out of memory: a job may have 1 GiB" in message
 
 
+@pytest.mark.usefixtures("own_signals")
 def test_a_command_is_never_run_twice(tmp_path: Path) -> None:
     order = {
         "command": [sys.executable, "-c", "print(1)"],

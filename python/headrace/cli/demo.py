@@ -27,7 +27,7 @@ def demo(
     """Run two example scenarios and plot them.
 
     The scenarios, of a parallel file system, are part of the installed package. The command copies
-    them to DIR, beside their plots. With --copy, all example scenarios and nets are copied.
+    them to DIR, beside their plots. With --copy, all packaged scenarios and nets are copied.
     """
     packaged = Path(str(files("headrace").joinpath("demo")))
     sources = packaged.rglob("*.toml") if copy else (packaged / f"{it}.toml" for it in SCENARIOS)

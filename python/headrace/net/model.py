@@ -16,6 +16,7 @@ from headrace._core import (
     replication_seed,
 )
 from headrace._core import NetModel as CoreModel
+from headrace.net.conditions import NoSum
 from headrace.net.exchange import is_foreign, known_endings, read_foreign, write_foreign
 from headrace.net.expressions import Expression, shown
 from headrace.net.functions import NetFunction, function_error, refusal, types_of
@@ -333,13 +334,17 @@ class NetModel:
 
         return [re.sub(r'fires\(("?)([^()"]*)\1\)', any_part, formula) for formula in formulas]
 
-    def symbolic_space(self, *, progress: Progress | None = None) -> StateSpace:
+    def symbolic_space(
+        self, *, reach: str | Expression | None = None, progress: Progress | None = None
+    ) -> StateSpace:
         """Explore the markings of a net whose tokens have no data, as decision diagrams.
 
         They count billions of markings in a second where places depend on few others, and know
         neither paths nor components. Times do not count.
 
         Parameters:
+            reach: A condition on markings, such as `"a + 2 * b >= c and not d == 0"`: comparisons
+                of sums of tokens. The answer has a marking, and the number of those.
             progress: Called with the number of markings after each round of firings.
 
         Raises:
@@ -349,11 +354,18 @@ class NetModel:
         # It loads the library of diagrams.
         from headrace.net.symbolic import explore
 
+        asked = None if reach is None else str(reach)
+        if asked is not None:
+            # All errors of a condition are those of the other search.
+            self.state_space(1, reach=asked)
         try:
             net = json.loads(self._core.plain())
         except ValueError as refused:
             raise RunError(f"decision diagrams need a net of plain tokens: {refused}") from None
-        return StateSpace(self.name, explore(net, progress))
+        try:
+            return StateSpace(self.name, explore(net, progress, asked))
+        except NoSum as refused:
+            raise RunError(f"decision diagrams know sums of tokens: {refused}") from None
 
     def _tokens_hint(self, condition: str) -> str:
         """Return how to write the first place of a condition whose name is no identifier."""

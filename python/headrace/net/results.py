@@ -366,7 +366,12 @@ class StateSpace:
             is_near = self.deadlock["firings"] is not None
             yield from _path("nearest dead marking" if is_near else "a dead marking", self.deadlock)
         if self.reached is not None:
-            yield from _path("nearest marking that was asked for", self.reached)
+            if (having := self.document.get("having")) is not None:
+                yield f"{whole_or_power(having)} markings have the property"
+            is_near = self.reached["firings"] is not None
+            yield from _path(
+                f"{'nearest' if is_near else 'a'} marking that was asked for", self.reached
+            )
         for held in self.formulas:
             if held["holds"] is None:
                 yield f"{held['formula']}: unknown, as the state space is incomplete"

@@ -7,7 +7,7 @@ diagrams are those of OxiDD (Husung et al., TACAS 2024).
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from headrace._core import RunError
+from headrace.net.conditions import Sum, evaluated
 
 MOST_NODES = 1 << 26
 """Nodes of all diagrams together, of 16 bytes each."""
@@ -34,22 +35,28 @@ class TooFewBits(Exception):
         self.place = place
 
 
-def explore(net: Mapping[str, Any], progress: Callable[[float], object] | None = None) -> Document:
+def explore(
+    net: Mapping[str, Any],
+    progress: Callable[[float], object] | None = None,
+    reach: str | None = None,
+) -> Document:
     """Return what is known of all markings of a net of places and transitions.
 
     Parameters:
         net: What `_core.NetModel.plain` returns.
         progress: Called with the number of markings.
+        reach: A condition on markings whose number is wanted, and one of them.
 
     Raises:
         RunError: A place has no bound, or the diagrams are too large.
+        NoSum: The condition is more than comparisons of sums of tokens.
     """
     begun = time.perf_counter()
     most = max((place["initial"] for place in net["places"]), default=0)
     bits = [max(1, most.bit_length())] * len(net["places"])
     while True:
         try:
-            document = MarkingSet(net, bits, progress).document()
+            document = MarkingSet(net, bits, progress).document(reach)
         except TooFewBits as more:
             bits[more.place] += 1
             if bits[more.place] > MOST_BITS:
@@ -137,6 +144,52 @@ class MarkingSet:
                 carry = bit & carry
         return bits
 
+    def _place(self, name: str) -> int:
+        paths = [entry["path"] for entry in self._net["places"]]
+        if len(set(paths)) < len(paths):
+            raise RunError("conditions of decision diagrams need pages without copies")
+        ends = [at for at, path in enumerate(paths) if name == path or path.endswith(f"/{name}")]
+        return min(ends, key=lambda at: len(paths[at]))
+
+    def _compared(self, total: Sum, sign: str) -> BDDFunction:
+        """Return where a sum and 0 compare so."""
+        places = total.weights.items()
+        left = self._weighted({place: by for place, by in places if by > 0}, total.constant)
+        right = self._weighted({place: -by for place, by in places if by < 0}, -total.constant)
+        width = max(len(left), len(right))
+        left, right = (
+            each + [self._manager.false()] * (width - len(each)) for each in (left, right)
+        )
+        less = more = self._manager.false()
+        for one, other in zip(left, right, strict=True):
+            same = ~(one ^ other)
+            less, more = ~one & other | same & less, one & ~other | same & more
+        return {
+            "<": less,
+            ">": more,
+            "<=": ~more,
+            ">=": ~less,
+            "!=": less | more,
+            "==": ~(less | more),
+        }[sign]
+
+    def _weighted(self, weights: Mapping[int, int], constant: int) -> list[BDDFunction]:
+        """Return the bits of a sum of tokens, each times a positive number, and of a constant."""
+        none, all_ = self._manager.false(), self._manager.true()
+        total = [all_ if bit == "1" else none for bit in reversed(f"{max(0, constant):b}")]
+        for place, weight in weights.items():
+            for shift in range(weight.bit_length()):
+                if weight >> shift & 1:
+                    total = self._sum(total, [none] * shift + self._bit[place])
+        return total
+
+    def _sum(self, one: list[BDDFunction], other: list[BDDFunction]) -> list[BDDFunction]:
+        carry, bits = self._manager.false(), []
+        for left, right in zip_longest(one, other, fillvalue=self._manager.false()):
+            bits.append(left ^ right ^ carry)
+            carry = left & right | carry & (left ^ right)
+        return [*bits, carry]
+
     def _condition(self, rule: Mapping[str, Any]) -> BDDFunction:
         enabled = self._manager.true()
         for each in rule["conditions"]:
@@ -184,8 +237,12 @@ class MarkingSet:
             tokens |= has_bit << at
         return tokens
 
-    def document(self) -> Document:
-        """Return the figures as a JSON document."""
+    def document(self, reach: str | None = None) -> Document:
+        """Return the figures as a JSON document, with those of the markings of a condition."""
+        having = self._markings
+        if reach is not None:
+            truth = {True: self._manager.true(), False: self._manager.false()}
+            having &= evaluated(reach, self._place, self._compared, truth.__getitem__)
         places, dead = self._net["places"], self._markings
         stands = self._manager.false()
         arcs = [0] * len(self._net["transitions"])
@@ -211,7 +268,8 @@ class MarkingSet:
                 {"path": path, "arcs": number, "dead": number == 0, "live": None}
                 for path, number in zip(self._net["transitions"], arcs, strict=True)
             ],
-            "reached": None,
+            "reached": None if reach is None else self._example(having),
+            "having": None if reach is None else having.sat_count(self._number),
             "formulas": [],
         }
 

@@ -774,9 +774,9 @@ class Net(Page):
             limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock
         )
 
-    def symbolic_space(self) -> StateSpace:
+    def symbolic_space(self, *, reach: str | Expression | None = None) -> StateSpace:
         """Explore the net's markings by decision diagrams; see `NetModel.symbolic_space`."""
-        return self.model().symbolic_space()
+        return self.model().symbolic_space(reach=reach)
 
     def solve(
         self, at: Sequence[float] = (), *, conditions: Sequence[str] = (), limit: int = 200_000

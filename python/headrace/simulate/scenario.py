@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -110,6 +111,8 @@ class Scenario:
         Raises:
             ScenarioError: if there is no such path.
         """
+        if not isinstance(path, str):
+            raise TypeError(f"expected the path of a field, such as clients.count, not {path!r}")
         value = self._values
         for key in path.split("."):
             if isinstance(value, list):
@@ -120,7 +123,18 @@ class Scenario:
             value = value.get(key) if isinstance(value, dict) else None
         if value is None:
             self._check_path(path)
-        return value
+        # A change of the answer would not be one of the scenario.
+        return deepcopy(value)
+
+    def __contains__(self, path: object) -> bool:
+        """Return whether there is such a field, set or not."""
+        try:
+            return isinstance(path, str) and bool(self[path] or True)
+        except ScenarioError:
+            return False
+
+    __iter__ = None
+    """It is no sequence of fields."""
 
     def _check_path(self, path: str) -> None:
         """Raise ScenarioError if there is no such field, set or not."""

@@ -3,7 +3,7 @@
 //! Markings are explored breadth first, so that paths are shortest. Every enabled binding of the
 //! transitions of highest priority is fired, with every outcome of discrete chance.
 //!
-//! Without time, a delay or service may end at any time, and `now()` is 0. A station with one
+//! Without time, delays and services take none, and `now()` is 0. A station with one
 //! server (or the discipline `delay`) gives tokens in the order of their arrival, others in any
 //! order. With time, delays and services must be constant or depend on tokens only. A marking has
 //! the remaining time of each token, and time passes when nothing is enabled.

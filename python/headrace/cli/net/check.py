@@ -57,13 +57,13 @@ def check(
     invariants = {} if deadlock else {"invariants": model.invariants()}
     found = None
     if symbolic:
-        if space or timed or reach is not None or holds or deadlock:
+        if space or timed or holds or deadlock:
             raise typer.BadParameter(
-                "--symbolic knows no single markings: leave out --state-space, --timed, --reach,"
-                " --holds and --deadlock"
+                "--symbolic knows no single markings: leave out --state-space, --timed, --holds"
+                " and --deadlock"
             )
         with counted(model.name, "markings") as tell:
-            found = model.symbolic_space(progress=tell)
+            found = model.symbolic_space(reach=reach, progress=tell)
     elif space or timed or reach is not None or holds or deadlock:
         with counted(model.name, "markings") as tell:
             found = model.state_space(

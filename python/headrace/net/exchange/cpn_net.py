@@ -315,6 +315,9 @@ class _Exporter(Stations):
         if key == "read":
             if any(node is taken for taken, _ in source.takes):
                 raise ValueError(f"read of {node.path}, which it takes from, has no translation")
+            if any((node, "reset") == (other, way) for other, way, _ in source.holds):
+                # A token that is returned would come after the reset.
+                raise ValueError(f"read of {node.path}, which it resets, has no translation")
         elif self.total[node.page] > 1 or len(table_of(entry)) > 1:
             raise ValueError(
                 f"{key} of {node.path}: expected a place without copies, and neither token nor"

@@ -121,6 +121,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
             "stations: they become places, without queue, servers and service",
             "folded pages: all copies share their places",
             "places in order of arrival",
+            "marks rest and conserve of places",
             "patterns, guards and conditions: the net has all arcs in every firing",
             "numbers of tokens that depend on values, taken as 1",
             "values and delays",
@@ -130,7 +131,19 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
         ),
         0,
     )
-    colours, stations, folded, fifo, conditions, numbers, values, priorities, probes, runs = count
+    (
+        colours,
+        stations,
+        folded,
+        fifo,
+        marks,
+        conditions,
+        numbers,
+        values,
+        priorities,
+        probes,
+        runs,
+    ) = count
     first, ml = weights(net)
     sheets: dict[Page, Sheet] = {}
     places: dict[Node, Place] = {}
@@ -147,6 +160,7 @@ def _skeleton(net: NetStructure) -> tuple[Sheet, list[str]]:
             count[colours] += node.colour != "unit"
             count[stations] += node.is_station
             count[fifo] += node.table.get("order") == "fifo"
+            count[marks] += any(node.table.get(mark) for mark in ("rest", "conserve"))
     for source in net.transitions():
         transition = sheets[source.page].transition(source.name)
         transition.outline = source.table.get("outline", {})
