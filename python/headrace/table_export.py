@@ -23,6 +23,7 @@ class TableExport:
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
+            ValueError: There is no such table.
 
         Examples:
             >>> sweep = hr.sweep("scenarios/striped-read.toml", {"clients.count": [4, 8]})
@@ -31,7 +32,9 @@ class TableExport:
         """
         import pandas as pd
 
-        rows: pl.DataFrame = getattr(self, table or self.main_table)
+        rows: pl.DataFrame = getattr(self, table or self.main_table, None)  # type: ignore[assignment]
+        if not hasattr(rows, "get_columns"):
+            raise ValueError(f"{table!r} is no table of this; the main one is {self.main_table!r}")
         # Without pyarrow, which polars' own conversion needs.
         columns = {
             column.name: column.to_numpy() if column.dtype.is_numeric() else column.to_list()

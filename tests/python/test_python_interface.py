@@ -315,3 +315,10 @@ def test_answers_of_a_scenario_are_copies_and_paths_are_texts() -> None:
         scenario[3]  # type: ignore[index]
     with pytest.raises(TypeError):
         list(scenario)  # type: ignore[call-overload]
+
+
+def test_a_table_that_is_none_is_refused() -> None:
+    result = hr.run("scenarios/striped-read.toml")
+    for name in ("nope", "document"):
+        with pytest.raises(ValueError, match="is no table of this; the main one is 'summary'"):
+            result.to_pandas(name)
