@@ -132,17 +132,8 @@ class MarkingSet:
 
     def _plus(self, place: int, tokens: int) -> list[tuple[int, BDDFunction]]:
         """Return the bits of a place's tokens and some more, without the carry, by variable."""
-        carry, bits = self._manager.false(), []
-        for at, (variable, bit) in enumerate(
-            zip(self._variables[place], self._bit[place], strict=True)
-        ):
-            if tokens >> at & 1:
-                bits.append((variable, ~(bit ^ carry)))
-                carry = bit | carry
-            else:
-                bits.append((variable, bit ^ carry))
-                carry = bit & carry
-        return bits
+        total = self._sum(self._bit[place], self._constant(tokens))
+        return list(zip(self._variables[place], total, strict=False))
 
     def _place(self, name: str) -> int:
         paths = [entry["path"] for entry in self._net["places"]]
@@ -175,13 +166,17 @@ class MarkingSet:
 
     def _weighted(self, weights: Mapping[int, int], constant: int) -> list[BDDFunction]:
         """Return the bits of a sum of tokens, each times a positive number, and of a constant."""
-        none, all_ = self._manager.false(), self._manager.true()
-        total = [all_ if bit == "1" else none for bit in reversed(f"{max(0, constant):b}")]
+        total = self._constant(max(0, constant))
         for place, weight in weights.items():
             for shift in range(weight.bit_length()):
                 if weight >> shift & 1:
-                    total = self._sum(total, [none] * shift + self._bit[place])
+                    shifted = [self._manager.false()] * shift + self._bit[place]
+                    total = self._sum(total, shifted)
         return total
+
+    def _constant(self, number: int) -> list[BDDFunction]:
+        none, all_ = self._manager.false(), self._manager.true()
+        return [all_ if bit == "1" else none for bit in reversed(f"{number:b}")]
 
     def _sum(self, one: list[BDDFunction], other: list[BDDFunction]) -> list[BDDFunction]:
         carry, bits = self._manager.false(), []

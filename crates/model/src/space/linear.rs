@@ -423,25 +423,12 @@ impl Space<'_> {
 mod tests {
     use super::*;
     use crate::space::logic::Backwards;
+    use crate::space::logic::tests::program;
     use crate::space::{Arcs, Asked};
-    use crate::{Language, compile, parse, read as read_document};
 
     /// LBT 1.2.2 about `! G F p0`: from some marking on, p0 never holds.
     const NOT_AGAIN: &str = "4 1 0 1 -1 1 ! p0 3 t -1 1 0 0 -1 2 ! p0 -1 2 0 0 -1 2 ! p0 -1 \
                              3 0 -1 1 ! p0 3 t -1";
-
-    fn program() -> Program {
-        let text = r#"
-            [places.a]
-            initial = 2
-            [places.b]
-            [transitions.go]
-            take = "a"
-            put = "b"
-        "#;
-        let value = parse(text, Language::Toml).unwrap();
-        compile(&read_document(&value).unwrap(), "net").unwrap()
-    }
 
     #[test]
     fn formulas_get_the_notation_of_translators_or_are_refused() {

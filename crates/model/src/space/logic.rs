@@ -529,7 +529,7 @@ pub fn read_all(program: &mut Program, asked: &[Asked]) -> Result<Vec<Formula>, 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{Language, compile, parse, read as read_document};
     use proptest::prelude::*;
@@ -542,7 +542,7 @@ mod tests {
         Formula::read(&mut program(), &asked)
     }
 
-    fn program() -> Program {
+    pub fn program() -> Program {
         let text = r#"
             [places.a]
             initial = 2
