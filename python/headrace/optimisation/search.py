@@ -227,7 +227,7 @@ def optimise(
     points have the same seeds, and are compared seed by seed.
 
     Args:
-        scenario: The scenario to vary, or what `load` takes: a path, a text, a dictionary.
+        scenario: The scenario to vary, or a path, a text or a dictionary, as `load` accepts.
         vary: Values by path, as in `sweep`; ranges need no number of values.
         maximise: Figures to maximise: `throughput`, `operations`, or others of `FIGURES`.
         minimise: Figures to minimise: `latency_p99`, `cost`, or others of `FIGURES`.

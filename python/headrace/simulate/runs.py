@@ -47,7 +47,7 @@ def run(
     """Run a scenario, once for each of its `run.replications`.
 
     Parameters:
-        scenario: The scenario to run, or what `load` takes: a path, a text, a dictionary.
+        scenario: The scenario to run, or a path, a text or a dictionary, as `load` accepts.
         requests: True collects every single request in `Result.requests`, some 100 bytes each in
             memory. A `Requests` object gets them while the run goes on.
         progress: Whether to show a progress bar; by default on a terminal and in Jupyter. Or a

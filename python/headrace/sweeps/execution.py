@@ -276,7 +276,7 @@ def sweep(
     """Run a scenario at every point of a design.
 
     Args:
-        scenario: The scenario to vary, or what `load` takes: a path, a text, a dictionary.
+        scenario: The scenario to vary, or a path, a text or a dictionary, as `load` accepts.
         vary: Values by path: `{"clients.count": [4, 8]}`; ranges as text:
             `{"layout.unit": "64 KiB..4 MiB:log7"}`; linked fields by a tuple of paths. Or axes.
         design: `full` (every combination), `latin-hypercube` or `sobol`.

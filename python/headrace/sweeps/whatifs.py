@@ -186,7 +186,7 @@ def whatif(
     that may have another kind, and every field with named values, gets each of the others.
 
     Parameters:
-        scenario: The scenario to change, or what `load` takes: a path, a text, a dictionary.
+        scenario: The scenario to change, or a path, a text or a dictionary, as `load` accepts.
         by: Factor of each change, above 1.
         only: Patterns of fields to change, such as `servers.*`. By default all fields except the
             number of clients and processes, the workload and `run`.

@@ -172,7 +172,7 @@ class Transitions:
         return [table | holds for table in tables if table is not None]
 
     def _hold(self, orientation: str, target: Target, holds: dict[str, list[str]]) -> None:
-        """Add an arc of a place that must be empty, or is emptied; its inscription says nothing."""
+        """Add an arc of a place that must be empty, or is emptied, which has no inscription."""
         if target.colour.is_list:
             # The place has one token: the list.
             self.meaning.choices.code(target.colour.own)
