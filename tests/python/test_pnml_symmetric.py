@@ -133,7 +133,7 @@ BELOW = subterms("lessthan", variable("l"), TOP)
 )  # fmt: skip
 def test_symmetric_nets_have_their_markings(data: bytes, markings: int) -> None:
     document, notes = read_pnml(data, "net.pnml")
-    assert document["run"] == {"choice": "random"} and not notes
+    assert document["run"] == {"choice": "bindings"} and not notes
     space = from_document(document, "net").state_space().document
     assert space["complete"] and space["states"] == markings
 
