@@ -58,7 +58,7 @@ fn markings(program: &Program) -> Result<f64, Failed> {
         timed: false,
         reach: None,
         holds: Vec::new(),
-        deadlock: false,
+        reduced: false,
     };
     let answer = explore(program, &question, &mut |_| ControlFlow::Continue(()));
     let answer = answer.map_err(|failure| format!("{failure:?}"))?;

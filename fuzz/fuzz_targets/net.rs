@@ -56,7 +56,7 @@ fn use_net(program: &Program) {
         timed: true,
         reach: None,
         holds: Vec::new(),
-        deadlock: false,
+        reduced: false,
     };
     let memory = 1 << 26;
     let _ = explore_within(program, &question, memory, &mut |_| ControlFlow::Break(()))

@@ -342,7 +342,7 @@ class NetModel:
         timed: bool,
         reach: str | None = None,
         holds: list[tuple[str, str | None]] = ...,
-        deadlock: bool = False,
+        reduced: bool = False,
         on_progress: Callable[[float], object] | None = None,
     ) -> str: ...
     def chain(

@@ -261,7 +261,7 @@ impl PyNetModel {
     /// Explores the state space; the answer is a JSON document. `holds` has formulas, each with
     /// the automaton of its negation if it has one; `on_progress` is called with the number of
     /// markings explored.
-    #[pyo3(signature = (limit, timed, reach=None, holds=Vec::new(), deadlock=false, on_progress=None))]
+    #[pyo3(signature = (limit, timed, reach=None, holds=Vec::new(), reduced=false, on_progress=None))]
     #[allow(clippy::too_many_arguments)]
     fn state_space(
         &self,
@@ -270,7 +270,7 @@ impl PyNetModel {
         timed: bool,
         reach: Option<String>,
         holds: Vec<(String, Option<String>)>,
-        deadlock: bool,
+        reduced: bool,
         on_progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let holds = holds
@@ -282,7 +282,7 @@ impl PyNetModel {
             timed,
             reach,
             holds,
-            deadlock,
+            reduced,
         };
         let program = Arc::clone(&self.program);
         let answer = interruptible(py, on_progress.as_ref(), move |watched| {

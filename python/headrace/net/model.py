@@ -280,6 +280,7 @@ class NetModel:
         reach: str | Expression | None = None,
         holds: Sequence[str] = (),
         deadlock: bool = False,
+        reduced: bool = False,
         progress: Progress | None = None,
     ) -> StateSpace:
         """Explore the markings that the net can reach.
@@ -291,8 +292,10 @@ class NetModel:
                 are their numbers of tokens, as `tokens(place)` is.
             holds: Formulas of computation tree logic, such as `"AG(EF(idle == 3))"`, or of linear
                 temporal logic, such as `"G(F(idle == 3))"`.
-            deadlock: Search for a deadlock only, and end at the first one. A place/transition net
-                needs a part of its markings; of other nets, `reduction` says why all are searched.
+            deadlock: Search for a deadlock only, and end at the first one. Place/transition nets
+                need a part of their markings, as do those whose values are alike. The result's
+                `reduction` says why all are searched otherwise.
+            reduced: Search in the same way for a marking to `reach` only.
             progress: Called with the number of markings that have been explored.
 
         Raises:
@@ -302,6 +305,10 @@ class NetModel:
         """
         if not 1 <= limit < 2**32:
             raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
+        if (reach is None) if reduced else (reach is not None and deadlock):
+            raise ValueError(
+                "expected `deadlock=True` alone, or `reduced=True` with a condition to `reach`"
+            )
         if self._functions:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         asked = None if reach is None else str(reach)
@@ -310,7 +317,8 @@ class NetModel:
             negations = [self._core.negation(formula) for formula in named]
             automata = [None if each is None else automaton(each) for each in negations]
             formulas = list(zip(named, automata, strict=True))
-            text = self._core.state_space(limit, timed, asked, formulas, deadlock, progress)
+            is_part = deadlock or reduced
+            text = self._core.state_space(limit, timed, asked, formulas, is_part, progress)
         except ScenarioError as error:
             conditions = " ".join([asked or "", *holds])
             hint = "" if "write tokens(" in str(error) else self._tokens_hint(conditions)

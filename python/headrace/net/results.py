@@ -318,7 +318,7 @@ class StateSpace:
     def sentences(self) -> Iterator[str]:
         """Yield what follows from the state space, a sentence each."""
         if (reduction := self.document.get("reduction")) is not None:
-            yield from self._deadlock_search(reduction)
+            yield from self._reduced_search(reduction)
             return
         markings, arcs = whole_or_power(self.states), whole_or_power(self.arcs)
         yield f"{markings} markings, {arcs} arcs, in {self.seconds:.2f} s"
@@ -386,23 +386,30 @@ class StateSpace:
                 more = f" (its last {cycle} repeat for ever)" if cycle else ""
                 yield from _path(f"a way that shows it{more}", held["path"])
 
-    def _deadlock_search(self, reduction: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the answer of a search for a deadlock only, a sentence each."""
+    def _reduced_search(self, reduction: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the answer of a search for a deadlock or a marking only, a sentence each."""
         markings = f"{_number(self.states, 'marking')} visited, {_number(self.arcs, 'firing')}"
         yield f"{markings}, in {self.seconds:.2f} s"
-        if reduction["reduced"]:
-            yield "reduced by stubborn sets: a part of the markings that has every dead one"
+        if reduction["alike"]:
+            sorts = _number(reduction["alike"], "sort")
+            yield f"reduced: markings that differ by {sorts} of alike values are one"
+        elif reduction["reduced"]:
+            places = _number(reduction["places"], "place")
+            rules = _number(reduction["rules"], "transition")
+            yield f"reduced to a net of {places} and {rules}, and by stubborn sets"
         else:
             yield f"not reduced: {reduction['reason']}"
-        if self.deadlocks:
+        if self.reached is not None:
+            yield from _path("reached", self.reached)
+        elif self.deadlocks:
             yield from _path("deadlock", self.deadlock)
         elif not self.complete:
             ended = "memory" if self.document.get("memory_limit") is not None else "the limit"
-            yield f"unknown: {ended} ended the search before a deadlock"
-        else:
-            yield f"no deadlock; {_number(self.dead, 'dead marking')} where tokens may remain"
+            yield f"unknown: {ended} ended the search"
+        elif not reduction["has_property"]:
+            yield "no deadlock"
             if self.deadlock is not None:
-                yield from _path("a dead marking", self.deadlock)
+                yield from _path("a dead marking where tokens may remain", self.deadlock)
 
 
 def _some(sentences: Sequence[str], kind: str) -> Iterator[str]:

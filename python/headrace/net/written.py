@@ -768,10 +768,11 @@ class Net(Page):
         reach: str | Expression | None = None,
         holds: Sequence[str] = (),
         deadlock: bool = False,
+        reduced: bool = False,
     ) -> StateSpace:
         """Explore the net's markings; see `NetModel.state_space`."""
         return self.model().state_space(
-            limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock
+            limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock, reduced=reduced
         )
 
     def symbolic_space(self, *, reach: str | Expression | None = None) -> StateSpace:

@@ -10,7 +10,7 @@ mod stores;
 mod syntax;
 
 pub use check::{Allowed, Scope, Step, Typed, Variable};
-pub use code::{Array, Code, NO_ELEMENT, Pure, Reason, World, evaluate};
+pub use code::{Array, Code, NO_ELEMENT, Operator, Pure, Reason, World, evaluate};
 pub use external::{Call, External, Function};
 pub use parser::{parse, parse_assignment};
 pub use stores::{StoreField, StoreName, used_stores};

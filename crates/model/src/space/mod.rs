@@ -10,12 +10,14 @@
 //!
 //! A search ends early at a number of markings, or at half of the memory that is available.
 //!
-//! A search for a deadlock alone meets a part of the markings of a place/transition net
-//! ([`stubborn`]).
+//! A reduced search answers one question, and meets a part of the markings of a place/transition
+//! net made smaller ([`reduced`], [`stubborn`]). In other nets, one marking stands for those that
+//! differ from it by values that the net does not distinguish ([`alike`]).
 //!
 //! Not modelled with time: processor sharing, whose remaining services become fractions without
 //! end, and preemptive priorities with several servers.
 
+mod alike;
 mod chance;
 mod components;
 mod contents;
@@ -29,6 +31,7 @@ mod markov;
 mod memory;
 mod plain;
 mod predicate;
+mod reduced;
 mod step;
 mod stubborn;
 mod timed;
@@ -39,6 +42,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use self::alike::Alike;
 use self::components::Components;
 use self::contents::Contents;
 use self::coverability::Coverability;
@@ -51,7 +55,9 @@ use self::memory::memory_limit;
 use self::plain::PlainNet;
 pub use self::plain::{Condition, PlainDocument, PlainPlace, Rule, plain};
 use self::predicate::Predicate;
+use self::reduced::{Concern, Reduced};
 use self::step::Stepper;
+use self::stubborn::Searched;
 use crate::outcome::Failure;
 use crate::program::Program;
 
@@ -67,8 +73,9 @@ pub struct Question {
     pub reach: Option<String>,
     /// Formulas of computation tree logic ([`logic`]) and of linear temporal logic ([`linear`]).
     pub holds: Vec<Asked>,
-    /// True if only a deadlock is asked for: the search ends at the first one.
-    pub deadlock: bool,
+    /// True if only a marking to `reach` is asked for, or without it a deadlock: the search ends
+    /// at the first one.
+    pub reduced: bool,
 }
 
 /// A formula that is asked for.
@@ -80,13 +87,21 @@ pub struct Asked {
     pub automaton: Option<String>,
 }
 
-/// How a search for a deadlock alone was reduced.
-#[derive(Clone, Debug, Serialize)]
+/// How a search was reduced.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Reduction {
-    /// True if it was: stubborn sets chose the firings.
+    /// True if it looked for a marking to reach, not for a deadlock.
+    pub has_property: bool,
+    /// True if it was.
     pub reduced: bool,
     /// Why it was not.
     pub reason: Option<String>,
+    /// Places of the smaller net, in all copies of their pages.
+    pub places: usize,
+    /// Firings of the smaller net.
+    pub rules: usize,
+    /// Sorts of values that the net does not distinguish: markings that differ by them are one.
+    pub alike: usize,
 }
 
 /// The answer about a formula.
@@ -148,7 +163,7 @@ pub struct Answer {
     pub explored: usize,
     /// True if these are all, or if a reduced search left none.
     pub complete: bool,
-    /// None unless only a deadlock was asked for.
+    /// None unless the question asks for a reduced search.
     pub reduction: Option<Reduction>,
     /// Places without bound; none if no firings are known that add to them for ever.
     pub unbounded: Option<Unbounded>,
@@ -230,23 +245,11 @@ pub fn explore_within(
                        they are called; write them as expressions";
         return Err(Failure::Run(message.to_owned()));
     }
-    let mut reduction = None;
-    if question.deadlock {
-        if question.reach.is_some() || !question.holds.is_empty() {
-            let message = "a search for a deadlock meets a part of the markings only: expected no \
-                           condition and no formula beside it";
-            return Err(Failure::Run(message.to_owned()));
-        }
-        let stepper = Stepper::new(program, question.timed)?;
-        match PlainNet::of(&stepper).and_then(|net| net.without_resets(program)) {
-            Ok(net) => return reduced_search(&net, stepper, question, most_bytes, watch),
-            Err(reason) => {
-                reduction = Some(Reduction {
-                    reduced: false,
-                    reason: Some(reason),
-                });
-            }
-        }
+    let (mut reduction, mut alike) = (None, None);
+    if question.reduced && !question.holds.is_empty() {
+        let message = "a reduced search meets a part of the markings only: expected no formula \
+                       beside it";
+        return Err(Failure::Run(message.to_owned()));
     }
     let mut program = program.clone();
     let predicate = match &question.reach {
@@ -256,6 +259,27 @@ pub fn explore_within(
             Some(compiled.map_err(Failure::Document)?)
         }
     };
+    if question.reduced {
+        let stepper = Stepper::new(&program, question.timed)?;
+        match PlainNet::of(&stepper).and_then(|net| net.without_resets(&program)) {
+            Ok(net) => {
+                let limits = (question.limit, most_bytes);
+                return reduced_search(&net, stepper, predicate.as_ref(), limits, watch);
+            }
+            Err(reason) => {
+                if !question.timed {
+                    alike = Alike::of(&program, predicate.as_ref())?;
+                }
+                reduction = Some(Reduction {
+                    has_property: predicate.is_some(),
+                    reduced: alike.is_some(),
+                    reason: Some(reason),
+                    alike: alike.as_ref().map_or(0, |it| it.sorts),
+                    ..Reduction::default()
+                });
+            }
+        }
+    }
     let formulas = logic::read_all(&mut program, &question.holds)?;
     let program = &program;
     let mut stepper = Stepper::new(program, question.timed)?;
@@ -263,14 +287,21 @@ pub fn explore_within(
     let mut arcs = Arcs::default();
     let mut origins: Vec<Origin> = vec![(u32::MAX, 0)];
     let initial = stepper.initial()?;
-    markings.insert(&initial, hash_of(&initial));
+    let mut stands_for = match &alike {
+        Some(alike) => alike.representative(&initial, &mut stepper.contents),
+        None => initial.clone(),
+    };
+    markings.insert(&stands_for, hash_of(&stands_for));
     let mut bounds = vec![(u32::MAX, 0_u32); program.nodes.len()];
     let (mut dead, mut deadlocks) = (0, 0);
     let (mut nearest_dead, mut nearest_deadlock, mut reached) = (None, None, None);
     let limit = question.limit.min(u32::MAX as usize - 1);
     let mut complete = true;
     let mut is_full = false;
-    let coverability = Coverability::of(program, question.timed);
+    let coverability = match alike {
+        Some(_) => None,
+        None => Coverability::of(program, question.timed),
+    };
     let mut covered = None;
     let mut state = 0;
     while state < markings.len() && !is_full {
@@ -290,13 +321,17 @@ pub fn explore_within(
         {
             covered = coverability.covered(&markings, &origins, state);
         }
-        if question.deadlock && nearest_deadlock.is_some() {
+        let is_met = match predicate {
+            Some(_) => reached.is_some(),
+            None => nearest_deadlock.is_some(),
+        };
+        if question.reduced && is_met {
             complete = false;
             break;
         }
         // Nothing more can be concluded, unless a marking is looked for.
         let is_answered = predicate.is_none() || reached.is_some();
-        if covered.is_some() && is_answered && !question.deadlock {
+        if covered.is_some() && is_answered && !question.reduced {
             complete = false;
             break;
         }
@@ -310,10 +345,15 @@ pub fn explore_within(
                 complete = false;
                 return ControlFlow::Break(());
             }
+            let (mut marking, mut hash) = (&next.marking, next.hash);
+            if let Some(alike) = &alike {
+                stands_for = alike.representative(marking, contents);
+                (marking, hash) = (&stands_for, hash_of(&stands_for));
+            }
             let found = match markings.len() >= limit {
-                false => Some(markings.insert(&next.marking, next.hash)),
+                false => Some(markings.insert(marking, hash)),
                 true => {
-                    let known = markings.find(&next.marking, next.hash);
+                    let known = markings.find(marking, hash);
                     known.map(|found| (found, false))
                 }
             };
@@ -345,7 +385,10 @@ pub fn explore_within(
         true => held(texts, &mut stepper, &markings, &arcs)?,
         false => texts.map(|(text, _)| Held::unknown(text)).collect(),
     };
-    let mut path = |state: usize| stepper.path(&markings, &origins, state);
+    let mut path = |state: usize| match &alike {
+        Some(alike) => stepper.path_among((alike, &initial), (&markings, &origins), state),
+        None => stepper.path(&markings, &origins, state),
+    };
     let deadlock = nearest_deadlock
         .or(nearest_dead)
         .map(&mut path)
@@ -414,29 +457,47 @@ pub fn explore_within(
     })
 }
 
-/// Looks for a deadlock of a place/transition net.
+/// Looks for a marking with a property, or without one for a deadlock, of a place/transition net.
 fn reduced_search(
     net: &PlainNet,
     mut stepper: Stepper<'_>,
-    question: &Question,
-    most_bytes: usize,
+    property: Option<&Predicate>,
+    (limit, most_bytes): (usize, usize),
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Answer, Failure> {
     let start = Instant::now();
-    let mut markings = Markings::new(stepper.current.layout.copies.len());
-    let limit = question.limit.min(u32::MAX as usize - 1);
-    let limits = (limit, most_bytes);
-    let outcome = stubborn::search(net, &mut stepper, &mut markings, limits, watch)?;
+    let initial = stepper.initial()?;
+    let concern = Concern::of(&stepper, property);
+    let reduced = Reduced::of(net, &initial, &concern);
+    let mut markings = Markings::new(reduced.places.len());
+    let searched = Searched {
+        reduced: &reduced,
+        initial: &initial,
+        limits: (limit.min(u32::MAX as usize - 1), most_bytes),
+    };
+    let outcome = match property {
+        Some(property) => searched.find(property, &mut stepper, &mut markings, watch)?,
+        None => searched.find_deadlock(&mut stepper, &mut markings, watch)?,
+    };
     let way = outcome.way.as_ref();
-    let deadlock = way.map(|way| stepper.walk(net, way)).transpose()?;
+    let way = way.map(|way| reduced.whole(net, &initial, (way, property.is_none())));
+    let path = way.map(|way| stepper.walk(net, &way)).transpose()?;
+    let (reached, deadlock) = match property {
+        Some(_) => (path, None),
+        None => (None, path),
+    };
     Ok(Answer {
         states: markings.len(),
         arcs: outcome.arcs,
         explored: outcome.explored,
         complete: outcome.complete,
         reduction: Some(Reduction {
+            has_property: property.is_some(),
             reduced: true,
             reason: None,
+            places: reduced.places.len(),
+            rules: reduced.net.rules.len(),
+            alike: 0,
         }),
         unbounded: None,
         memory_limit: outcome.is_full.then_some(most_bytes),
@@ -451,7 +512,7 @@ fn reduced_search(
         home_markings: None,
         initial_is_home: None,
         transitions: Vec::new(),
-        reached: None,
+        reached,
         formulas: Vec::new(),
     })
 }
@@ -557,7 +618,7 @@ mod tests {
             timed: false,
             reach: None,
             holds: Vec::new(),
-            deadlock: false,
+            reduced: false,
         };
         let watch = &mut |_| ControlFlow::Continue(());
         explore_within(program, &question, most_bytes, watch).unwrap()

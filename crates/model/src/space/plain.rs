@@ -42,78 +42,9 @@ pub struct Rule {
     pub resets: Vec<(u32, i64)>,
 }
 
-/// A place in one copy of its page.
-#[derive(Clone, Debug, Serialize)]
-pub struct PlainPlace {
-    /// Page path and name.
-    pub path: String,
-    /// Tokens in the first marking.
-    pub initial: u32,
-    /// True if tokens may remain there.
-    pub may_remain: bool,
-}
-
-/// A place/transition net. Its places are the copies of a layout.
-pub struct PlainNet {
-    pub rules: Vec<Rule>,
-    /// By place: the conditions on it, each with its rule.
-    pub conditions_on: Vec<Vec<(u32, Condition)>>,
-}
-
-impl PlainNet {
-    /// The net of a program.
-    ///
-    /// # Errors
-    /// It is no place/transition net: the first part that is not, and why.
-    pub fn of(stepper: &Stepper<'_>) -> Result<PlainNet, String> {
-        let (program, layout) = (stepper.current.program, &stepper.current.layout);
-        if stepper.current.timed {
-            return Err("time counts".to_owned());
-        }
-        for (index, node) in program.nodes.iter().enumerate() {
-            let path = program.node_path(index);
-            if node.colour != Kind::Unit {
-                return Err(format!("tokens of {path} have data"));
-            }
-            if matches!(node.kind, NodeKind::Station(Station::Barrier(_))) {
-                return Err(format!("{path} is a barrier"));
-            }
-        }
-        let rank = program.transitions.first().map(Transition::rank);
-        let mut net = PlainNet {
-            rules: Vec::new(),
-            conditions_on: vec![Vec::new(); layout.copies.len()],
-        };
-        for (index, transition) in program.transitions.iter().enumerate() {
-            let path = || program.transition_path(index);
-            if let Some(part) = data_part(transition) {
-                return Err(format!("{} has {part}", path()));
-            }
-            if Some(transition.rank()) != rank {
-                return Err(format!("{} has a priority of its own", path()));
-            }
-            for copy in 0..program.pages[transition.page].total {
-                net.add(stepper, index, copy);
-            }
-        }
-        Ok(net)
-    }
-
-    /// The net, if no transition empties places.
-    ///
-    /// # Errors
-    /// One does.
-    pub fn without_resets(self, program: &Program) -> Result<PlainNet, String> {
-        match self.rules.iter().find(|rule| !rule.resets.is_empty()) {
-            Some(rule) => {
-                let path = program.transition_path(rule.transition as usize);
-                Err(format!("{path} has a reset arc"))
-            }
-            None => Ok(self),
-        }
-    }
-
-    fn add(&mut self, stepper: &Stepper<'_>, index: usize, copy: u32) {
+impl Rule {
+    /// The rule of a transition in a copy of its page.
+    fn of(stepper: &Stepper<'_>, index: usize, copy: u32) -> Rule {
         let layout = &stepper.current.layout;
         let (transition, plan) = (
             &stepper.current.program.transitions[index],
@@ -169,16 +100,109 @@ impl PlainNet {
         changes.retain(|(place, change)| {
             *change != 0 && !resets.iter().any(|(emptied, _)| emptied == place)
         });
-        let number = self.rules.len() as u32;
-        for condition in &conditions {
-            self.conditions_on[condition.place as usize].push((number, *condition));
-        }
-        self.rules.push(Rule {
+        Rule {
             transition: index as u32,
             conditions,
             changes,
             resets,
-        });
+        }
+    }
+
+    /// Returns true if it may fire in a marking.
+    pub fn is_enabled(&self, marking: &[u32]) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.all(|it| it.is_met(marking[it.place as usize]))
+    }
+
+    /// Changes a marking as a firing does, but for resets.
+    pub fn fire(&self, marking: &mut [u32]) {
+        for (place, change) in &self.changes {
+            let tokens = &mut marking[*place as usize];
+            *tokens = tokens.wrapping_add_signed(*change as i32);
+        }
+    }
+}
+
+/// A place in one copy of its page.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlainPlace {
+    /// Page path and name.
+    pub path: String,
+    /// Tokens in the first marking.
+    pub initial: u32,
+    /// True if tokens may remain there.
+    pub may_remain: bool,
+}
+
+/// A place/transition net. Its places are the copies of a layout.
+pub struct PlainNet {
+    pub rules: Vec<Rule>,
+    /// By place: the conditions on it, each with its rule.
+    pub conditions_on: Vec<Vec<(u32, Condition)>>,
+}
+
+impl PlainNet {
+    /// A net of rules on a number of places.
+    pub fn new(rules: Vec<Rule>, places: usize) -> PlainNet {
+        let mut conditions_on = vec![Vec::new(); places];
+        for (number, rule) in rules.iter().enumerate() {
+            for condition in &rule.conditions {
+                conditions_on[condition.place as usize].push((number as u32, *condition));
+            }
+        }
+        PlainNet {
+            rules,
+            conditions_on,
+        }
+    }
+
+    /// The net of a program.
+    ///
+    /// # Errors
+    /// It is no place/transition net: the first part that is not, and why.
+    pub fn of(stepper: &Stepper<'_>) -> Result<PlainNet, String> {
+        let (program, layout) = (stepper.current.program, &stepper.current.layout);
+        if stepper.current.timed {
+            return Err("time counts".to_owned());
+        }
+        for (index, node) in program.nodes.iter().enumerate() {
+            let path = program.node_path(index);
+            if node.colour != Kind::Unit {
+                return Err(format!("tokens of {path} have data"));
+            }
+            if matches!(node.kind, NodeKind::Station(Station::Barrier(_))) {
+                return Err(format!("{path} is a barrier"));
+            }
+        }
+        let rank = program.transitions.first().map(Transition::rank);
+        let mut rules = Vec::new();
+        for (index, transition) in program.transitions.iter().enumerate() {
+            let path = || program.transition_path(index);
+            if let Some(part) = data_part(transition) {
+                return Err(format!("{} has {part}", path()));
+            }
+            if Some(transition.rank()) != rank {
+                return Err(format!("{} has a priority of its own", path()));
+            }
+            for copy in 0..program.pages[transition.page].total {
+                rules.push(Rule::of(stepper, index, copy));
+            }
+        }
+        Ok(PlainNet::new(rules, layout.copies.len()))
+    }
+
+    /// The net, if no transition empties places.
+    ///
+    /// # Errors
+    /// One does.
+    pub fn without_resets(self, program: &Program) -> Result<PlainNet, String> {
+        match self.rules.iter().find(|rule| !rule.resets.is_empty()) {
+            Some(rule) => {
+                let path = program.transition_path(rule.transition as usize);
+                Err(format!("{path} has a reset arc"))
+            }
+            None => Ok(self),
+        }
     }
 }
 

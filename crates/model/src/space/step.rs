@@ -146,7 +146,7 @@ impl<'p> Stepper<'p> {
     /// the contents so far, and may end the search.
     pub fn successors(
         &mut self,
-        mut found: impl FnMut(&Next, u32, &[Contents]) -> ControlFlow<()>,
+        mut found: impl FnMut(&Next, u32, &mut [Contents]) -> ControlFlow<()>,
     ) -> Result<(), Failure> {
         let Stepper {
             current,

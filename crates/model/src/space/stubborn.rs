@@ -1,10 +1,9 @@
-//! Search for a deadlock in a part of the markings, by stubborn sets (Valmari, Advances in Petri
-//! Nets 1990).
+//! Search in a part of the markings by stubborn sets (Valmari, Advances in Petri Nets 1990). It is
+//! for a deadlock, or for a marking with a property (Schmidt, Petri Nets 1999).
 //!
-//! A stubborn set of a marking is a set of transitions, at least one of which is enabled. Firings
-//! of other transitions neither enable nor disable one of the set, and commute with its firings. A
-//! way to a dead marking fires one of the set at some time, and may fire it first. Thus the
-//! enabled transitions of the set lead to each dead marking, and others need not be fired.
+//! Firings of transitions outside a stubborn set of a marking neither enable nor disable one of the
+//! set, and commute with its firings. A way that fires one of the set at some time may thus fire it
+//! first, and others need not be fired.
 //!
 //! The set is closed under these rules:
 //!
@@ -12,12 +11,15 @@
 //!   break a condition;
 //! - of another one: all that help to meet one condition that is not met.
 //!
-//! The rules are edges of a graph, whose strongly connected components Tarjan's algorithm gives.
-//! Components with enabled transitions that reach no other such component are candidates. The
-//! search takes one with the fewest enabled transitions.
+//! The rules are edges of a graph. For a deadlock, the set has an enabled transition, as a way to a
+//! dead marking fires or disables it. Tarjan's algorithm gives the strongly connected components.
+//! Those with enabled transitions that reach no other such component are candidates. The search
+//! takes one with the fewest enabled transitions. For a property, the set has all transitions that
+//! help to meet a part of it that is not met.
 //!
-//! The search is depth first and prefers firings after which few transitions are enabled, so that a
-//! deadlock is met early. Its path is not the shortest one.
+//! The search for a deadlock is depth first and prefers firings after which few transitions are
+//! enabled, so that a deadlock is met early. Its path is not the shortest one. The search for a
+//! property is breadth first.
 //!
 //! Not modelled: nets that are no place/transition nets ([`PlainNet`]); all their markings are
 //! searched.
@@ -26,6 +28,8 @@ use std::ops::ControlFlow;
 
 use super::marking::{Markings, hash_of, part_of_hash};
 use super::plain::{Condition, PlainNet};
+use super::predicate::{Helping, Predicate};
+use super::reduced::Reduced;
 use super::step::Stepper;
 use crate::outcome::Failure;
 
@@ -85,8 +89,186 @@ pub struct Outcome {
     pub dead: usize,
     /// True if the last dead marking is a deadlock.
     pub is_deadlock: bool,
-    /// The rules that were fired on the way to a deadlock, or else to the first dead marking.
+    /// The rules on the way to a marking with the property; or to a deadlock, or else to the first
+    /// dead marking.
     pub way: Option<Vec<u32>>,
+}
+
+impl Outcome {
+    fn new() -> Outcome {
+        Outcome {
+            arcs: 0,
+            explored: 0,
+            complete: true,
+            is_full: false,
+            dead: 0,
+            is_deadlock: false,
+            way: None,
+        }
+    }
+}
+
+/// A net to search.
+pub struct Searched<'a> {
+    pub reduced: &'a Reduced,
+    /// The first marking of the whole net.
+    pub initial: &'a [u32],
+    /// Markings and bytes, at most.
+    pub limits: (usize, usize),
+}
+
+impl Searched<'_> {
+    /// Makes a marking the current one of a stepper.
+    fn load(&self, stepper: &mut Stepper<'_>, marking: &[u32]) {
+        let whole = self.reduced.widened(marking);
+        stepper.load(whole.into_iter());
+    }
+
+    fn too_many(&self, stepper: &Stepper<'_>, place: usize) -> Failure {
+        let copy = self.reduced.places[place] as usize;
+        let (path, most) = (stepper.current.copy_path(copy), u32::MAX);
+        Failure::Run(format!("{path}: more than {most} tokens"))
+    }
+
+    /// Looks for the nearest marking with a property; markings that were met are added.
+    ///
+    /// # Errors
+    /// The search is interrupted, a place has too many tokens, or the property has no value.
+    pub fn find(
+        &self,
+        property: &Predicate,
+        stepper: &mut Stepper<'_>,
+        markings: &mut Markings,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Outcome, Failure> {
+        let mut walk = Walk::new(self);
+        markings.insert(&walk.marking, walk.hash);
+        // By marking: the one before it, and the rule that led to it.
+        let mut origins = vec![(u32::MAX, u32::MAX)];
+        let mut outcome = Outcome::new();
+        let seeds: Vec<Vec<u32>> = property
+            .helping()
+            .iter()
+            .map(|part| walk.helping(part, self.reduced, stepper))
+            .collect();
+        while outcome.explored < markings.len() {
+            let state = outcome.explored;
+            if state & 0xFF == 0 && watch(state).is_break() {
+                return Err(Failure::Interrupted);
+            }
+            walk.go_to(markings.get(state));
+            self.load(stepper, &walk.marking);
+            let Some(part) = property.failing(&stepper.current, &stepper.contents)? else {
+                let mut way = Vec::new();
+                let (mut before, mut rule) = origins[state];
+                while rule != u32::MAX {
+                    way.push(rule);
+                    (before, rule) = origins[before as usize];
+                }
+                way.reverse();
+                (outcome.way, outcome.complete) = (Some(way), false);
+                return Ok(outcome);
+            };
+            for rule in walk.reached_from(&seeds[part]) {
+                walk.fire(rule, false)
+                    .map_err(|place| self.too_many(stepper, place))?;
+                outcome.arcs += 1;
+                if markings.find(&walk.marking, walk.hash).is_none() {
+                    let bytes = markings.bytes() + size_of::<(u32, u32)>() * origins.capacity();
+                    outcome.is_full = bytes > self.limits.1;
+                    if outcome.is_full || markings.len() >= self.limits.0 {
+                        outcome.complete = false;
+                        if outcome.is_full {
+                            return Ok(outcome);
+                        }
+                    } else {
+                        markings.insert(&walk.marking, walk.hash);
+                        origins.push((state as u32, rule));
+                    }
+                }
+                walk.fire(rule, true)
+                    .map_err(|place| self.too_many(stepper, place))?;
+            }
+            outcome.explored += 1;
+        }
+        Ok(outcome)
+    }
+
+    /// Looks for a deadlock; markings that were met are added.
+    ///
+    /// # Errors
+    /// The search is interrupted, or a place has too many tokens.
+    pub fn find_deadlock(
+        &self,
+        stepper: &mut Stepper<'_>,
+        markings: &mut Markings,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Outcome, Failure> {
+        let mut walk = Walk::new(self);
+        markings.insert(&walk.marking, walk.hash);
+        let mut outcome = Outcome::new();
+        let mut levels: Vec<Level> = Vec::new();
+        let mut bytes = 0;
+        let mut fired = u32::MAX;
+        let mut is_new = true;
+        loop {
+            if is_new {
+                if outcome.explored & 0xFF == 0 && watch(outcome.explored).is_break() {
+                    return Err(Failure::Interrupted);
+                }
+                let pending = walk
+                    .stubborn()
+                    .map_err(|place| self.too_many(stepper, place))?;
+                outcome.explored += 1;
+                let is_dead = pending.is_empty();
+                bytes += size_of::<Level>() + 4 * pending.capacity();
+                levels.push(Level { fired, pending });
+                if is_dead {
+                    outcome.dead += 1;
+                    self.load(stepper, &walk.marking);
+                    outcome.is_deadlock = stepper.current.stands();
+                    if outcome.is_deadlock || outcome.way.is_none() {
+                        let way = levels.iter().skip(1).map(|level| level.fired);
+                        outcome.way = Some(way.collect());
+                    }
+                    if outcome.is_deadlock {
+                        outcome.complete = false;
+                        return Ok(outcome);
+                    }
+                }
+            }
+            let Some(level) = levels.last_mut() else {
+                return Ok(outcome);
+            };
+            let Some(rule) = level.pending.pop() else {
+                bytes -= size_of::<Level>() + 4 * level.pending.capacity();
+                let fired = level.fired;
+                levels.pop();
+                if !levels.is_empty() {
+                    walk.fire(fired, true)
+                        .map_err(|place| self.too_many(stepper, place))?;
+                }
+                is_new = false;
+                continue;
+            };
+            walk.fire(rule, false)
+                .map_err(|place| self.too_many(stepper, place))?;
+            outcome.arcs += 1;
+            is_new = markings.find(&walk.marking, walk.hash).is_none();
+            if !is_new {
+                walk.fire(rule, true)
+                    .map_err(|place| self.too_many(stepper, place))?;
+                continue;
+            }
+            outcome.is_full = markings.bytes() + bytes > self.limits.1;
+            if outcome.is_full || markings.len() >= self.limits.0 {
+                outcome.complete = false;
+                return Ok(outcome);
+            }
+            markings.insert(&walk.marking, walk.hash);
+            fired = rule;
+        }
+    }
 }
 
 /// A marking on the way.
@@ -97,96 +279,12 @@ struct Level {
     pending: Vec<u32>,
 }
 
-/// Looks for a deadlock; markings that were met are added.
-///
-/// # Errors
-/// The search is interrupted, or a place has too many tokens.
-pub fn search(
-    net: &PlainNet,
-    stepper: &mut Stepper<'_>,
-    markings: &mut Markings,
-    (limit, most_bytes): (usize, usize),
-    watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> Result<Outcome, Failure> {
-    let mut walk = Walk::new(net, stepper.initial()?);
-    markings.insert(&walk.marking, walk.hash);
-    let mut outcome = Outcome {
-        arcs: 0,
-        explored: 0,
-        complete: true,
-        is_full: false,
-        dead: 0,
-        is_deadlock: false,
-        way: None,
-    };
-    let mut levels: Vec<Level> = Vec::new();
-    let mut bytes = 0;
-    let mut fired = u32::MAX;
-    let mut is_new = true;
-    loop {
-        if is_new {
-            if outcome.explored & 0xFF == 0 && watch(outcome.explored).is_break() {
-                return Err(Failure::Interrupted);
-            }
-            let pending = walk.stubborn().map_err(|place| too_many(stepper, place))?;
-            outcome.explored += 1;
-            let is_dead = pending.is_empty();
-            bytes += size_of::<Level>() + 4 * pending.capacity();
-            levels.push(Level { fired, pending });
-            if is_dead {
-                outcome.dead += 1;
-                stepper.load(walk.marking.iter().copied());
-                outcome.is_deadlock = stepper.current.stands();
-                if outcome.is_deadlock || outcome.way.is_none() {
-                    let way = levels.iter().skip(1).map(|level| level.fired);
-                    outcome.way = Some(way.collect());
-                }
-                if outcome.is_deadlock {
-                    outcome.complete = false;
-                    return Ok(outcome);
-                }
-            }
-        }
-        let Some(level) = levels.last_mut() else {
-            return Ok(outcome);
-        };
-        let Some(rule) = level.pending.pop() else {
-            bytes -= size_of::<Level>() + 4 * level.pending.capacity();
-            let fired = level.fired;
-            levels.pop();
-            if !levels.is_empty() {
-                walk.fire(fired, true)
-                    .map_err(|place| too_many(stepper, place))?;
-            }
-            is_new = false;
-            continue;
-        };
-        walk.fire(rule, false)
-            .map_err(|place| too_many(stepper, place))?;
-        outcome.arcs += 1;
-        is_new = markings.find(&walk.marking, walk.hash).is_none();
-        if !is_new {
-            walk.fire(rule, true)
-                .map_err(|place| too_many(stepper, place))?;
-            continue;
-        }
-        outcome.is_full = markings.bytes() + bytes > most_bytes;
-        if outcome.is_full || markings.len() >= limit {
-            outcome.complete = false;
-            return Ok(outcome);
-        }
-        markings.insert(&walk.marking, walk.hash);
-        fired = rule;
-    }
-}
-
-fn too_many(stepper: &Stepper<'_>, place: usize) -> Failure {
-    let (path, most) = (stepper.current.copy_path(place), u32::MAX);
-    Failure::Run(format!("{path}: more than {most} tokens"))
-}
-
 impl<'n> Walk<'n> {
-    fn new(net: &'n PlainNet, marking: Vec<u32>) -> Walk<'n> {
+    fn new(searched: &'n Searched<'_>) -> Walk<'n> {
+        let reduced = searched.reduced;
+        let places = reduced.places.iter();
+        let marking: Vec<u32> = places.map(|it| searched.initial[*it as usize]).collect();
+        let net = &reduced.net;
         let rules = net.rules.len();
         let mut groups = vec![Vec::new(); 4 * net.conditions_on.len()];
         for (number, rule) in net.rules.iter().enumerate() {
@@ -225,28 +323,78 @@ impl<'n> Walk<'n> {
     fn fire(&mut self, rule: u32, back: bool) -> Result<(), usize> {
         let net = self.net;
         for &(place, change) in &net.rules[rule as usize].changes {
-            let copy = place as usize;
-            let old = self.marking[copy];
             let change = if back { -change } else { change };
-            let new = u32::try_from(i64::from(old) + change).map_err(|_| copy)?;
-            self.marking[copy] = new;
-            let parts = (part_of_hash(copy, old), part_of_hash(copy, new));
-            self.hash = self.hash.wrapping_sub(parts.0).wrapping_add(parts.1);
-            for &(other, condition) in &net.conditions_on[copy] {
-                match (condition.is_met(old), condition.is_met(new)) {
-                    (true, false) => {
-                        self.enabled -= usize::from(self.unmet[other as usize] == 0);
-                        self.unmet[other as usize] += 1;
-                    }
-                    (false, true) => {
-                        self.unmet[other as usize] -= 1;
-                        self.enabled += usize::from(self.unmet[other as usize] == 0);
-                    }
-                    _ => {}
+            let tokens = i64::from(self.marking[place as usize]) + change;
+            let tokens = u32::try_from(tokens).map_err(|_| place as usize)?;
+            self.put(place as usize, tokens);
+        }
+        Ok(())
+    }
+
+    /// Changes the tokens of a place.
+    fn put(&mut self, place: usize, tokens: u32) {
+        let before = std::mem::replace(&mut self.marking[place], tokens);
+        let parts = (part_of_hash(place, before), part_of_hash(place, tokens));
+        self.hash = self.hash.wrapping_sub(parts.0).wrapping_add(parts.1);
+        for &(other, condition) in &self.net.conditions_on[place] {
+            match (condition.is_met(before), condition.is_met(tokens)) {
+                (true, false) => {
+                    self.enabled -= usize::from(self.unmet[other as usize] == 0);
+                    self.unmet[other as usize] += 1;
+                }
+                (false, true) => {
+                    self.unmet[other as usize] -= 1;
+                    self.enabled += usize::from(self.unmet[other as usize] == 0);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Makes a marking the current one.
+    fn go_to(&mut self, marking: impl Iterator<Item = u32>) {
+        for (place, tokens) in marking.enumerate() {
+            if self.marking[place] != tokens {
+                self.put(place, tokens);
+            }
+        }
+    }
+
+    /// The nodes of the rules that help to meet a part of a property.
+    fn helping(&self, part: &[Helping], reduced: &Reduced, stepper: &Stepper<'_>) -> Vec<u32> {
+        let rules = self.net.rules.len();
+        let mut nodes = Vec::new();
+        for helping in part {
+            let (first, copies) = stepper.current.layout.of_node[helping.node];
+            for (place, copy) in reduced.places.iter().enumerate() {
+                if (first..first + copies).contains(&(*copy as usize)) {
+                    let more = helping.more.then_some(INCREASES);
+                    let fewer = helping.fewer.then_some(DECREASES);
+                    let relations = more.into_iter().chain(fewer);
+                    nodes.extend(relations.map(|it| (rules + group(place as u32, it)) as u32));
                 }
             }
         }
-        Ok(())
+        nodes
+    }
+
+    /// The enabled rules that are reached from some nodes.
+    fn reached_from(&mut self, nodes: &[u32]) -> Vec<u32> {
+        let mut graph = std::mem::take(&mut self.graph);
+        graph.clear(self.net.rules.len() + self.groups.len());
+        let mut rules = Vec::new();
+        let mut open = nodes.to_vec();
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut graph.order[node as usize], 1) > 0 {
+                continue;
+            }
+            if self.unmet.get(node as usize) == Some(&0) {
+                rules.push(node);
+            }
+            open.extend((0..).map_while(|number| self.edge(node, number)));
+        }
+        self.graph = graph;
+        rules
     }
 
     /// The enabled rules of a stubborn set; the last is to be fired first.

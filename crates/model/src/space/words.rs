@@ -1,5 +1,8 @@
 //! Paths through a state space in words.
 
+use std::ops::ControlFlow;
+
+use super::alike::Alike;
 use super::contents::{Contents, EMPTY};
 use super::layout::Owner;
 use super::marking::Markings;
@@ -28,6 +31,44 @@ impl Stepper<'_> {
         }
         firings.reverse();
         self.load(markings.get(state));
+        Ok(Path {
+            firings,
+            marking: self.current.in_words(&self.contents),
+        })
+    }
+
+    /// The firings from the first marking to one that another marking stands for, in words.
+    pub fn path_among(
+        &mut self,
+        (alike, initial): (&Alike, &[u32]),
+        (markings, origins): (&Markings, &[Origin]),
+        state: usize,
+    ) -> Result<Path, Failure> {
+        let mut way = vec![state];
+        while origins[way[way.len() - 1]].0 != u32::MAX {
+            way.push(origins[way[way.len() - 1]].0 as usize);
+        }
+        let mut marking = initial.to_vec();
+        let mut firings = Vec::new();
+        for &after in way.iter().rev().skip(1) {
+            let (transition, goal) = (origins[after].1, markings.get(after).collect::<Vec<u32>>());
+            let mut next = None;
+            self.load(marking.iter().copied());
+            self.successors(|found, fired, contents| {
+                let is_wanted =
+                    fired == transition && alike.representative(&found.marking, contents) == goal;
+                match is_wanted {
+                    true => {
+                        next = Some(found.marking.clone());
+                        ControlFlow::Break(())
+                    }
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+            marking = next.unwrap_or(goal);
+            firings.push(self.in_words(transition, &marking)?);
+        }
+        self.load(marking.into_iter());
         Ok(Path {
             firings,
             marking: self.current.in_words(&self.contents),
@@ -66,10 +107,7 @@ impl Stepper<'_> {
         for rule in rules {
             self.load(marking.iter().copied());
             let rule = &net.rules[*rule as usize];
-            for (place, change) in &rule.changes {
-                let tokens = &mut marking[*place as usize];
-                *tokens = tokens.wrapping_add_signed(*change as i32);
-            }
+            rule.fire(&mut marking);
             firings.push(self.in_words(rule.transition, &marking)?);
         }
         self.load(marking.into_iter());

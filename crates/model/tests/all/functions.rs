@@ -72,7 +72,7 @@ fn state_spaces_refuse_functions() {
         timed: false,
         reach: None,
         holds: Vec::new(),
-        deadlock: false,
+        reduced: false,
     };
     let answer = explore(&net(3), &question, &mut |_| ControlFlow::Continue(()));
     assert!(matches!(answer, Err(Failure::Run(message)) if message.contains("refuse")));

@@ -1,10 +1,10 @@
-//! Searches for deadlocks in reduced state spaces, against full state spaces and a replay.
+//! Searches in reduced state spaces, against full state spaces and a replay.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
 use crate::nets::net;
-use headrace_model::{Answer, Failure, Language, Question, compile, explore, parse, read};
+use headrace_model::{Answer, Asked, Failure, Language, Question, compile, explore, parse, read};
 use proptest::prelude::*;
 
 const PLACES: usize = 5;
@@ -83,17 +83,21 @@ fn fire(rule: &Rule, marking: &mut [u32]) {
 }
 
 /// Asks about a net, which may have places that nothing fills or drains.
-fn ask(text: &str, limit: usize, deadlock: bool, reach: Option<&str>) -> Result<Answer, Failure> {
+fn ask(text: &str, limit: usize, reduced: bool, reach: Option<&str>) -> Result<Answer, Failure> {
     let question = Question {
         limit,
         timed: false,
         reach: reach.map(str::to_owned),
         holds: Vec::new(),
-        deadlock,
+        reduced,
     };
+    asked(text, &question)
+}
+
+fn asked(text: &str, question: &Question) -> Result<Answer, Failure> {
     let document = read(&parse(text, Language::Toml).unwrap()).unwrap();
     let program = compile(&document, "net").unwrap();
-    explore(&program, &question, &mut |_| ControlFlow::Continue(()))
+    explore(&program, question, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Looks for a deadlock.
@@ -102,9 +106,9 @@ fn deadlock(text: &str, limit: usize) -> Answer {
 }
 
 /// The marking after the firings of a path; none if one of them is not enabled.
-fn replayed(answer: &Answer, initial: &[u32], rules: &[Rule]) -> Option<Vec<u32>> {
+fn replayed(firings: &[String], initial: &[u32], rules: &[Rule]) -> Option<Vec<u32>> {
     let mut marking = initial.to_vec();
-    for firing in &answer.deadlock.as_ref()?.firings {
+    for firing in firings {
         let rule = &rules[firing.strip_prefix("net/t")?.parse::<usize>().ok()?];
         if !is_enabled(rule, &marking) {
             return None;
@@ -131,12 +135,60 @@ proptest! {
         prop_assert_eq!(reduced.deadlocks > 0, full.deadlocks > 0);
         prop_assert_eq!(reduced.deadlock.is_some(), full.dead > 0);
         if full.deadlocks == 0 {
-            prop_assert_eq!((reduced.complete, reduced.dead), (true, full.dead));
+            prop_assert!(reduced.complete && reduced.dead <= full.dead);
         }
         if full.dead > 0 {
-            let marking = replayed(&reduced, &initial, &rules).unwrap();
+            let marking = replayed(&reduced.deadlock.as_ref().unwrap().firings, &initial, &rules).unwrap();
             prop_assert!(!rules.iter().any(|rule| is_enabled(rule, &marking)));
             prop_assert!(full.deadlocks == 0 || marking[2..].iter().any(|tokens| *tokens > 0));
+        }
+    }
+}
+
+fn properties() -> impl Strategy<Value = String> {
+    let place = || (0..PLACES).prop_map(|it| format!("p{it}"));
+    let compared = ["==", "!=", "<", "<=", ">", ">="];
+    let compared = (0..compared.len()).prop_map(move |it| compared[it]);
+    let number = prop_oneof![
+        place(),
+        (place(), place()).prop_map(|(one, other)| format!("({one} + {other})")),
+        (place(), place()).prop_map(|(one, other)| format!("({one} - {other})")),
+        (place(), place()).prop_map(|(one, other)| format!("max({one}, 2 * {other})")),
+        place().prop_map(|it| format!("(-{it})")),
+        (0_u32..4).prop_map(|it| it.to_string()),
+    ];
+    let leaf = (number.clone(), compared, number)
+        .prop_map(|(one, is, other)| format!("{one} {is} {other}"));
+    leaf.prop_recursive(2, 4, 2, |part| {
+        prop_oneof![
+            2 => (part.clone(), part.clone()).prop_map(|(one, other)| format!("({one}) and ({other})")),
+            1 => (part.clone(), part.clone()).prop_map(|(one, other)| format!("({one}) or ({other})")),
+            1 => part.prop_map(|it| format!("not ({it})")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, max_global_rejects: 1_000_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn reduced_and_full_searches_reach_the_same(
+        initial in prop::collection::vec(0_u32..3, PLACES),
+        rules in rules(),
+        property in properties(),
+    ) {
+        let text = document(&initial, &rules);
+        let full = ask(&text, 3000, false, Some(&property)).unwrap();
+        prop_assume!(full.complete);
+        let reduced = ask(&text, 3000, true, Some(&property)).unwrap();
+        prop_assert!(reduced.reduction.as_ref().unwrap().reduced);
+        prop_assert!(reduced.states <= full.states);
+        prop_assert_eq!(reduced.reached.is_some(), full.reached.is_some());
+        prop_assert_eq!(reduced.complete, full.reached.is_none());
+        if let Some(path) = &reduced.reached {
+            let marking = replayed(&path.firings, &initial, &rules).unwrap();
+            let there = ask(&document(&marking, &rules), 1, false, Some(&property)).unwrap();
+            prop_assert!(there.reached.is_some());
         }
     }
 }
@@ -171,7 +223,7 @@ fn many_philosophers_starve_with_one_fork_each() {
     let (initial, rules) = philosophers(number);
     let answer = deadlock(&document(&initial, &rules), 10_000);
     assert_eq!((answer.deadlocks, answer.complete), (1, false));
-    let marking = replayed(&answer, &initial, &rules).unwrap();
+    let marking = replayed(&answer.deadlock.as_ref().unwrap().firings, &initial, &rules).unwrap();
     assert!(!rules.iter().any(|rule| is_enabled(rule, &marking)));
     // All hold the left fork, or all the right one: a hundred firings lead there.
     assert_eq!(answer.deadlock.unwrap().firings.len(), number);
@@ -199,7 +251,7 @@ fn independent_rings_need_few_markings() {
     let reduced = deadlock(&text, 100_000);
     assert_eq!(
         (reduced.states, reduced.dead, reduced.complete),
-        (3, 0, true)
+        (1, 0, true)
     );
 }
 
@@ -232,14 +284,24 @@ fn other_nets_are_searched_as_a_whole() {
 }
 
 #[test]
-fn a_search_for_a_deadlock_answers_no_other_question() {
+fn a_reduced_search_answers_no_formula() {
     let text = "[places.a]\n[transitions.t]\ntake = 'a'";
-    let refused = ask(text, 10, true, Some("a == 1"));
-    let refused = format!("{:?}", refused.unwrap_err());
-    assert!(
-        refused.contains("expected no condition and no formula"),
-        "{refused}"
+    let holds = vec![Asked {
+        formula: "AG(a == 0)".to_owned(),
+        automaton: None,
+    }];
+    let refused = asked(
+        text,
+        &Question {
+            limit: 10,
+            timed: false,
+            reach: None,
+            holds,
+            reduced: true,
+        },
     );
+    let refused = format!("{:?}", refused.unwrap_err());
+    assert!(refused.contains("expected no formula"), "{refused}");
 }
 
 #[test]
@@ -257,4 +319,154 @@ fn a_condition_counts_tokens_of_any_number_of_places() {
     )
     .unwrap();
     assert_eq!(answer.reached.unwrap().firings, ["net/t"]);
+}
+
+/// A rule on tokens of two numbers: takes bound to variables, puts of variables, and a guard.
+#[derive(Clone, Debug)]
+struct Coloured {
+    takes: Vec<(usize, [usize; 2])>,
+    puts: Vec<(usize, [usize; 2])>,
+    guard: Option<(usize, usize, bool)>,
+    /// A constant in place of a variable that is put.
+    constant: Option<i64>,
+}
+
+const VARIABLES: [&str; 3] = ["x", "y", "z"];
+
+fn coloured() -> impl Strategy<Value = Vec<Coloured>> {
+    let pair = || prop::array::uniform2(0..VARIABLES.len());
+    let arcs = move |most| prop::collection::vec((0..3_usize, pair()), 1..=most);
+    let guard = prop::option::of((0..3_usize, 0..3_usize, any::<bool>()));
+    let constant = prop_oneof![4 => Just(None), 1 => (0_i64..3).prop_map(Some)];
+    let rule =
+        (arcs(2), arcs(2), guard, constant).prop_map(|(takes, puts, guard, constant)| Coloured {
+            takes,
+            puts,
+            guard,
+            constant,
+        });
+    prop::collection::vec(rule, 1..4)
+}
+
+/// A net; none if a rule uses a variable that it does not bind.
+fn coloured_document(initial: &[Vec<(i64, i64)>], rules: &[Coloured]) -> Option<String> {
+    let mut text = "[colours.pair]\none = 'int'\nother = 'int'\n".to_owned();
+    for (place, tokens) in initial.iter().enumerate() {
+        let tokens = tokens
+            .iter()
+            .map(|(one, other)| format!("{{ token = 'pair({one}, {other})' }}"));
+        let tokens = tokens.collect::<Vec<_>>().join(", ");
+        writeln!(
+            text,
+            "[places.p{place}]\ncolour = 'pair'\ninitial = [{tokens}]\nsink = {}",
+            place == 0
+        )
+        .unwrap();
+    }
+    let record = |pair: &[usize; 2], constant: Option<i64>| {
+        let last = constant.map_or(VARIABLES[pair[1]].to_owned(), |it| it.to_string());
+        format!("pair({}, {last})", VARIABLES[pair[0]])
+    };
+    for (number, rule) in rules.iter().enumerate() {
+        let bound: Vec<usize> = rule.takes.iter().flat_map(|(_, pair)| *pair).collect();
+        let used = rule.puts.iter().flat_map(|(_, pair)| *pair);
+        let used: Vec<usize> = used
+            .chain(rule.guard.iter().flat_map(|it| [it.0, it.1]))
+            .collect();
+        if used.iter().any(|it| !bound.contains(it)) {
+            return None;
+        }
+        let arc = |(place, pair): &(usize, [usize; 2]), constant| {
+            format!(
+                "{{ place = 'p{place}', token = '{}' }}",
+                record(pair, constant)
+            )
+        };
+        let takes = rule.takes.iter().map(|it| arc(it, None));
+        let puts = rule.puts.iter().map(|it| arc(it, rule.constant));
+        let takes = takes.collect::<Vec<_>>().join(", ");
+        let puts = puts.collect::<Vec<_>>().join(", ");
+        writeln!(
+            text,
+            "[transitions.t{number}]\ntake = [{takes}]\nput = [{puts}]"
+        )
+        .unwrap();
+        if let Some((one, other, is_equal)) = rule.guard {
+            let is = if is_equal { "==" } else { "!=" };
+            writeln!(
+                text,
+                "when = '{} {is} {}'",
+                VARIABLES[one], VARIABLES[other]
+            )
+            .unwrap();
+        }
+    }
+    Some(text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, max_global_rejects: 1_000_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn values_that_are_alike_change_no_answer(
+        initial in prop::collection::vec(prop::collection::vec((0_i64..3, 0_i64..3), 0..4), 3),
+        rules in coloured(),
+        (place, most) in (0..3_usize, 1..5_usize),
+    ) {
+        let text = coloured_document(&initial, &rules);
+        prop_assume!(text.is_some());
+        let text = text.unwrap();
+        let full = ask(&text, 2000, false, None).unwrap();
+        prop_assume!(full.complete);
+        let reduced = ask(&text, 2000, true, None).unwrap();
+        prop_assert!(reduced.states <= full.states);
+        prop_assert_eq!(reduced.deadlocks > 0, full.deadlocks > 0);
+        let length = |answer: &Answer| answer.deadlock.as_ref().map(|path| path.firings.len());
+        if full.deadlocks > 0 {
+            prop_assert_eq!(length(&reduced), length(&full));
+        }
+        let property = format!("p{place} >= {most}");
+        let (full, reduced) = (ask(&text, 2000, false, Some(&property)).unwrap(), ask(&text, 2000, true, Some(&property)).unwrap());
+        let length = |answer: &Answer| answer.reached.as_ref().map(|path| path.firings.len());
+        prop_assert_eq!(length(&reduced), length(&full));
+        prop_assert!(reduced.reached.is_none_or(|path| path.firings.iter().all(|it| it.contains('t'))));
+    }
+}
+
+#[test]
+fn clients_that_are_alike_are_one() {
+    // Ten clients, each idle, waiting or served: 3^10 markings, and C(12, 2) without their names.
+    let clients = (0..10)
+        .map(|it| it.to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let text = format!(
+        "[places.idle]\ncolour = 'int'\ninitial = [{clients}]\n[places.waiting]\ncolour = 'int'\n\
+         [places.served]\ncolour = 'int'\n\
+         [transitions.ask]\ntake = {{ place = 'idle', token = 'c' }}\nput = {{ place = 'waiting', token = 'c' }}\n\
+         [transitions.serve]\ntake = {{ place = 'waiting', token = 'c' }}\nput = {{ place = 'served', token = 'c' }}\n\
+         [transitions.end]\ntake = {{ place = 'served', token = 'c' }}\nput = {{ place = 'idle', token = 'c' }}\n"
+    );
+    let full = ask(&text, 100_000, false, None).unwrap();
+    assert_eq!((full.states, full.dead), (59_049, 0));
+    let reduced = ask(&text, 100_000, true, None).unwrap();
+    assert_eq!((reduced.states, reduced.complete), (66, true));
+    assert_eq!(reduced.reduction.unwrap().alike, 1);
+    let last = ask(&text, 100_000, true, Some("served == 10")).unwrap();
+    let firings = last.reached.unwrap().firings;
+    assert_eq!(firings.len(), 20);
+    let others = firings
+        .iter()
+        .filter(|it| it.starts_with("net/ask"))
+        .collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(others.len(), 10, "{firings:?}");
+    // A client that is asked for is not like the others.
+    let one = ask(&text, 100_000, true, Some("tokens('served', 3) == 1")).unwrap();
+    assert_eq!(
+        (
+            one.reached.unwrap().firings.len(),
+            one.reduction.unwrap().alike
+        ),
+        (2, 0)
+    );
 }

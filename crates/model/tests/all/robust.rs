@@ -55,7 +55,7 @@ proptest! {
             }
         });
         for timed in [false, true] {
-            let question = Question { limit: 100, timed, reach: None, holds: Vec::new(), deadlock: false };
+            let question = Question { limit: 100, timed, reach: None, holds: Vec::new(), reduced: false };
             let _ = explore(&program, &question, &mut |_| ControlFlow::Continue(()));
         }
     }

@@ -39,10 +39,11 @@ def check(
     deadlock: A[
         bool,
         Help(
-            "Search for a deadlock only, by stubborn sets: in a part of the markings of a"
-            " place/transition net."
+            "Search for a deadlock only, in a part of the markings: of a smaller net by stubborn"
+            " sets, or where colours are alike."
         ),
     ] = False,
+    reduced: A[bool, Help("Search for a marking to --reach only, as --deadlock does.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a net of your own: its document, invariants and state space.
@@ -53,21 +54,29 @@ def check(
     from headrace.cli.screen import counted, show_line
 
     model = load_net(file)
-    # A search for a deadlock only is for nets with thousands of invariants, too.
-    invariants = {} if deadlock else {"invariants": model.invariants()}
+    if (reach is None) if reduced else (reach is not None and deadlock):
+        raise typer.BadParameter("expected --deadlock alone, or --reduced with --reach")
+    # A reduced search is for nets with thousands of invariants, too.
+    invariants = {} if deadlock or reduced else {"invariants": model.invariants()}
     found = None
     if symbolic:
-        if space or timed or holds or deadlock:
+        if space or timed or holds or deadlock or reduced:
             raise typer.BadParameter(
-                "--symbolic knows no single markings: leave out --state-space, --timed, --holds"
-                " and --deadlock"
+                "--symbolic knows no single markings: leave out --state-space, --timed, --holds,"
+                " --deadlock and --reduced"
             )
         with counted(model.name, "markings") as tell:
             found = model.symbolic_space(reach=reach, progress=tell)
     elif space or timed or reach is not None or holds or deadlock:
         with counted(model.name, "markings") as tell:
             found = model.state_space(
-                limit, timed=timed, reach=reach, holds=holds, deadlock=deadlock, progress=tell
+                limit,
+                timed=timed,
+                reach=reach,
+                holds=holds,
+                deadlock=deadlock,
+                reduced=reduced,
+                progress=tell,
             )
     if as_json:
         space_found = {"state_space": found.document} if found else {}

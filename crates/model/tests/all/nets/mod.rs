@@ -61,7 +61,7 @@ pub fn ask(text: &str, limit: usize, timed: bool, reach: Option<&str>) -> Result
         timed,
         reach: reach.map(str::to_owned),
         holds: Vec::new(),
-        deadlock: false,
+        reduced: false,
     };
     let program = program(text).unwrap();
     explore(&program, &question, &mut |_| ControlFlow::Continue(()))
