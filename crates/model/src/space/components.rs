@@ -110,18 +110,39 @@ impl Components {
         self.terminal() == 1 && self.terminal[self.of[0] as usize]
     }
 
-    /// Returns true if every terminal component has an arc with this label.
-    pub fn always(&self, first: &[usize], target: &[u32], label: &[u16], wanted: u16) -> bool {
-        let mut has = vec![false; self.number];
-        for state in 0..self.of.len() {
+    /// By label: the number of terminal components that have an arc with it.
+    pub fn terminals_with(
+        &self,
+        (first, target, label): (&[usize], &[u32], &[u16]),
+        labels: usize,
+    ) -> Vec<usize> {
+        let mut ends = vec![0; self.number + 1];
+        self.of.iter().for_each(|own| ends[*own as usize + 1] += 1);
+        for component in 0..self.number {
+            ends[component + 1] += ends[component];
+        }
+        // The states by component.
+        let mut states = vec![0_u32; self.of.len()];
+        for (state, own) in self.of.iter().enumerate() {
+            states[ends[*own as usize]] = state as u32;
+            ends[*own as usize] += 1;
+        }
+        let mut terminals = vec![0; labels];
+        let mut last = vec![UNSEEN; labels];
+        for state in states {
+            let (own, state) = (self.of[state as usize], state as usize);
+            if !self.terminal[own as usize] {
+                continue;
+            }
             for arc in first[state]..first[state + 1] {
-                if label[arc] == wanted && self.of[target[arc] as usize] == self.of[state] {
-                    has[self.of[state] as usize] = true;
+                let label = usize::from(label[arc]);
+                if label < labels && last[label] != own && self.of[target[arc] as usize] == own {
+                    last[label] = own;
+                    terminals[label] += 1;
                 }
             }
         }
-        let mut components = self.terminal.iter().zip(has);
-        components.all(|(terminal, has)| has || !terminal)
+        terminals
     }
 }
 

@@ -407,21 +407,23 @@ pub fn explore_within(
     let unbounded = unbounded.transpose()?;
     let seconds = start.elapsed().as_secs_f64();
     let components = complete.then(|| Components::of(&arcs.first, &arcs.target));
-    let transitions = (0..program.transitions.len()).map(|index| {
-        let own = arcs
-            .label
-            .iter()
-            .filter(|label| usize::from(**label) == index);
-        let arcs_of = own.count() as u64;
-        let live = components
-            .as_ref()
-            .map(|it| it.always(&arcs.first, &arcs.target, &arcs.label, index as u16));
-        Occurrence {
-            path: program.transition_path(index),
-            arcs: arcs_of,
-            dead: arcs_of == 0,
-            live,
-        }
+    let labels = program.transitions.len();
+    let mut arcs_of = vec![0_u64; labels + 1];
+    for label in &arcs.label {
+        // Time that passes is no transition.
+        arcs_of[usize::from(*label).min(labels)] += 1;
+    }
+    let graph = (&arcs.first[..], &arcs.target[..], &arcs.label[..]);
+    let live = components.as_ref().map(|it| {
+        let all = it.terminal();
+        let with = it.terminals_with(graph, labels).into_iter();
+        with.map(|number| number == all).collect::<Vec<bool>>()
+    });
+    let transitions = (0..labels).map(|index| Occurrence {
+        path: program.transition_path(index),
+        arcs: arcs_of[index],
+        dead: arcs_of[index] == 0,
+        live: live.as_ref().map(|live| live[index]),
     });
     let transitions = transitions.collect();
     let contents = stepper.contents.iter().map(Contents::bytes);

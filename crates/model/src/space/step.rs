@@ -8,6 +8,7 @@ use super::contents::{Contents, EMPTY};
 use super::firing::Puts;
 use super::layout::{Layout, Owner};
 use super::marking::{hash_of, part_of_hash};
+use super::plain::PlainNet;
 use crate::build::suits;
 use crate::expression::{Pure, Step, evaluate};
 use crate::outcome::Failure;
@@ -20,6 +21,8 @@ pub struct Stepper<'p> {
     pub contents: Vec<Contents>,
     /// Transitions by falling priority.
     pub(super) order: Vec<usize>,
+    /// The net's rules if its transitions only count tokens.
+    plain: Option<PlainNet>,
     pub(super) oracle: Oracle,
     pub(super) stored: Stored,
     pub(super) puts: Puts,
@@ -80,7 +83,7 @@ impl<'p> Stepper<'p> {
         order.sort_by_key(|&it| program.transitions[it].rank());
         let shapes = layout.shapes.iter();
         let marking = vec![EMPTY; layout.copies.len()];
-        Ok(Stepper {
+        let mut stepper = Stepper {
             contents: shapes
                 .map(|(stride, fifo)| Contents::new(*stride, *fifo))
                 .collect(),
@@ -92,11 +95,15 @@ impl<'p> Stepper<'p> {
                 marking,
             },
             order,
+            plain: None,
             oracle: Oracle::default(),
             stored: Stored::default(),
             puts: Puts::default(),
             next: Next::default(),
-        })
+        };
+        let plain = PlainNet::of(&stepper).ok();
+        stepper.plain = plain.and_then(|net| net.without_resets(program).ok());
+        Ok(stepper)
     }
 
     /// The first marking.
@@ -152,12 +159,34 @@ impl<'p> Stepper<'p> {
             current,
             contents,
             order,
+            plain,
             oracle,
             stored,
             puts,
             next,
         } = self;
         let current = &*current;
+        if let Some(net) = plain {
+            let enabled = net
+                .rules
+                .iter()
+                .filter(|it| it.is_enabled(&current.marking));
+            for rule in enabled {
+                next.marking.clone_from(&current.marking);
+                next.hash = current.hash;
+                for (place, change) in &rule.changes {
+                    let place = *place as usize;
+                    next.set(
+                        place,
+                        next.marking[place].wrapping_add_signed(*change as i32),
+                    );
+                }
+                if found(next, rule.transition, contents).is_break() {
+                    return Ok(());
+                }
+            }
+            return Ok(());
+        }
         let mut binding = Binding::new();
         let mut priority = None;
         // Services of stations take time, as timed transitions do.
