@@ -36,6 +36,13 @@ def percentiles(
 
     Times are in seconds, by operation or by group of operations, and of all of them (`all`). Raises
     ValueError for a malformed histogram.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> measured = [hr.measure.measure(workload, ".") for _ in range(2)]
+        >>> hr.measure.percentiles([one.histograms for one in measured], [0.99])["count"].to_list()
+        [16, 16]
     """
     rows = [
         {by: name, "time": time, "count": row[0], "quantile": at, "time_s": value}

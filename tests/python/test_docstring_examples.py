@@ -1,54 +1,188 @@
-"""Examples in the docstrings of everything public run, and give what they show."""
+"""Everything public has a docstring, types and examples, and the examples give what they show."""
 
+import ast
 import doctest
+import functools
+import importlib.metadata
 import inspect
+import pkgutil
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 import headrace as hr
 from conftest import ROOT
-from headrace.optimisation import Optimum
-from headrace.sweeps import Sweep, WhatIf
-from headrace.table_export import TableExport
 
-RESULTS = (Sweep, WhatIf, Optimum, TableExport.to_pandas, hr.net.load)
-MODULES = (hr.design, hr.store)
-"""Modules whose functions have examples."""
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+PACKAGE = ROOT / "python" / "headrace"
+PAGE = re.compile(r"^::: (\S+)(?:\n    options:\n      members: \[(.*)\])?", re.MULTILINE)
+"""An entry of the Python reference, and the names of it that the page has."""
+WITHOUT_EXAMPLE = {
+    "measure_with_kernel_trace": "only root may trace the kernel",
+}
+"""Public names whose docstrings have no example, and the reasons."""
 
 
-def public() -> Iterator[tuple[str, Any]]:
-    """Yield every public callable of Python with its name. Those of Rust have no docstrings."""
+def public() -> Iterator[Any]:
+    """Yield all that `headrace`, its public modules and the Python reference name."""
     for name in hr.__all__:
         value = getattr(hr, name)
-        if value in MODULES:
-            within = ((key, getattr(value, key)) for key in value.__all__)
-            yield from ((f"{name}.{key}", one) for key, one in within if inspect.isfunction(one))
-        elif callable(value) and getattr(value, "__module__", "") != "headrace":
-            yield name, value if hasattr(value, "__name__") else type(value)
-    yield from ((one.__qualname__, one) for one in RESULTS)
+        yield from _of_module(value) if inspect.ismodule(value) else [value]
+    for page in sorted((ROOT / "docs" / "reference" / "python").glob("*.md")):
+        for path, names in PAGE.findall(page.read_text()):
+            value = pkgutil.resolve_name(path)
+            if names:
+                yield from (getattr(value, name) for name in names.split(", "))
+            else:
+                yield from _of_module(value) if inspect.ismodule(value) else [value]
 
 
-PUBLIC = dict(public())
+def _of_module(module: Any) -> Iterator[Any]:
+    """Yield the names in `__all__`; without it, those that the module itself defines."""
+    own = [name for name in vars(module) if name[0] != "_"]
+    for name in getattr(module, "__all__", own):
+        value = getattr(module, name)
+        if hasattr(module, "__all__") or getattr(value, "__module__", "") == module.__name__:
+            yield value
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@functools.cache
+def _definitions(path: Path) -> dict[str, ast.ClassDef | Function]:
+    """Return the classes and functions of a file or stub by their qualified names."""
+    definitions: dict[str, ast.ClassDef | Function] = {}
+
+    def add(node: ast.Module | ast.ClassDef, prefix: str) -> None:
+        for inner in node.body:
+            if isinstance(inner, ast.ClassDef | Function):
+                definitions.setdefault(f"{prefix}{inner.name}", inner)
+            if isinstance(inner, ast.ClassDef):
+                add(inner, f"{prefix}{inner.name}.")
+
+    add(ast.parse(path.read_text()), "")
+    return definitions
+
+
+def source(value: Any) -> tuple[str, dict[str, ast.ClassDef | Function]]:
+    """Return the qualified name of a class or function, and the definitions of its file."""
+    # Editors read the stub of what is compiled.
+    compiled = value.__module__ in ("headrace", "headrace._core", "builtins")
+    path = PACKAGE / "_core.pyi" if compiled else Path(str(inspect.getsourcefile(inspect.unwrap(value))))
+    return value.__qualname__, _definitions(path)
+
+
+@dataclass
+class Entry:
+    """A public function, or a public class with its methods and properties."""
+
+    name: str
+    docstring: str
+    members: dict[str, Function] = field(default_factory=dict)
+    docstrings: dict[str, str] = field(default_factory=dict)
+    """Docstrings of the members, which may be inherited."""
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All docstrings by their full names."""
+        members = {f"{self.name}.{name}": text for name, text in self.docstrings.items()}
+        return {self.name: self.docstring} | members
+
+
+def entry(value: Any) -> Entry:
+    """Return the entry of a class or function."""
+    name, definitions = source(value)
+    node = definitions[name]
+    whole = Entry(f"{value.__module__}.{name}", ast.get_docstring(node) or "")
+    if not inspect.isclass(value):
+        assert not isinstance(node, ast.ClassDef)
+        whole.members[""] = node
+        return whole
+    above: set[str] = set()
+    for base in (one for one in value.__mro__ if one.__module__.startswith("headrace")):
+        for member, inner in _members(base):
+            if base in PUBLIC and base is not value:
+                above.add(member)
+            whole.members.setdefault(member, inner)
+            whole.docstrings[member] = (
+                whole.docstrings.get(member) or ast.get_docstring(inner) or ""
+            )
+    # Members of another public class are described there.
+    for member in above:
+        del whole.members[member], whole.docstrings[member]
+    return whole
+
+
+def _members(value: type) -> Iterator[tuple[str, Function]]:
+    """Yield the public methods and properties that a class itself defines."""
+    name, definitions = source(value)
+    for path, node in definitions.items():
+        owner, _, member = path.rpartition(".")
+        if owner == name and member[0] != "_" and not isinstance(node, ast.ClassDef):
+            yield member, node
+
+
+PUBLIC = {
+    one
+    for value in public()
+    for one in [value if inspect.isfunction(value) or inspect.isclass(value) else type(value)]
+    if one.__module__.startswith("headrace")
+}
+ENTRIES = {one.name: one for one in sorted(map(entry, PUBLIC), key=lambda one: one.name)}
+EXAMPLES = {
+    name: test
+    for one in ENTRIES.values()
+    for name, text in one.texts.items()
+    if (test := doctest.DocTestParser().get_doctest(text, {"hr": hr}, name, None, None)).examples
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_all_parts_have_docstrings_types_and_examples(name: str) -> None:
+    whole = ENTRIES[name]
+    assert [path for path, text in whole.texts.items() if not text] == []
+    assert [path for path, node in whole.members.items() if not _is_typed(node)] == []
+    if name.rpartition(".")[2] in WITHOUT_EXAMPLE:
+        return
+    code = "".join(
+        example.source
+        for path in whole.texts
+        if path in EXAMPLES
+        for example in EXAMPLES[path].examples
+    )
+    assert code, f"{name} has no example"
+    used = {getattr(node, "attr", getattr(node, "name", "")) for node in ast.walk(ast.parse(code))}
+    missing = {*whole.docstrings} - used - {*WITHOUT_EXAMPLE}
+    assert not missing, f"no example of {name} uses {', '.join(sorted(missing))}"
+
+
+def _is_typed(node: Function) -> bool:
+    """Return whether all parameters but the instance, and the result, have types."""
+    given = node.args
+    named = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    bare = [one.arg for one in named if one is not None and one.annotation is None]
+    return node.returns is not None and not {*bare} - {"self", "cls"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_of_a_docstring_run(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(ROOT)
+    for folder in ("scenarios", "tests"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    logs = importlib.metadata.files("darshan") or []
+    log = next(file for file in logs if file.name == "ior_hdf5_example.darshan")
+    (tmp_path / "ior.darshan").symlink_to(Path(str(log.locate())))
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
-    value = PUBLIC[name]
-    found = doctest.DocTestParser().get_doctest(
-        inspect.getdoc(value) or "", {"hr": hr}, name, None, None
-    )
-    assert found.examples, f"the docstring of {name} has no example"
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    assert runner.run(found, out=report.append).failed == 0, "".join(report)
+    assert runner.run(EXAMPLES[name], out=report.append).failed == 0, "".join(report)
 
 
-def test_all_public_names_are_known() -> None:
-    assert {"run", "sweep", "whatif", "optimise", "load", "command", "design.solve"} <= {*PUBLIC}
+def test_names_of_all_kinds_are_known() -> None:
+    names = {name.removeprefix("headrace.") for name in ENTRIES}
+    assert {"simulate.runs.run", "Job", "design.search.solution.solve"} <= names
+    assert len(names) > 130 and sum(len(one.docstrings) for one in ENTRIES.values()) > 280

@@ -9,7 +9,7 @@ from headrace.measure.load_sweep import Criteria, load_sweep
 from headrace.measure.measurement import Measurement
 from headrace.measure.mix import MixedLoad
 from headrace.measure.repetitions import repeat
-from headrace.measure.space import SpaceLimit, limited_space, state_need
+from headrace.measure.space import SpaceLimit, limited_space
 from headrace.measure.sweep_result import LoadSweep
 from headrace.measure.workload import load
 
@@ -31,5 +31,4 @@ __all__ = [
     "measure_with_kernel_trace",
     "percentiles",
     "repeat",
-    "state_need",
 ]

@@ -32,7 +32,18 @@ import_numpy()
 
 
 class Live(NamedTuple):
-    """Progress of a measurement."""
+    """Progress of a measurement.
+
+    Examples:
+        >>> def show(live: hr.measure.Live) -> None:
+        ...     states.append("remove" if live.removing else "run")
+        >>> states = []
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> measured = hr.measure.measure(workload, ".", progress=show)
+        >>> states[-1]
+        'remove'
+    """
 
     preparing: bool
     """True while files are being prepared."""
@@ -87,6 +98,15 @@ def measure(
         ValueError: if MPI-IO is needed and mpi4py is not there.
         OSError: if the directory cannot be created.
         RunError: if files of the workload cannot be created.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> measured = hr.measure.measure(workload, ".")
+        >>> measured.report.operations["read"].bytes
+        8388608
+        >>> measured.report.latency["read"].p99 < 1
+        True
     """
     if calls in (MPI_IO, COLLECTIVE):
         mpi_io.read_accesses(loaded, ranks.current().size)
@@ -315,6 +335,10 @@ def clean(below: str | PathLike[str]) -> tuple[list[Path], list[tuple[Path, str]
     paths, and the others with the reason.
 
     Raises OSError if the directory cannot be read.
+
+    Examples:
+        >>> hr.measure.clean(".")
+        ([], [])
     """
     removed, left = _core.clean_benchmarks(below)
     return [Path(path) for path in removed], [(Path(path), why) for path, why in left]
@@ -351,6 +375,12 @@ def measure_strict(
     Raises as `headrace.measure.measure` does, RunError if an operation fails, and KeyboardInterrupt
     or the exception of a signal, even if it arrived late. Notes of the exception name directories
     that were not removed.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> hr.measure.measure_strict(workload.toml, ".")
+        <Measurement of 'striped read': workload>
     """
     measurement = measure(load(text), below, calls=calls, settle=settle)
     try:

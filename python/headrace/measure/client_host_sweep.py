@@ -55,6 +55,12 @@ def client_host_sweep(
     its own search.
 
     Raises as `load_sweep` does, and ValueError for more hosts than there are.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=0.1, warm_up=0)
+        >>> sweep = hr.measure.client_host_sweep(mix.at, ".", [1], rates=[100], calls="null")
+        >>> [step["name"] for step in sweep.document["steps"]]
+        ['100/s on 1 host']
     """
     hosts = ranks.current().hosts()
     _check_counts(counts, hosts)

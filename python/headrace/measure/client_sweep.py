@@ -35,6 +35,13 @@ def client_sweep(
     """Run a mix with one number of processes after another, as `load_sweep` does with rates.
 
     Raises as `load_sweep` does.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=0.1, warm_up=0)
+        >>> at = mix.with_processes
+        >>> sweep = hr.measure.client_sweep(at, ".", [1, 2, 4], warm_up=0, calls="null")
+        >>> [step["name"] for step in sweep.document["steps"]]
+        ['processes 1', 'processes 2', 'processes 4']
     """
 
     if calls != NULL:

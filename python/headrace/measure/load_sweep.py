@@ -27,7 +27,15 @@ OVERALL = "overall response"
 
 
 class Criteria(NamedTuple):
-    """Criteria by which a system sustains a load."""
+    """Criteria by which a system sustains a load.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=0.1, warm_up=0)
+        >>> criteria = hr.measure.Criteria(response_s=0.005)
+        >>> sweep = hr.measure.load_sweep(mix.at, ".", rates=[100], criteria=criteria, calls="null")
+        >>> sweep.document["criteria"]
+        {'achieved': 0.95, 'response_s': 0.005}
+    """
 
     achieved: float = 0.95
     """Least share of the offered load that must be achieved."""
@@ -132,6 +140,12 @@ def load_sweep(
         OSError: if the directory cannot be created.
         RunError: if files of the workload cannot be created.
         ValueError: if `resumed` is of another scenario, version, host or file system.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=0.1, warm_up=0)
+        >>> sweep = hr.measure.load_sweep(mix.at, ".", rates=[100, 200], calls="null")
+        >>> [step["requested_per_second"] for step in sweep.document["steps"]]
+        [100.0, 200.0]
     """
     loads = Loads(rates, start, refinements, criteria)
     loads.check_room(at_load, below, calls)

@@ -40,7 +40,27 @@ SERIES = pl.Schema(
 
 @dataclass(frozen=True)
 class Measurement:
-    """Result of a measurement on a real file system. Column names of its frames end in SI units."""
+    """Result of a measurement on a real file system. Column names of its frames end in SI units.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> measured = hr.measure.measure(workload, ".")
+        >>> measured.note_sets(["clients.count=2", "workload.files=4"])
+        >>> measured.document["scenario"]["sets"]
+        ['clients.count=2', 'workload.files=4']
+        >>> measured.name, measured.partial
+        ('striped read', False)
+        >>> measured.percentiles([0.5, 0.99])["operation"].to_list()
+        ['read', 'read', 'all', 'all']
+        >>> measured.tables["series"].columns[:4]
+        ['time_s', 'window_s', 'operation', 'count']
+        >>> measured.save("measured.json")
+        >>> measured.keep(labels={"disk": "new"}) == hr.store.open().find("last")
+        True
+        >>> measured.json()["kind"]
+        'measured'
+    """
 
     report: Report
     """All figures."""
@@ -119,6 +139,12 @@ class Measurement:
 
         Raises:
             ValueError: if there is no such figure.
+
+        Examples:
+            >>> sets = {"clients.count": 2, "workload.files": 4}
+            >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+            >>> hr.measure.measure(workload, ".").plot("latency")
+            <NotebookFigure size ...>
         """
         return kinds.picture(KIND, self.document, figure, **self.tables)
 

@@ -31,7 +31,13 @@ busy starts late, which its response time includes."""
 
 
 class MixedLoad:
-    """A preset of a mix, or a scenario whose only workload is one, with a measured time."""
+    """A preset of a mix, or a scenario whose only workload is one, with a measured time.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=10, warm_up=1)
+        >>> "rate = 100" in mix.at(100).toml, "processes = 4" in mix.with_processes(4).toml
+        (True, True)
+    """
 
     def __init__(
         self,

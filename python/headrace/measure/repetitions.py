@@ -56,6 +56,13 @@ def repeat(
 
     Raises as `measure` does; KeyboardInterrupt on Ctrl-C while the first repetition's files are
     made.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> measured = hr.measure.repeat(workload, ".", 3)
+        >>> measured.report.intervals["throughput"]["read"] > 0
+        True
     """
     each = [loaded] * repeats if repeats else _replications(loaded)
     repeats = len(each)

@@ -20,7 +20,12 @@ BYTES_PER_SECOND, NAMES_PER_SECOND = 100e6, 1000.0
 
 
 class SpaceLimit(NamedTuple):
-    """Space that the files of a benchmark may take."""
+    """Space that the files of a benchmark may take.
+
+    Examples:
+        >>> hr.measure.SpaceLimit(share=0.25).allowed(10**12)
+        250000000000
+    """
 
     share: float = 0.5
     """Part of the free bytes and inodes. The default is declared: others write there too."""
@@ -66,7 +71,16 @@ def space_limit() -> SpaceLimit:
 
 @contextlib.contextmanager
 def limited_space(limit: SpaceLimit) -> Iterator[None]:
-    """Limit the space that benchmarks take."""
+    """Limit the space that benchmarks take.
+
+    Examples:
+        >>> workload = hr.measure.load("scenarios/striped-read.toml")
+        >>> with hr.measure.limited_space(hr.measure.SpaceLimit(bytes=10**6)):
+        ...     measured = hr.measure.measure(workload, ".")
+        Traceback (most recent call last):
+            ...
+        headrace.ScenarioError: .: the benchmark needs 26.9 GB, and its files may take 1.00 MB ...
+    """
     before = _limit
     set_space_limit(limit)
     try:

@@ -24,6 +24,17 @@ class LoadSweep:
 
     The tables are those of the steps' measurements (`headrace.measure.Measurement`), concatenated,
     with the columns `step`, the step's name, and `repetition`, from 1.
+
+    Examples:
+        >>> mix = hr.measure.MixedLoad("mpfs-benchmark", seconds=0.1, warm_up=0)
+        >>> sweep = hr.measure.load_sweep(mix.at, ".", rates=[100], calls="null")
+        >>> sweep.name, sweep.partial
+        ('mpfs-benchmark', False)
+        >>> sweep.save("sweep.json")
+        >>> sorted(sweep.saved().keys() - sweep.document.keys())
+        ['counter_series', 'histograms', 'host', 'series']
+        >>> hr.store.open().record(sweep.keep(labels={"disk": "new"})).kind
+        'load-sweep'
     """
 
     document: dict[str, Any]

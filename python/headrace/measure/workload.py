@@ -16,6 +16,11 @@ def load(path_or_text: str | PathLike[str], sets: Mapping[str, Any] | None = Non
     values over the file's, by path: `{"clients.processes": 8}`.
 
     Raises ScenarioError, which says where it is wrong and what to write instead.
+
+    Examples:
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", {"clients.count": 2})
+        >>> workload.name, workload.seed
+        ('striped read', 1)
     """
     return load_with_sets(path_or_text, as_sets(sets or {}))
 

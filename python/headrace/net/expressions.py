@@ -17,6 +17,11 @@ class Expression:
 
     `+ - * / // %`, comparisons, `&` (and), `|` (or) and `~` (not) give expressions again, and
     `p.number` the field of a record. Python's own `and`, `or`, `not` and `if` cannot.
+
+    Examples:
+        >>> token = hr.net.Net.token()
+        >>> hr.net.choose((token.size > 4096) & ~token.cached, token.size / 100e6, 1e-6)
+        <expression if token.size > 4096 and not token.cached then token.size / 100000000.0 ...>
     """
 
     __hash__ = object.__hash__
@@ -60,7 +65,12 @@ class Expression:
         return Expression(text, ATOM, self._fields, owner_of(self, index))
 
     def replace(self, **fields: Any) -> "Expression":
-        """Return the record with other values of some fields."""
+        """Return the record with other values of some fields.
+
+        Examples:
+            >>> hr.net.Net.token().replace(cached=True)
+            <expression token with (cached = true)>
+        """
         changes = ", ".join(f"{name} = {text_of(value)}" for name, value in fields.items())
         text = f"{within(self, ATOM)} with ({changes})"
         return Expression(text, ATOM, self._fields, owner_of(self, *fields.values()))
@@ -247,7 +257,12 @@ def call(name: str, *arguments: Any) -> Expression:
 
 
 def choose(condition: Any, then: Any, otherwise: Any) -> Expression:
-    """Return one of two values by a condition."""
+    """Return one of two values by a condition.
+
+    Examples:
+        >>> hr.net.choose(hr.net.bernoulli(0.9), 0.0001, 0.008)
+        <expression if bernoulli(0.9) then 0.0001 else 0.008>
+    """
     parts = within(condition, OR), within(then, OR), within(otherwise, CHOICE)
     fields = then._fields if isinstance(then, Expression) else None
     text = "if {} then {} else {}".format(*parts)
@@ -255,70 +270,159 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Expression:
 
 
 def now() -> Expression:
-    """Return the simulated time."""
+    """Return the simulated time.
+
+    Examples:
+        >>> net = hr.net.Net("timeout")
+        >>> requests = net.place("requests", hr.net.Time, initial=[0.5])
+        >>> late = net.place("late", sink=True)
+        >>> retries = net.station("retries", hr.net.Time, service=2.0)
+        >>> with net.transition("retry") as retry:
+        ...     retry.put(retries, retry.take(requests))
+        >>> with net.transition("expire") as expire:
+        ...     start = expire.take(retries)
+        ...     expire.put(late, when=hr.net.now() - start > 1)
+        >>> net.run()["late"]["arrivals"]
+        1
+    """
     return call("now")
 
 
 def copy() -> Expression:
-    """Return the copy of the transition's folded page, from 0."""
+    """Return the copy of the transition's folded page, from 0.
+
+    Examples:
+        >>> hr.net.copy() % 2 == 0
+        <expression copy() % 2 == 0>
+    """
     return call("copy")
 
 
 def exponential(mean: Any) -> Expression:
-    """Return an exponentially distributed value; times are in seconds."""
+    """Return an exponentially distributed value; times are in seconds.
+
+    Examples:
+        >>> net = hr.net.Net("disk")
+        >>> disk = net.station("disk", service=hr.net.exponential(0.008), initial=1000, sink=True)
+        >>> f"{net.run(seed=1).runs[0]['time']:.1f} s"
+        '7.7 s'
+    """
     return call("exponential", mean)
 
 
 def uniform(low: Any, high: Any) -> Expression:
-    """Return a value that is uniformly distributed between two bounds."""
+    """Return a value that is uniformly distributed between two bounds.
+
+    Examples:
+        >>> hr.net.uniform(0, 0.00833)
+        <expression uniform(0, 0.00833)>
+    """
     return call("uniform", low, high)
 
 
 def erlang(stages: Any, mean: Any) -> Expression:
-    """Return an Erlang distributed value: the sum of exponential stages, with this mean in all."""
+    """Return an Erlang distributed value: the sum of exponential stages, with this mean in all.
+
+    Examples:
+        >>> hr.net.erlang(4, 0.002)
+        <expression erlang(4, 0.002)>
+    """
     return call("erlang", stages, mean)
 
 
 def normal(mean: Any, deviation: Any) -> Expression:
-    """Return a normally distributed value; a negative time counts as 0."""
+    """Return a normally distributed value; a negative time counts as 0.
+
+    Examples:
+        >>> hr.net.normal(0.008, 0.002)
+        <expression normal(0.008, 0.002)>
+    """
     return call("normal", mean, deviation)
 
 
 def lognormal(mu: Any, sigma: Any) -> Expression:
-    """Return a value whose logarithm has mean `mu` and standard deviation `sigma`."""
+    """Return a value whose logarithm has mean `mu` and standard deviation `sigma`.
+
+    Examples:
+        >>> hr.net.lognormal(-5.0, 0.5)
+        <expression lognormal(-5.0, 0.5)>
+    """
     return call("lognormal", mu, sigma)
 
 
 def weibull(shape: Any, scale: Any) -> Expression:
-    """Return a Weibull distributed value."""
+    """Return a Weibull distributed value.
+
+    Examples:
+        >>> hr.net.weibull(1.12, 461386 * 3600)
+        <expression weibull(1.12, 1660989600)>
+    """
     return call("weibull", shape, scale)
 
 
 def pareto(shape: Any, least: Any) -> Expression:
-    """Return a Pareto distributed value of at least `least`."""
+    """Return a Pareto distributed value of at least `least`.
+
+    Examples:
+        >>> hr.net.pareto(1.5, 4096)
+        <expression pareto(1.5, 4096)>
+    """
     return call("pareto", shape, least)
 
 
 def bernoulli(probability: Any) -> Expression:
-    """Return true with a probability."""
+    """Return true with a probability.
+
+    Examples:
+        >>> hr.net.bernoulli(0.01)
+        <expression bernoulli(0.01)>
+    """
     return call("bernoulli", probability)
 
 
 def discrete(low: Any, high: Any) -> Expression:
-    """Return a whole number from `low` to `high`, each with the same probability."""
+    """Return a whole number from `low` to `high`, each with the same probability.
+
+    Examples:
+        >>> hr.net.discrete(1, 6)
+        <expression discrete(1, 6)>
+    """
     return call("discrete", low, high)
 
 
 def below(bound: Any) -> Expression:
-    """Return a whole number from 0 to below `bound`, each with the same probability."""
+    """Return a whole number from 0 to below `bound`, each with the same probability.
+
+    Examples:
+        >>> net = hr.net.Net("striping")
+        >>> blocks = net.place("blocks", initial=1000)
+        >>> servers = [net.place(f"server {number}", sink=True) for number in range(2)]
+        >>> with net.transition("write") as write:
+        ...     block = write.take(blocks)
+        ...     target = write.let("target", hr.net.below(2), int)
+        ...     for number, server in enumerate(servers):
+        ...         write.put(server, when=target == number)
+        >>> net.run(seed=1)["server 0"]["arrivals"]
+        504
+    """
     return call("below", bound)
 
 
 def least(a: Any, b: Any) -> Expression:
-    """Return the lesser of two values."""
+    """Return the lesser of two values.
+
+    Examples:
+        >>> hr.net.least(hr.net.Net.token().size, 65536)
+        <expression min(token.size, 65536)>
+    """
     return call("min", a, b)
 
 
 def greatest(a: Any, b: Any) -> Expression:
-    """Return the greater of two values."""
+    """Return the greater of two values.
+
+    Examples:
+        >>> hr.net.greatest(hr.net.Net.token().size, 512)
+        <expression max(token.size, 512)>
+    """
     return call("max", a, b)

@@ -40,7 +40,27 @@ Progress = Callable[[float], object]
 
 
 class NetModel:
-    """A net that has been read and checked."""
+    """A net that has been read and checked.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.name, model.run_end
+        ('machine repair', 3600000.0)
+        >>> model.invariants()["places"]
+        {'machine repair/running + machine repair/repair': 5}
+        >>> round(model.solve(conditions=["running == 0"])["running == 0"]["probability"], 5)
+        0.00068
+        >>> model.state_space(holds=["AG(EF(running == 5))"]).formulas[0]["holds"]
+        True
+        >>> model.symbolic_space(reach="running == 0").having
+        1
+        >>> model.run(3600, seed=2)["fail"]["firings"]
+        34
+        >>> model.play().run_until("repair >= 2")
+        'condition'
+        >>> model.svg(), [node["name"] for node in model.structure()["page"]["nodes"]]
+        ('<svg ...', ['running', 'repair'])
+    """
 
     def __init__(self, core: CoreModel, text: str, functions: Sequence[NetFunction] = ()) -> None:
         self._core, self._text, self._functions = core, text, list(functions)
@@ -78,7 +98,18 @@ class NetModel:
         return {"name": self.name} | document
 
     def save(self, path: str | Path) -> None:
-        """Write the net to a file, as `Net.save` does."""
+        """Write the net to a file, as `Net.save` does.
+
+        Examples:
+            >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+            >>> model.save("machine-repair.json")
+            >>> hr.net.load("machine-repair.json").document() == model.document()
+            True
+            >>> print(model.text)
+            # Five machines run for ten minutes on average, and one repairer repairs them in one minute.
+            name = "machine repair"
+            ...
+        """
         path = Path(path)
         path.write_bytes(encode(self.document(), path))
 
@@ -165,6 +196,12 @@ class NetModel:
         Raises:
             ScenarioError: The monitor does not fit the net.
             ValueError: The net has a monitor of this name.
+
+        Examples:
+            >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+            >>> model.monitor("failures", hr.net.collector("fail", {"running": "running"}))
+            >>> model.collectors
+            ['failures']
         """
         if name in self._own or name in dict(self._core.monitors):
             raise ValueError(f"two monitors are called {name!r}; rename one")
@@ -198,10 +235,10 @@ class NetModel:
         try:
             return Play(self, self._core.play(seed), seed)
         except FunctionFailure as failure:
-            error = self.error_of(failure)
+            error = self._error_of(failure)
             raise error from error.__cause__
 
-    def error_of(self, failure: FunctionFailure) -> BaseException:
+    def _error_of(self, failure: FunctionFailure) -> BaseException:
         """Return the error of a run or play that a function in Python ended."""
         return function_error(failure, self._functions)
 
@@ -263,7 +300,7 @@ class NetModel:
                     playback if number == 0 else None,
                 )
             except FunctionFailure as failure:
-                error = self.error_of(failure)
+                error = self._error_of(failure)
                 raise error from error.__cause__
             runs.append(json.loads(text))
             if recorded is not None:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Monitor:
-    """A monitor, as the table that a document has of it."""
+    """A monitor, as the table that a document has of it.
+
+    Examples:
+        >>> hr.net.counter("fail").table
+        {'kind': 'counter', 'transition': 'fail'}
+    """
 
     table: Mapping[str, Any]
 
@@ -37,6 +42,10 @@ def tokens(node: "str | Node", pattern: Any = None) -> Expression:
 
     Parameters:
         pattern: Count tokens of this value only.
+
+    Examples:
+        >>> str(hr.net.tokens("repair") + hr.net.tokens("running"))
+        'tokens("repair") + tokens("running")'
     """
     known = text_of(path_of(node))
     return Expression(f"tokens({known})" if pattern is None else f"tokens({known}, {pattern})")
@@ -58,6 +67,12 @@ def counter(transition: "str | Transition", *, when: Any = None) -> Monitor:
 
     Parameters:
         when: Condition on the values that the firing bound, and on the marking after it.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("last one fails", hr.net.counter("fail", when="running == 0"))
+        >>> model.run(3.6e6)["last one fails"]["count"]
+        43
     """
     return _table("counter", transition=path_of(transition), when=_text(when))
 
@@ -66,12 +81,25 @@ def marking(value: Any) -> Monitor:
     """Observe a value of the marking over time, such as `"desk"` or `tokens(desk) + tokens(line)`.
 
     Its mean is weighted by the time that each value lasts.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("down", hr.net.marking(hr.net.tokens("repair")))
+        >>> round(model.run(3.6e6)["down"]["mean"], 2)
+        0.65
     """
     return _table("marking", value=_text(value))
 
 
 def observation(transition: "str | Transition", value: Any, *, when: Any = None) -> Monitor:
-    """Observe a value of each firing of a transition; all count the same."""
+    """Observe a value of each firing of a transition; all count the same.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("others", hr.net.observation("fail", hr.net.tokens("running")))
+        >>> round(model.run(3.6e6)["others"]["mean"], 2)
+        3.52
+    """
     keys = {"transition": path_of(transition), "value": _text(value), "when": _text(when)}
     return _table("observation", **keys)
 
@@ -87,6 +115,12 @@ def collector(
 
     Parameters:
         limit: Most rows, by default 100,000; those beyond are counted.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("failures", hr.net.collector("fail", {"running": "running"}))
+        >>> model.run(3600).collected("failures")["running"].to_list()[:5]
+        [4, 4, 4, 4, 4]
     """
     texts = {name: _text(value) for name, value in columns.items()}
     path = path_of(transition)
@@ -102,13 +136,32 @@ def breakpoint_when(
         condition: Condition on the marking, and on the values of the firing if there is one.
         transition: The run ends at a firing of this transition.
         count: The number of times that it must happen, by default one.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("all are down", hr.net.breakpoint_when("running == 0"))
+        >>> model.run().stop
+        'breakpoint'
     """
     path = None if transition is None else path_of(transition)
     return _table("breakpoint", when=_text(condition), transition=path, count=count)
 
 
 class Firing:
-    """A firing, as monitors of one's own see it."""
+    """A firing, as monitors of one's own see it.
+
+    Examples:
+        >>> def watch(firing: hr.net.Firing) -> float:
+        ...     if firing.tokens("running") == 0:
+        ...         print(f"{firing.time / 3600:.1f} h:", *map(str, firing.marking))
+        ...         firing.stop()
+        ...     return firing.tokens("repair")
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> model.monitor("down", watch, transition="fail", with_marking=True)
+        >>> model.run().stop
+        25.7 h: machine repair/repair: 5 × () (not ready)
+        'breakpoint'
+    """
 
     __slots__ = (
         "_counts",

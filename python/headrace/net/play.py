@@ -24,7 +24,13 @@ STEPS, MOST_STEPS = 200, 10_000
 
 @dataclass(frozen=True)
 class Tokens:
-    """Tokens of one value in a copy of a place or station."""
+    """Tokens of one value in a copy of a place or station.
+
+    Examples:
+        >>> play = hr.net.load("scenarios/nets/machine-repair.toml").play()
+        >>> play.marking[0].place, play.marking[0].count, play.marking[0].ready
+        ('machine repair/running', 5, False)
+    """
 
     place: str
     """Path of the place or station."""
@@ -52,7 +58,13 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Fired:
-    """A firing."""
+    """A firing.
+
+    Examples:
+        >>> fired = hr.net.load("scenarios/nets/machine-repair.toml").play(seed=1).step()
+        >>> fired.transition, round(fired.time, 1), fired.put[0].place
+        ('machine repair/fail', 70.7, 'machine repair/repair')
+    """
 
     transition: str
     """Path of the transition."""
@@ -76,7 +88,13 @@ class Fired:
 
 @dataclass(frozen=True)
 class Enabled:
-    """A transition that can fire now."""
+    """A transition that can fire now.
+
+    Examples:
+        >>> enabled = hr.net.load("scenarios/nets/philosophers.toml").play().enabled()[0]
+        >>> enabled.transition, enabled.may_fire, enabled.bindings[0]
+        ('philosophers/left', True, {'p': 0})
+    """
 
     transition: str
     """Its path."""
@@ -92,7 +110,13 @@ class Enabled:
 
 @dataclass(frozen=True)
 class Pending:
-    """The next event: a token arrives, or a service ends."""
+    """The next event: a token arrives, or a service ends.
+
+    Examples:
+        >>> pending = hr.net.load("scenarios/nets/machine-repair.toml").play(seed=1).pending
+        >>> round(pending.time, 1), pending.place
+        (70.7, 'machine repair/running')
+    """
 
     time: float
     """Simulated time, in seconds."""
@@ -106,6 +130,24 @@ class Play:
     """A net that is played.
 
     Without firings by hand it fires the same transitions at the same times as a run with its seed.
+
+    Examples:
+        >>> play = hr.net.load("scenarios/nets/machine-repair.toml").play(seed=1)
+        >>> print(play.step())
+        70.653128 s  machine repair/fail
+        >>> play.run_to(3600), play.run_until("repair == 2"), f"{play.time:.0f} s"
+        ('time', 'condition', '3651 s')
+        >>> print(play.marking[1])
+        machine repair/repair: 2 × () (not ready)
+        >>> play.marking_frame["count"].to_list(), play.counts()
+        ([3, 2], [(3, 0, 3), (2, 1, 1)])
+        >>> play.pending.place, play.result["fail"]["firings"]
+        ('machine repair/repair', 28)
+        >>> play.animate(5), play.name, [node["name"] for node in play.structure["page"]["nodes"]]
+        (<animation of machine repair, 5 firings>, 'machine repair', ['running', 'repair'])
+        >>> play.reset()
+        >>> play
+        <play of machine repair at 0 s>
     """
 
     def __init__(self, model: "NetModel", core: "NetPlay", seed: int) -> None:
@@ -120,7 +162,7 @@ class Play:
         try:
             return question()
         except FunctionFailure as failure:
-            error = self._model.error_of(failure)
+            error = self._model._error_of(failure)
             raise error from error.__cause__
 
     @property
@@ -251,6 +293,13 @@ class Play:
 
         Raises:
             RunError: It cannot fire now.
+
+        Examples:
+            >>> play = hr.net.load("scenarios/nets/philosophers.toml").play()
+            >>> play.enabled()[0].transition, play.enabled()[0].bindings[:2]
+            ('philosophers/left', ({'p': 0}, {'p': 1}))
+            >>> print(play.fire("left", binding={"p": 1}))
+            0 s  philosophers/left (p = 1)
         """
         if not isinstance(binding, int):
             binding = self._number_of(transition, copy, binding)

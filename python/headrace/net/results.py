@@ -7,7 +7,7 @@ from headrace import kinds
 from headrace.intervals import half_width, means
 from headrace.net import monitor_figures
 from headrace.net.monitor_figures import SteadyState
-from headrace.quantities import whole_or_power
+from headrace.quantities import numbered, whole_or_power
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,23 @@ NODE_FIGURES = (
 
 
 class NetResult:
-    """Figures of a net's runs."""
+    """Figures of a net's runs.
+
+    Examples:
+        >>> result = hr.net.load("scenarios/nets/machine-repair.toml").run(3.6e6, replications=3)
+        >>> result.stop, round(result["repair"]["utilisation"], 3)
+        ('time', 0.44)
+        >>> result.nodes["mean_inside"].round(2).to_list()
+        [4.35, 0.65]
+        >>> result.nodes["mean_inside_half_width"].round(3).to_list()
+        [0.006, 0.006]
+        >>> result.rows("transitions")[0]["firings"], result.transitions["firings"].to_list()
+        (26329.0, [26329.0, 26328.0])
+        >>> result.probes.is_empty(), result.stores.is_empty(), result.monitors.is_empty()
+        (True, True, True)
+        >>> hr.net.NetResult.from_document(result.document)
+        <machine repair: 3 runs of 3.6e+06 s, ended by time, 52921 firings>
+    """
 
     def __init__(
         self, name: str, runs: Sequence[Mapping[str, Any]], playback: "Playback | None" = None
@@ -121,6 +137,11 @@ class NetResult:
         Raises:
             KeyError: There is no such monitor.
             ValueError: It has no values over time: a collector or breakpoint.
+
+        Examples:
+            >>> result = hr.net.load("scenarios/nets/monitored-queue.toml").run(seed=1)
+            >>> result.transient("inside")["mean"].round(1).to_list()[:3]
+            [1.5, 2.1, 2.8]
         """
         return monitor_figures.transient(self.runs, monitor)
 
@@ -131,6 +152,13 @@ class NetResult:
 
         Parameters:
             warmup: Seconds at the start that are left out; by default the warm-up of the run.
+
+        Examples:
+            >>> result = hr.net.load("scenarios/nets/monitored-queue.toml").run(seed=1)
+            >>> result.over_time
+            ['inside', 'share of the time with a queue', 'stay', 'stays over 3 s']
+            >>> result.steady_state("inside")
+            SteadyState(mean=3.36..., half_width=0.27..., batches=10, correlation=None)
         """
         return monitor_figures.steady_state(self.runs, monitor, warmup=warmup)
 
@@ -140,6 +168,12 @@ class NetResult:
         Raises:
             KeyError: There is no such monitor.
             ValueError: It is no collector.
+
+        Examples:
+            >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+            >>> model.monitor("failures", hr.net.collector("fail", {"running": "running"}))
+            >>> model.run(3600).collected("failures").columns
+            ['time_s', 'running']
         """
         return monitor_figures.collected(self.runs, monitor)
 
@@ -148,6 +182,11 @@ class NetResult:
 
         Parameters:
             monitors: Their names; without any, all that have values over time.
+
+        Examples:
+            >>> result = hr.net.load("scenarios/nets/monitored-queue.toml").run(seed=1)
+            >>> result.plot("inside", "stay")
+            <NotebookFigure size ...>
         """
         return kinds.picture("net-run", self, "monitors", names=monitors or self.over_time)
 
@@ -198,8 +237,8 @@ class NetResult:
     def __repr__(self) -> str:
         first = self.runs[0]
         return (
-            f"<{self.name}: {len(self.runs)} runs of {first['time']:g} s, ended by {self.stop},"
-            f" {first['firings']} firings>"
+            f"<{self.name}: {numbered(len(self.runs), 'run')} of {first['time']:g} s, ended by"
+            f" {self.stop}, {first['firings']} firings>"
         )
 
 
@@ -219,7 +258,24 @@ MOST_SHOWN = 20
 
 
 class NetSolution:
-    """The steady state of a net, and its states at some times."""
+    """The steady state of a net, and its states at some times.
+
+    Examples:
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> solution = model.solve([60, 3600], conditions=["repair >= 2"])
+        >>> solution.markings, solution.tangible, solution.notes
+        (6, 6, [])
+        >>> solution.nodes["time"].to_list(), solution.nodes["mean_inside"].round(2).to_list()
+        ([None, None, 60, 60, 3600, 3600], [4.36, 0.64, 4.68, 0.32, 4.36, 0.64])
+        >>> solution.transitions["throughput"].round(4).to_list()
+        [0.0073, 0.0073, 0.0078, 0.0045, 0.0073, 0.0073]
+        >>> solution.probabilities["probability"].round(3).to_list()
+        [0.154, 0.042, 0.154]
+        >>> solution.rows("probabilities")[1]["time"]
+        60
+        >>> len(solution.states), hr.net.NetSolution.from_document(solution.document)
+        (3, <machine repair: 6 markings, 6 of them take time>)
+    """
 
     def __init__(self, name: str, document: Mapping[str, Any]) -> None:
         self.name = name
@@ -294,7 +350,15 @@ class NetSolution:
 
 
 class StateSpace:
-    """Properties of the markings that a net can reach."""
+    """Properties of the markings that a net can reach.
+
+    Examples:
+        >>> space = hr.net.load("scenarios/nets/machine-repair.toml").state_space()
+        >>> space.states, space.bound_of
+        (6, {'machine repair/running': (0, 5), 'machine repair/repair': (0, 5)})
+        >>> list(space.sentences())[3]
+        '0 dead markings, 0 of them with tokens that may not remain there'
+    """
 
     def __init__(self, name: str, document: Mapping[str, Any]) -> None:
         self.name = name

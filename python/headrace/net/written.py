@@ -26,18 +26,36 @@ BUILT_IN = {int: "int", float: "real", bool: "bool", str: "text"}
 
 
 class Time:
-    """The colour of times. Numbers are seconds."""
+    """The colour of times. Numbers are seconds.
+
+    Examples:
+        >>> net = hr.net.Net("timeout")
+        >>> net.place("deadlines", hr.net.Time, initial=[0.5, 1]).table
+        {'colour': 'time', 'initial': ['0.5', '1']}
+    """
 
 
 class Node:
-    """A place or a station of a net."""
+    """A place or a station of a net.
+
+    Examples:
+        >>> disk = hr.net.Net("server").station("disk", service=hr.net.exponential(0.008))
+        >>> disk.name, disk.page, disk.table["service"]
+        ('disk', <Net 'server'>, 'exponential(0.008)')
+    """
 
     def __init__(self, page: "Page", name: str, colour: Any, table: dict[str, Any]) -> None:
         self.page, self.name, self.colour, self.table = page, name, colour, table
 
 
 class Store:
-    """A store of a net: state that transitions read and set. Its fields are expressions."""
+    """A store of a net: state that transitions read and set. Its fields are expressions.
+
+    Examples:
+        >>> cache = hr.net.Net("cache").store("lru", {"hits": 0, "tags": [-1] * 4})
+        >>> cache.hits + 1, cache.tags[0]
+        (<expression lru.hits + 1>, <expression lru.tags[0]>)
+    """
 
     def __init__(self, name: str, fields: dict[str, Any]) -> None:
         self._name, self._fields = name, fields
@@ -55,14 +73,44 @@ class Store:
 
 
 class Port:
-    """A way into a page or out of it."""
+    """A way into a page or out of it.
+
+    Examples:
+        >>> net = hr.net.Net("cluster")
+        >>> with net.page("server", copies=4) as server:
+        ...     port = server.output("done")
+        >>> port.name, port.page.path
+        ('done', 'cluster/server')
+    """
 
     def __init__(self, page: "Page", name: str, colour: Any) -> None:
         self.page, self.name, self.colour = page, name, colour
 
 
 class Transition:
-    """A transition of a net, between the lines of `with net.transition(...) as t`."""
+    """A transition of a net, between the lines of `with net.transition(...) as t`.
+
+    Examples:
+        >>> net = hr.net.Net("page cache")
+        >>> reads = net.place("reads", int, initial=[7, 8])
+        >>> disk = net.station("disk", int, service=0.008)
+        >>> stats, sizes = net.store("stats", {"misses": 0}), net.probe("sizes")
+        >>> with net.transition("miss") as miss:
+        ...     page = miss.take(reads)
+        ...     miss.when(page >= 0)
+        ...     miss.inhibit(disk)
+        ...     miss.set(stats.misses, stats.misses + 1)
+        ...     miss.record(sizes, miss.let("bytes", page * 4096))
+        ...     miss.put(disk, page)
+        >>> with net.transition("finish") as finish:
+        ...     page = finish.take(disk)
+        ...     finish.action(lambda disk: print("page", disk))
+        >>> result = net.run()
+        page 7
+        page 8
+        >>> result["sizes"]["mean"], result.stores["value"].to_list()
+        (30720.0, ['2'])
+    """
 
     def __init__(self, page: "Page", name: str, table: dict[str, Any]) -> None:
         self.page, self.name, self._table = page, name, table
@@ -72,7 +120,7 @@ class Transition:
         base = re.sub(r"\W", "_", preferred)
         base = base if base[:1].isalpha() else f"_{base}"
         name, number = base, 1
-        taken = self._variables | RESERVED | self.page.net.reserved() | self.page.store_names()
+        taken = self._variables | RESERVED | self.page.net._reserved() | self.page._store_names()
         while name in taken:
             number += 1
             name = f"{base}_{number}"
@@ -101,6 +149,14 @@ class Transition:
         """Need a token of a place or station, which stays there (a test or read arc).
 
         Parameters and the result are those of `take`. A token may be taken and read.
+
+        Examples:
+            >>> net = hr.net.Net("lock")
+            >>> writes, lock = net.place("writes", initial=3), net.place("lock", initial=1, rest=True)
+            >>> with net.transition("write") as write:
+            ...     held, job = write.read(lock), write.take(writes)
+            >>> net.run()["lock"]["inside"]
+            1
         """
         return self._input("read", node, pattern, name, count)
 
@@ -112,7 +168,7 @@ class Transition:
             count: Number of tokens that inhibits.
         """
         check_reference(node, (Node,), f"{self._path}: inhibit", "a place or station")
-        entry: dict[str, Any] = {"place": self.page.path_to(node)}
+        entry: dict[str, Any] = {"place": self.page._path_to(node)}
         if pattern is not None:
             entry["token"] = self._text(pattern)
         if count != 1:
@@ -120,9 +176,19 @@ class Transition:
         self._table.setdefault("inhibit", []).append(entry)
 
     def reset(self, place: Node) -> None:
-        """Remove all tokens of a place in each firing, before tokens are put (a reset arc)."""
+        """Remove all tokens of a place in each firing, before tokens are put (a reset arc).
+
+        Examples:
+            >>> net = hr.net.Net("crash")
+            >>> power, dirty = net.place("power", initial=1), net.place("dirty pages", initial=1000)
+            >>> with net.transition("fail") as fail:
+            ...     supply = fail.take(power)
+            ...     fail.reset(dirty)
+            >>> net.run()["dirty pages"]["inside"]
+            0
+        """
         check_reference(place, (Node,), f"{self._path}: reset", "a place")
-        self._table.setdefault("reset", []).append(self.page.path_to(place))
+        self._table.setdefault("reset", []).append(self.page._path_to(place))
 
     def timed(
         self, *, rate: Any = None, delay: Any = None, servers: int | str | None = None
@@ -135,6 +201,20 @@ class Transition:
             rate: Firings per second; a number, or an expression on tokens taken before.
             delay: Or the time itself: `exponential(mean)`, in seconds.
             servers: Firings that it times at once: a number (by default 1), or "infinite".
+
+        Examples:
+            >>> net = hr.net.Net("mirror")
+            >>> good, failed = net.place("good", initial=2), net.place("failed")
+            >>> with net.transition("fail") as fail:
+            ...     disk = fail.take(good)
+            ...     fail.timed(rate=1 / 3.6e9, servers="infinite")
+            ...     fail.put(failed)
+            >>> with net.transition("rebuild") as rebuild:
+            ...     disk = rebuild.take(failed)
+            ...     rebuild.timed(delay=hr.net.exponential(36000))
+            ...     rebuild.put(good)
+            >>> f"{net.solve(conditions=['failed == 2'])['failed == 2']['probability']:.2e}"
+            '2.00e-10'
         """
         for key, value in (("rate", rate), ("delay", delay)):
             if value is not None:
@@ -147,7 +227,7 @@ class Transition:
         self, key: str, node: Node, pattern: Any, name: str | None, count: int
     ) -> Expression:
         check_reference(node, (Node,), f"{self._path}: {key}", "a place or station")
-        entry: dict[str, Any] = {"place": self.page.path_to(node)}
+        entry: dict[str, Any] = {"place": self.page._path_to(node)}
         token = Expression("()")
         if pattern is not None:
             entry["token"] = self._text(pattern)
@@ -190,7 +270,7 @@ class Transition:
         if is_function(value):
             if colour is None:
                 raise TypeError(f"{self._path}: let({name!r}, …) of a function needs its colour")
-            value = self._call("let", value, self.page.net.colour(colour))
+            value = self._call("let", value, self.page.net._colour(colour))
         self._variables.add(name)
         self._table.setdefault("let", []).append(f"{name} = {self._text(value)}")
         return Expression(name, fields=fields, owner=self)
@@ -219,7 +299,7 @@ class Transition:
         known = self._variables | (set() if guard else {"now", "copy"})
         given, generator_at = arguments(function, self._path, known, guard)
         net = self.page.net
-        name = net.add_function(function, colour, ignored, generator_at, self._path, role)
+        name = net._add_function(function, colour, ignored, generator_at, self._path, role)
         return Expression(f"{name}({', '.join(given)})")
 
     def set(self, target: Expression, value: Any) -> None:
@@ -250,7 +330,7 @@ class Transition:
         """
         kinds = "a place, station or port"
         check_reference(target, (Node, Port), f"{self._path}: put", kinds)
-        entry: dict[str, Any] = {"place": self.page.path_to(target)}
+        entry: dict[str, Any] = {"place": self.page._path_to(target)}
         if token is not None:
             entry["token"] = self._text(token)
         for key, value in (("when", when), ("count", count), ("delay", delay)):
@@ -335,7 +415,25 @@ RESERVED = frozenset(
 
 
 class Page:
-    """A page of a net."""
+    """A page of a net.
+
+    Examples:
+        >>> net = hr.net.Net("cluster")
+        >>> requests, done = net.place("requests", initial=100), net.place("done", sink=True)
+        >>> with net.page("server", copies=2) as server:
+        ...     disk, port = server.station("disk", service=0.008), server.output("end")
+        ...     entry = server.input("entry", disk)
+        ...     work, waits = server.store("work", {"requests": 0}), server.probe("waits")
+        ...     with server.transition("finish") as finish:
+        ...         job = finish.take(disk)
+        ...         finish.put(port)
+        >>> net.connect(port, done)
+        >>> with net.transition("send") as send:
+        ...     job = send.take(requests)
+        ...     send.put(entry, copy=hr.net.below(2))
+        >>> server.path, net.run(seed=1)["done"]["arrivals"]
+        ('cluster/server', 100)
+    """
 
     def __init__(self, net: "Net", parent: "Page | None", name: str, table: dict[str, Any]) -> None:
         self.net, self.parent, self.name, self.table = net, parent, name, table
@@ -360,7 +458,7 @@ class Page:
             page = page.parent  # type: ignore[assignment]
         return pages
 
-    def path_to(self, target: Node | Port) -> str:
+    def _path_to(self, target: Node | Port) -> str:
         """Return the name of a node or port as transitions of this page write it."""
         around = self._around()
         names = [target.name]
@@ -382,7 +480,7 @@ class Page:
     def _node(self, kind: str, name: str, colour: Any, table: dict[str, Any], initial: Any) -> Node:
         self._claim(name)
         if colour is not None:
-            table = {"colour": self.net.colour(colour), **table}
+            table = {"colour": self.net._colour(colour), **table}
         if isinstance(initial, int) and colour is None:
             table["initial"] = initial
         elif initial is not None:
@@ -457,7 +555,7 @@ class Page:
         if is_function(service):
             path = f"{self.path}/{name}"
             asked, generator_at = arguments(service, path, {"token"})
-            called = self.net.add_function(
+            called = self.net._add_function(
                 service, "time", False, generator_at, path, "service time"
             )
             service = Expression(f"{called}({', '.join(asked)})")
@@ -529,10 +627,10 @@ class Page:
                 return {"length": len(items), "initial": items[0]}
             return items
         if isinstance(value, Enum) or dataclasses.is_dataclass(value):
-            self.net.colour(type(value))
+            self.net._colour(type(value))
         return value if isinstance(value, bool | int | float) else text_of(value)
 
-    def store_names(self) -> set[str]:
+    def _store_names(self) -> set[str]:
         """Return the names of stores of this page and those around it."""
         return {name for page in self._around() for name in page._stores}
 
@@ -545,7 +643,7 @@ class Page:
         """Add a way into this page that leads to a node."""
         check_reference(node, (Node,), f"{self.path}: input({name!r}, …)", "a place or station")
         self._claim(name)
-        port = {"direction": "in", "place": self.path_to(node)}
+        port = {"direction": "in", "place": self._path_to(node)}
         self.table.setdefault("ports", {})[name] = port
         return Port(self, name, node.colour)
 
@@ -562,7 +660,7 @@ class Page:
         check_reference(target, (Node, Port), f"{self.path}: connect", kinds)
         if port.page.parent is not self:
             raise ValueError(f"{port.name} is no port of a page in {self.name}")
-        port.page.table.setdefault("connect", {})[port.name] = self.path_to(target)
+        port.page.table.setdefault("connect", {})[port.name] = self._path_to(target)
 
 
 def _flags(**flags: bool) -> dict[str, Any]:
@@ -570,7 +668,32 @@ def _flags(**flags: bool) -> dict[str, Any]:
 
 
 class Net(Page):
-    """A net: its outermost page, its colours, and what can be done with it."""
+    """A net: its outermost page, its colours, and what can be done with it.
+
+    Examples:
+        >>> net = hr.net.Net("machine repair")
+        >>> exponential = hr.net.exponential
+        >>> up = net.station("up", discipline="infinite", service=exponential(600), initial=5)
+        >>> down = net.station("down", service=exponential(60))
+        >>> for name, before, after in (("fail", up, down), ("repair", down, up)):
+        ...     with net.transition(name) as step:
+        ...         machine = step.take(before)
+        ...         step.put(after)
+        >>> net.check()["places"]
+        {'machine repair/up + machine repair/down': 5}
+        >>> net.monitor("machines down", hr.net.marking(down))
+        >>> round(net.run(3.6e6, seed=1)["machines down"]["mean"], 2)
+        0.64
+        >>> round(net.solve()["down"]["mean_inside"], 2)
+        0.64
+        >>> net.state_space(), net.symbolic_space(reach="up == 0").having
+        (<machine repair: 6 markings, 10 arcs, complete>, 1)
+        >>> net.play(seed=1).step().transition
+        'machine repair/fail'
+        >>> net.save("repair.toml")
+        >>> net.model(), net.document()["monitors"], net.svg()
+        (<headrace...NetModel ...>, {'machines down': {...}}, '<svg ...')
+    """
 
     def __init__(self, name: str, description: str = "", *, choice: str = "first") -> None:
         """Begin a net.
@@ -594,11 +717,11 @@ class Net(Page):
     def __repr__(self) -> str:
         return f"<Net {self.name!r}>"
 
-    def reserved(self) -> set[str]:
+    def _reserved(self) -> set[str]:
         """Return names that variables must not have: members of enumerations."""
         return {member for it in self._colours.values() if isinstance(it, list) for member in it}
 
-    def colour(self, colour: Any) -> str:
+    def _colour(self, colour: Any) -> str:
         """Return the name of a colour, and declare it if it is new.
 
         Raises:
@@ -621,7 +744,7 @@ class Net(Page):
             elif isinstance(colour, type) and dataclasses.is_dataclass(colour):
                 self._colours[name] = {}
                 fields = field_types(colour) or {}
-                self._colours[name] = {field: self.colour(kind) for field, kind in fields.items()}
+                self._colours[name] = {field: self._colour(kind) for field, kind in fields.items()}
             else:
                 raise TypeError(
                     f"{colour!r} is no colour: expected int, float, bool, str, Time, an"
@@ -631,10 +754,19 @@ class Net(Page):
 
     @staticmethod
     def token(colour: Any = None) -> Expression:
-        """Return the token that a station serves, for its service time and class."""
+        """Return the token that a station serves, for its service time and class.
+
+        Examples:
+            >>> from dataclasses import make_dataclass
+            >>> Request = make_dataclass("Request", [("size", int)])
+            >>> net = hr.net.Net("server")
+            >>> disk = net.station("disk", Request, service=net.token(Request).size / 100e6)
+            >>> disk.table["service"]
+            'token.size / 100000000.0'
+        """
         return Expression("token", fields=None if colour is None else field_types(colour))
 
-    def add_function(
+    def _add_function(
         self,
         function: Any,
         colour: str,

@@ -10,7 +10,7 @@ from headrace.trace.batches import Batch, Reader
 UNTIMED = trace_flags_bits("untimed") or 0
 
 
-class Edit:
+class Edit(Reader):
     """A reader that passes on another one's records; kinds of edits change `next_batch` or the
     names."""
 

@@ -164,14 +164,14 @@ def synthesize(
 
 
 def write_trace(
-    reader: Reader, target: Path, format: str | None = None, on_progress: OnCount | None = None
+    reader: Reader, target: str | Path, format: str | None = None, on_progress: OnCount | None = None
 ) -> Imported:
     """Write all that is left of a trace, atomically, in the format of the suffix or the given one.
 
     `on_progress` is called with the records written so far. Raises OSError if the file cannot be
     written, and what the reader raises.
     """
-    counted = _Counted(reader, on_progress)
+    target, counted = Path(target), _Counted(reader, on_progress)
     not_written = "[]"
     if _is_parquet(target, format):
         write_parquet(counted, target)

@@ -138,7 +138,7 @@ def measure_and_print(
         # A trace in Parquet or of Darshan is converted when it is replayed; what is wrong with one
         # is reported then.
         with contextlib.suppress(TraceError):
-            measure.state_need(loaded.name, [loaded], directory, times)
+            measure.space.state_need(loaded.name, [loaded], directory, times)
     with live_view(loaded.name, show_progress) as report:
 
         def measured() -> measure.Measurement:

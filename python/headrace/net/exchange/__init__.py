@@ -19,7 +19,16 @@ FORMATS = {".cpn": "cpn", ".pnml": "pnml"}
 
 
 class LeftOutWarning(UserWarning):
-    """A file of another tool has more than a net, or less."""
+    """A file of another tool has more than a net, or less.
+
+    Examples:
+        >>> import warnings
+        >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
+        >>> with warnings.catch_warnings(record=True, action="always") as left_out:
+        ...     model.save("machine-repair.pnml")
+        >>> print(left_out[0].message)
+        machine-repair.pnml: left out: 2 stations: they become places, ...
+    """
 
 
 def is_foreign(path: Path) -> bool:

@@ -85,7 +85,7 @@ def is_darshan(path: Path) -> bool:
     return head[8:] in MAGIC or path.suffix == SUFFIX
 
 
-def read_log(path: Path) -> DarshanLog:
+def read_log(path: str | Path) -> DarshanLog:
     """Read a log in a process of its own.
 
     The segments and counters are held in memory: 48 bytes a segment, some 700 a record.
@@ -93,6 +93,7 @@ def read_log(path: Path) -> DarshanLog:
     Raises OSError if the file cannot be read, ValueError if it is no intact log or PyDarshan is
     missing.
     """
+    path = Path(path)
     if path.exists() and not path.is_file():
         kind = "directory" if path.is_dir() else "pipe"
         raise ValueError(f"{path}: is a {kind}: expected a Darshan log, which is read from a file")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from headrace._core import TRACE_NO_FILE, TRACE_OPERATIONS
-from headrace.trace.batches import Batch
+from headrace.trace.batches import Batch, Reader
 from headrace.trace.darshan.log import DarshanLog, Segments, read_log
 from headrace.trace.darshan.synthesis import (
     ASSUMPTIONS,
@@ -43,10 +43,10 @@ class _Records:
     size: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
-class DarshanReader:
+class DarshanReader(Reader):
     """Reads a Darshan log as a trace, batch by batch. The log is held in memory."""
 
-    def __init__(self, path: Path, log: DarshanLog | None = None) -> None:
+    def __init__(self, path: str | Path, log: DarshanLog | None = None) -> None:
         self._log = log or read_log(path)
         self._skipped: dict[tuple[str, Reason], int] = {}
         unread: Counter[str] = Counter()
