@@ -90,6 +90,13 @@ def anonymise_trace(
 
     `on_progress` is called with the records written so far. Raises as `import_trace`, and
     ValueError if the key is empty.
+
+    Examples:
+        >>> source = "tests/data/traces/copy.strace"
+        >>> hr.trace.anonymise_trace(source, "new.csv", "a secret").records
+        142
+        >>> hr.trace.frame(hr.trace.open_trace("new.csv"))["file"][0]
+        '/obmfyy6c5drjuiu7/qduekibzx2s6almr'
     """
     if not key:
         raise ValueError("the key is empty: expected a text that nobody guesses")

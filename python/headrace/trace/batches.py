@@ -46,7 +46,17 @@ def skipped_kinds(text: str) -> list[SkippedKind]:
 
 
 class Reader(Protocol):
-    """Source of a trace's records in batches."""
+    """Source of a trace's records in batches.
+
+    Examples:
+        >>> reader: hr.trace.Reader = hr.trace.open_trace("tests/data/traces/copy.strace")
+        >>> batch = reader.next_batch(hr.trace.BATCH)
+        >>> reader.file_names(batch["file"][:2].tolist()), reader.process_names([0])
+        (['/etc/ld.so.preload', '/etc/ld.so.cache'], ['8765'])
+        >>> int(batch["size"].sum()), reader.skipped()[:30]
+        (2978605, '[{"name":"call that changes de')
+        >>> reader.cancel()
+    """
 
     def next_batch(self, max: int) -> Batch | None:
         """Up to `max` records; none at the end."""

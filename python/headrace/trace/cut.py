@@ -17,7 +17,12 @@ from headrace.trace.trace import Imported, open_trace, write_trace
 
 @dataclass(frozen=True)
 class Selection:
-    """The records to keep: those that meet all conditions."""
+    """The records to keep: those that meet all conditions.
+
+    Examples:
+        >>> hr.trace.Selection(to_s=10, files=("*.h5",), operations=("read", "write"))
+        Selection(from_s=None, to_s=10, processes=(), files=('*.h5',), operations=('read', 'write'))
+    """
 
     from_s: float | None = None
     to_s: float | None = None
@@ -47,7 +52,14 @@ MOST_S = 9e9
 
 
 class CutReader(Edit):
-    """The records of a selection. Times count from `from_s`."""
+    """The records of a selection. Times count from `from_s`.
+
+    Examples:
+        >>> reader = hr.trace.open_trace("tests/data/traces/copy.strace")
+        >>> cut = hr.trace.CutReader(reader, hr.trace.Selection(operations=("write",)))
+        >>> hr.trace.frame(cut).height, cut.left_out
+        (4, 138)
+    """
 
     def __init__(self, source: Reader, selection: Selection) -> None:
         super().__init__(source)
@@ -118,6 +130,13 @@ def cut_trace(
     """Write the records of a selection; also return the number of records left out.
 
     `on_progress` is called with the records written so far. Raises as `import_trace`.
+
+    Examples:
+        >>> source = "tests/data/traces/copy.strace"
+        >>> reads = hr.trace.Selection(operations=("read",))
+        >>> written, left_out = hr.trace.cut_trace(source, "reads.csv", reads)
+        >>> written.records, left_out
+        (15, 127)
     """
     reader = CutReader(open_trace(source, format), selection)
     written = write_trace(reader, Path(target), target_format, on_progress)

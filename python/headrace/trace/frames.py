@@ -51,7 +51,13 @@ PARQUET = (".parquet", ".pq")
 
 
 def frame(reader: Reader) -> pl.DataFrame:
-    """All that is left of a trace, as one frame."""
+    """All that is left of a trace, as one frame.
+
+    Examples:
+        >>> frame = hr.trace.frame(hr.trace.open_trace("tests/data/traces/random.iolog"))
+        >>> frame.columns[:5], frame["size"].sum()
+        (['time_ns', 'process', 'operation', 'file', 'offset'], 262144)
+    """
     frames = list(record_batches(reader))
     return pl.concat(frames) if frames else pl.DataFrame(schema=SCHEMA)
 
@@ -95,7 +101,13 @@ def write_parquet(reader: Reader, path: Path) -> None:
 
 
 def record_batches(reader: Reader) -> Iterator[pl.DataFrame]:
-    """Yield all that is left of a trace as frames of `SCHEMA`, batch by batch."""
+    """Yield all that is left of a trace as frames of `SCHEMA`, batch by batch.
+
+    Examples:
+        >>> reader = hr.trace.open_trace("tests/data/traces/random.iolog")
+        >>> sum(part.height for part in hr.trace.record_batches(reader))
+        22
+    """
     operations = pl.Series(TRACE_OPERATIONS, dtype=OPERATIONS)
     for batch in named_batches(reader):
         columns = {

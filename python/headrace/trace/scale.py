@@ -26,6 +26,10 @@ def factor(text: str) -> Fraction:
     """Return a factor such as 0.5 or 3/2.
 
     Raises ValueError if it is none, or if its numerator or denominator is over a million.
+
+    Examples:
+        >>> hr.trace.factor("0.5"), hr.trace.factor("3/2")
+        (Fraction(1, 2), Fraction(3, 2))
     """
     if not FACTOR.fullmatch(text):
         raise ValueError("expected a number such as 0.5 or 3/2")
@@ -169,6 +173,11 @@ def scale_trace(
 
     `on_progress` is called with the records written so far. Raises as `import_trace`, and
     ValueError for values out of range.
+
+    Examples:
+        >>> source, half = "tests/data/traces/copy.strace", hr.trace.factor("1/2")
+        >>> hr.trace.scale_trace(source, "twice.csv", time=half, copies=2).records
+        284
     """
     scaled = ScaledReader(open_trace(source, format), time=time, size=size)
     copied = CopiedReader(scaled, copies, shared=shared)

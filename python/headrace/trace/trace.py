@@ -17,7 +17,12 @@ PARQUET_BEGINS = b"PAR1"
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import."""
+    """Result of an import.
+
+    Examples:
+        >>> hr.trace.synthesize("ior.csv", processes=4)
+        Imported(records=48, skipped=[])
+    """
 
     records: int
     skipped: list[SkippedKind]
@@ -26,7 +31,13 @@ class Imported:
 
 @dataclass(frozen=True)
 class Information:
-    """Summary of a trace."""
+    """Summary of a trace.
+
+    Examples:
+        >>> info = hr.trace.trace_info("tests/data/traces/copy.strace")
+        >>> [(kind.name, kind.count) for kind in info.skipped if kind.reason == "left_out"][:1]
+        [('call that changes descriptors, directories or processes alone', 1)]
+    """
 
     summary: dict[str, Any]
     """The figures, in SI units; see `Summary` in the crate `headrace-trace`."""
@@ -74,6 +85,11 @@ def open_trace(path: str | Path, format: str | None = None, *, messages: bool = 
 
     It may be compressed with gzip, be a pipe, or, under the name `-`, standard input; Parquet is
     read from files alone. Raises OSError if it cannot be read, ValueError if it is no such trace.
+
+    Examples:
+        >>> reader = hr.trace.open_trace("tests/data/traces/copy.strace")
+        >>> hr.trace.frame(reader)["operation"].value_counts(sort=True).rows()[:3]
+        [('stat', 37), ('getxattr', 20), ('close', 18)]
     """
     path = Path(path)
     if _is_parquet(path, format) or (format is None and _holds_parquet(path)):
@@ -97,6 +113,11 @@ def import_trace(
 
     `on_progress` is called with the records done so far. Memory does not grow with the trace's
     length. Raises as `open_trace`.
+
+    Examples:
+        >>> imported = hr.trace.import_trace("tests/data/traces/copy.strace", "copy.parquet")
+        >>> imported.records, [kind.name for kind in imported.skipped][2]
+        (142, 'mmap')
     """
     if Path(target).exists() and Path(target).samefile(source):
         raise ValueError(f"{target}: is the source itself: expected another file")
@@ -107,7 +128,13 @@ def trace_info(
     path: str | Path, format: str | None = None, on_progress: OnCount | None = None
 ) -> Information:
     """Sum up a trace. `on_progress` is called with the records done so far. Memory does not grow
-    with the trace's length."""
+    with the trace's length.
+
+    Examples:
+        >>> info = hr.trace.trace_info("tests/data/traces/copy.strace")
+        >>> info.summary["records"], info.summary["bytes_read"], info.summary["processes"]
+        (142, 34098, 1)
+    """
     reader = _Counted(open_trace(path, format), on_progress)
     summarizer = TraceSummarizer()
     while (batch := reader.next_batch(BATCH)) is not None:
@@ -137,6 +164,10 @@ def synthesize(
     transfer, in a shared file or one of its own, with `think_ns` between its
     requests. The same arguments give the same trace. `on_progress` is called with the records done
     so far.
+
+    Examples:
+        >>> hr.trace.synthesize("ior.csv", processes=4, block=1 << 20, transfer=256 << 10).records
+        48
     """
     values = {
         "processes": (processes, 32),
@@ -170,6 +201,11 @@ def write_trace(
 
     `on_progress` is called with the records written so far. Raises OSError if the file cannot be
     written, and what the reader raises.
+
+    Examples:
+        >>> reader = hr.trace.open_trace("tests/data/traces/copy.strace")
+        >>> hr.trace.write_trace(reader, "copy.csv").records
+        142
     """
     target, counted = Path(target), _Counted(reader, on_progress)
     not_written = "[]"

@@ -56,7 +56,13 @@ class Segments:
 
 @dataclass(frozen=True)
 class DarshanLog:
-    """A Darshan log in memory."""
+    """A Darshan log in memory.
+
+    Examples:
+        >>> log = hr.trace.read_log("ior.darshan")
+        >>> list(log.counters), log.file_name(log.counters["POSIX"]["id"][0])
+        (['POSIX', 'MPI-IO', 'H5F', 'H5D', 'STDIO'], '/global/cscratch1/sd/ssnyder/test123.h5')
+    """
 
     path: Path
     header: Header
@@ -92,6 +98,11 @@ def read_log(path: str | Path) -> DarshanLog:
 
     Raises OSError if the file cannot be read, ValueError if it is no intact log or PyDarshan is
     missing.
+
+    Examples:
+        >>> log = hr.trace.read_log("ior.darshan")
+        >>> log.counters["POSIX"]["POSIX_BYTES_WRITTEN"].sum()
+        4195800
     """
     path = Path(path)
     if path.exists() and not path.is_file():

@@ -44,7 +44,15 @@ class _Records:
 
 
 class DarshanReader(Reader):
-    """Reads a Darshan log as a trace, batch by batch. The log is held in memory."""
+    """Reads a Darshan log as a trace, batch by batch. The log is held in memory.
+
+    Examples:
+        >>> reader = hr.trace.DarshanReader("ior.darshan")
+        >>> reader.is_synthesised, reader.log.header.processes
+        (False, 4)
+        >>> hr.trace.frame(reader)["size"].sum()
+        8398304
+    """
 
     def __init__(self, path: str | Path, log: DarshanLog | None = None) -> None:
         self._log = log or read_log(path)

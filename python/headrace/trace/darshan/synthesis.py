@@ -79,7 +79,17 @@ class Requests:
 
 @dataclass(frozen=True)
 class RecordCounters:
-    """Counters of one record without the module's prefix; unknown ones are 0."""
+    """Counters of one record without the module's prefix; unknown ones are 0.
+
+    Examples:
+        >>> record = hr.trace.data_records(hr.trace.read_log("ior.darshan")).used[0]
+        >>> record.bytes("WRITE"), record.requests("WRITE"), record.all_requests()
+        (4195800, 23, 59)
+        >>> record.opens(), record.stats(), round(record.seconds("F_WRITE_TIME"), 3)
+        (22, 4, 0.537)
+        >>> record.sizes("WRITE").common[0]
+        (262144, 16)
+    """
 
     module: str
     identifier: int
@@ -91,6 +101,7 @@ class RecordCounters:
         return int(self.values.get(name) or 0)
 
     def seconds(self, name: str) -> float:
+        """Return a counter of times, such as "F_WRITE_TIME", in seconds."""
         return float(self.values.get(name) or 0.0)
 
     def requests(self, direction: str) -> int:
@@ -168,6 +179,11 @@ def data_records(log: DarshanLog) -> DataRecords:
 
     These are POSIX, STDIO, and DFS or, if it has no request, DAOS. Records of MPI-IO are used for
     files on which none of these has a request. Other libraries count if no other module has one.
+
+    Examples:
+        >>> records = hr.trace.data_records(hr.trace.read_log("ior.darshan"))
+        >>> sum(record.bytes("WRITE") for record in records.used), len(records.streams)
+        (4195800, 1)
     """
     by_module = {name: list(module_records(log, name)) for name in COUNTERS}
     streams: list[RecordCounters] = []
@@ -369,6 +385,11 @@ def extent_bytes(record: RecordCounters, direction: str) -> int:
     """Bytes up to the last one that was read or written; at least one request.
 
     A module that does not record the last byte moved each byte once.
+
+    Examples:
+        >>> record = hr.trace.data_records(hr.trace.read_log("ior.darshan")).used[0]
+        >>> hr.trace.extent_bytes(record, "WRITE")
+        4196352
     """
     if record.module not in ("POSIX", "STDIO"):
         return max(record.bytes(direction), 1)

@@ -70,7 +70,15 @@ class Pattern:
 
 @dataclass(frozen=True)
 class DarshanWorkload:
-    """A workload that was made from a log."""
+    """A workload that was made from a log.
+
+    Examples:
+        >>> workload = hr.trace.darshan_workload(hr.trace.read_log("ior.darshan"))
+        >>> workload.processes, workload.clients, workload.workloads, workload.source
+        (4, 1, 1, 'segments')
+        >>> workload.left_out
+        ['operations that DXT does not trace: see `headrace trace info`']
+    """
 
     toml: str
     """A scenario with the clients and `[[workload]]` tables."""
@@ -91,6 +99,11 @@ def darshan_workload(log: DarshanLog, *, system: str = "lustre") -> DarshanWorkl
 
     A log with DXT becomes a replay of the log itself. Raises ValueError if the log has no request
     on a file.
+
+    Examples:
+        >>> workload = hr.trace.darshan_workload(hr.trace.read_log("ior.darshan"))
+        >>> hr.load(workload.toml).summary
+        'parallel system lustre, 1 client, 2 servers; trace file=...ior.darshan'
     """
     processes = log.header.processes
     clients, assumptions = _clients(log)
