@@ -43,7 +43,7 @@ class Criteria(NamedTuple):
     """Largest mean response time in seconds. SPEC SFS2008 reports no load above 20 ms (its run
     rules; SFS 1.1 allowed 50 ms)."""
 
-    def met(self, step: Step) -> bool:
+    def _met(self, step: Step) -> bool:
         """Return whether a step met the criteria."""
         load = step.load
         achieved = load.achieved_per_second >= self.achieved * load.offered_per_second
@@ -87,7 +87,7 @@ class Loads(NamedTuple):
             if search_on and not sweep.has_room(loaded, text):
                 return False
             step = sweep.step(loaded, text, client_hosts)
-            return step is not None and self.criteria.met(step)
+            return step is not None and self.criteria._met(step)
 
         if self.rates:
             for rate in sorted(set(self.rates)):
@@ -189,7 +189,7 @@ def _document(sweep: SweepRunner, criteria: Criteria) -> dict[str, Any]:
 def judged(steps: Sequence[Step], criteria: Criteria) -> list[Step]:
     """Set whether each step met the criteria, and return the complete ones."""
     for step in steps:
-        step.keeps_up = criteria.met(step)
+        step.keeps_up = criteria._met(step)
     return [step for step in steps if not step.partial]
 
 

@@ -16,6 +16,16 @@ class Candidate:
 
     Search replications choose the leaders. Later replications have other seeds, and compare the
     leaders: an estimate from the runs that chose them would be too good.
+
+    Examples:
+        >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+        >>> best = hr.optimise(scenario, {"clients.count": [8, 64]}, minimise="latency").best
+        >>> best.point, best.is_compared, len(best.replications), best.is_exact
+        ({'clients.count': 8}, True, 8, False)
+        >>> f"{best.mean('latency'):.4f} s ± {best.half_width('latency'):.4f} s"
+        '0.0344 s ± 0.0000 s'
+        >>> len(best.sample("latency")), sorted(best.means(["latency", "throughput"]))
+        (8, ['latency', 'throughput'])
     """
 
     number: int

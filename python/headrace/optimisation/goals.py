@@ -32,7 +32,13 @@ class WrongGoal(ValueError):
 
 @dataclass(frozen=True)
 class Objective:
-    """A figure that is made as high or as low as possible."""
+    """A figure that is made as high or as low as possible.
+
+    Examples:
+        >>> from headrace.optimisation import Objective
+        >>> Objective("latency", is_maximised=False).sign
+        -1
+    """
 
     figure: str
     is_maximised: bool
@@ -48,7 +54,14 @@ class Objective:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A limit of a figure."""
+    """A limit of a figure.
+
+    Examples:
+        >>> from headrace.optimisation import Constraint
+        >>> limit = Constraint("latency_p99", 0.02, is_upper=True, text="20 ms")
+        >>> str(limit), limit.sign, round(limit.violation(0.025), 2)
+        ('latency_p99 <= 20 ms', 1, 0.25)
+    """
 
     figure: str
     limit: float
@@ -72,7 +85,20 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Goals:
-    """All goals of a search."""
+    """All goals of a search.
+
+    Examples:
+        >>> from headrace.optimisation import Constraint, Goals, Objective
+        >>> limit = Constraint("latency_p99", 0.02, is_upper=True, text="20 ms")
+        >>> goals = Goals((Objective("throughput", is_maximised=True),), (limit,))
+        >>> goals.figures
+        ['throughput', 'latency_p99']
+        >>> means = {"throughput": 2e9, "latency_p99": 0.025}
+        >>> goals.score(means)
+        (2000000000.0,)
+        >>> round(goals.violation(means), 2), round(goals.largest_violation(means), 2)
+        (0.25, 0.25)
+    """
 
     objectives: tuple[Objective, ...]
     constraints: tuple[Constraint, ...] = ()

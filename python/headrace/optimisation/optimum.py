@@ -37,6 +37,14 @@ class Optimum(TableExport):
         ['best', 'worse']
         >>> optimum.plot()
         <NotebookFigure size ...>
+        >>> optimum.paths, optimum.failed, optimum.best.point
+        (['clients.count'], [], {'clients.count': 8})
+        >>> other = next(one for one in optimum.candidates if one is not optimum.best)
+        >>> optimum.verdict(other), round(optimum.difference(other)[0], 2)
+        ('worse', 6.76)
+        >>> optimum.trials.columns[:3], optimum.document["kind"], optimum.json()["kind"]
+        (['trial', 'clients.count', 'runs'], 'optimum', 'optimum')
+        >>> optimum.save(".")
     """
 
     name: str

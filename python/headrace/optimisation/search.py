@@ -46,7 +46,17 @@ MOST_GIVEN = 8
 
 
 class Infeasible(RunError):
-    """No point meets the constraints. `optimum` has all points."""
+    """No point meets the constraints. `optimum` has all points.
+
+    Examples:
+        >>> from headrace.optimisation import Infeasible
+        >>> goals = {"maximise": "throughput", "subject_to": "latency <= 1 us"}
+        >>> try:
+        ...     hr.optimise("scenarios/striped-read.toml", {"clients.count": [8, 64]}, **goals)
+        ... except Infeasible as error:
+        ...     print(len(error.optimum.candidates))
+        2
+    """
 
     def __init__(self, message: str, optimum: Optimum) -> None:
         super().__init__(message)

@@ -49,6 +49,14 @@ class Playback:
 
     The frames are evenly spaced from the start of the run, warm-up included. The last one is its
     end.
+
+    Examples:
+        >>> playback = hr.run("scenarios/striped-read.toml", playback=50).playback
+        >>> playback.nodes[0], playback.transitions[0]
+        ('system/processes/ready', 'system/processes/workload/barrier →')
+        >>> playback.table()["time_s"].n_unique()
+        55
+        >>> playback.save("playback.parquet")
     """
 
     structure: Document
@@ -128,6 +136,12 @@ def load_playback(path: str | PathLike[str]) -> Playback:
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is not the file of a playback.
+
+    Examples:
+        >>> from headrace.simulate import load_playback
+        >>> hr.run("scenarios/striped-read.toml", playback=50).playback.save("playback.parquet")
+        >>> load_playback("playback.parquet").table().columns[:4]
+        ['time_s', 'kind', 'id', 'path']
     """
     expected = "a file that headrace run --playback wrote"
     content = Path(path).read_bytes()

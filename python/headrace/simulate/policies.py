@@ -30,6 +30,10 @@ class ReplacementPolicy:
         ...         self.cached.append(page)
         ...     def evict(self, incoming):
         ...         return self.cached.pop(0)
+        ...     def access(self, page):
+        ...         pass
+        ...     def remove(self, page):
+        ...         self.cached.remove(page)
         >>> policy = FirstIn(2)
         >>> policy.insert((0, 7))
         >>> policy.evict((0, 8))

@@ -34,6 +34,18 @@ class Result(TableExport):
         <NotebookFigure size ...>
         >>> print(result.to_pandas("series")["bytes"].sum() // 2**20, "MiB")
         25600 MiB
+        >>> print(result.bottleneck)
+        system/server/device is the bottleneck: 100.0 % busy in each of 4 copies; ...
+        >>> (result.summary["throughput_bytes_per_s"] / 1e6).round(1).to_list()
+        [None, 240.0, None, 240.0]
+        >>> result.breakdown["place"][0], round(result.breakdown["share"][0], 2)
+        ('system/server/device', 0.97)
+        >>> result.servers["utilisation"].round(2).to_list(), result.copies.height
+        ([1.0, 1.0, 1.0, 1.0], 12)
+        >>> f"{result.latency_distribution['latency_s'].max():.3f} s"
+        '0.285 s'
+        >>> result.rerun().summary.equals(result.summary)
+        True
     """
 
     main_table: ClassVar[str] = "summary"
@@ -98,7 +110,17 @@ class Result(TableExport):
     @property
     def server_series(self) -> "pl.DataFrame":
         """Utilisation of each data server's busiest station, and jobs in progress, over time. Saved
-        results have at most 10,000 rows, of longer windows."""
+        results have at most 10,000 rows, of longer windows.
+
+        Examples:
+            >>> result = hr.run("scenarios/striped-read.toml")
+            >>> result.server_series.columns[3:]
+            ['server', 'group', 'utilisation', 'in_progress']
+            >>> result.name, list(result.saved_tables)
+            ('striped read', ['series', 'latency_distribution', 'server_series'])
+            >>> result.frames["series"].equals(result.series)
+            True
+        """
         return self.tables.server_series
 
     @property
@@ -115,7 +137,13 @@ class Result(TableExport):
 
     @property
     def caches(self) -> "pl.DataFrame":
-        """Hits, misses and evictions of each cache."""
+        """Hits, misses and evictions of each cache.
+
+        Examples:
+            >>> result = hr.run("scenarios/nguyen-sequential-read.toml")
+            >>> result.caches.select("cache", "hits", "misses").rows()
+            [('system/client/page cache', 131072.0, 0.0), ('system/client/device', 0.0, 0.0)]
+        """
         from headrace.simulate import frames
 
         return frames.caches(self.document)
@@ -123,7 +151,13 @@ class Result(TableExport):
     @property
     def over_time(self) -> "pl.DataFrame":
         """Dirty bytes, hit ratios and queue lengths over time, if `run` was asked for them: a row
-        for each interval, cache or station, and figure."""
+        for each interval, cache or station, and figure.
+
+        Examples:
+            >>> result = hr.run("scenarios/pfssim-write-then-read.toml", over_time=True)
+            >>> result.over_time["figure"].unique().sort().to_list()
+            ['dirty_bytes', 'hit_ratio', 'queue', 'most_queue']
+        """
         from headrace.simulate import frames
 
         return frames.over_time(self.document)
@@ -152,6 +186,14 @@ class Result(TableExport):
 
         Raises:
             OSError: if the file cannot be written.
+
+        Examples:
+            >>> result = hr.run("scenarios/striped-read.toml")
+            >>> result.save("result.json")
+            >>> hr.load_result("result.json").json() == result.json()
+            True
+            >>> result.keep(labels={"disk": "new"}) == hr.store.open().find("last")
+            True
         """
         document = self.document | {
             "host": this_host(),

@@ -59,6 +59,19 @@ class Scenario:
         ('256 KiB', 4)
         >>> scenario.summary
         'parallel system pvfs2, 64 clients, 4 servers; ior files=400 block=1 MiB transfer=1 MiB'
+        >>> scenario.name, scenario.gives("layout.unit"), scenario.gives("clients.processes")
+        ('striped read', True, False)
+        >>> scenario.quantities[0].path, scenario.quantities[0].amount
+        ('clients.count', 64.0)
+        >>> [page["name"] for page in scenario.structure()["page"]["pages"]]
+        ['processes', 'client', 'server', 'metadata']
+        >>> print(scenario.explain())
+        # Name of the scenario in tables and plots.
+        name = "striped read"  # scenarios/striped-read.toml:4:8
+        ...
+        >>> print(scenario.toml)
+        name = "striped read"
+        ...
     """
 
     loaded: Loaded
@@ -80,7 +93,12 @@ class Scenario:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """Files that the scenario reads when it runs, by their purpose."""
+        """Files that the scenario reads when it runs, by their purpose.
+
+        Examples:
+            >>> sorted(hr.load("scenarios/replayed-trace.toml").inputs)
+            ['the trace of workload 0']
+        """
         return {
             f"the trace of workload {number}": Path(path) for number, path in self.loaded.traces
         }

@@ -34,6 +34,14 @@ class Trust:
 
     Raises:
         OSError: if one of the files cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from headrace.simulate import Trust
+        >>> trust, file = Trust(everything=True), Path("scenarios/shortest.py")
+        >>> trust.require(file, file.read_bytes())
+        >>> len(trust.accepted)
+        1
     """
 
     def __init__(

@@ -43,6 +43,26 @@ class Store:
 
     An identifier may be abbreviated, or `last`. Every method raises StoreFailure if the store
     cannot be reached, read or written, and StoreError for an invalid request.
+
+    Examples:
+        >>> store = hr.store.open()
+        >>> scenario = hr.load("scenarios/striped-read.toml")
+        >>> before = hr.run(scenario).keep(labels={"disk": "old"})
+        >>> after = hr.run(scenario.with_({"servers.count": 8})).keep()
+        >>> store.find("last") == after, store.names(), store.known([before]) == {before}
+        (True, ['striped read'], True)
+        >>> store.list(labels={"disk": "old"})["name"].to_list()
+        ['striped read']
+        >>> store.set_labels(before, {"note": "before the upgrade"}) == before
+        True
+        >>> store.shown(before).labels["note"], store.record(before).seed
+        ('before the upgrade', 1)
+        >>> sorted(content.name for content in store.contents(before))
+        ['latency_distribution', 'series', 'server_series']
+        >>> store.table(before, "series").columns[:3], store.parquet(before, "series")[:4]
+        (['seed', 'time_s', 'window_s'], b'PAR1')
+        >>> store.remove(after) == after, store.check().results
+        (True, 1)
     """
 
     def __init__(self, where: Location) -> None:
@@ -76,6 +96,13 @@ class Store:
         Raises:
             StoreError: if the document lacks a required field.
             StoreFailure: if the store cannot be written.
+
+        Examples:
+            >>> result = hr.run("scenarios/striped-read.toml")
+            >>> store = hr.store.open()
+            >>> identifier = store.add(result.document, result.saved_tables, labels={"disk": "new"})
+            >>> store.record(identifier).labels
+            {'disk': 'new'}
         """
         record = Record.of(
             document,
@@ -100,7 +127,16 @@ class Store:
         environment: Mapping[str, Any] | None = None,
     ) -> tuple[str, bool]:
         """Save a result unless there is one with the same document; give its identifier, and
-        whether it is new."""
+        whether it is new.
+
+        Examples:
+            >>> document = hr.run("scenarios/striped-read.toml").document
+            >>> store = hr.store.open()
+            >>> store.add_once(document, started=None)[1], store.add_once(document, started=None)[1]
+            (True, False)
+            >>> store.with_document(document) == store.find("last")
+            True
+        """
         record = Record.of(
             document,
             kind=kind,
@@ -114,7 +150,14 @@ class Store:
     def keep(
         self, record: Record, contents: Mapping[str, bytes], *, same_document: bool = False
     ) -> tuple[str, bool]:
-        """Save a record with its tables in Parquet, as `keep_all`."""
+        """Save a record with its tables in Parquet, as `keep_all`.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> record, copies = hr.store.open().record(identifier), hr.store.open("copies")
+            >>> copies.keep(record, {}) == (identifier, True), copies.keep_all([(record, {})])[0][1]
+            (True, False)
+        """
         return self.keep_all([(record, contents)], same_document=same_document)[0]
 
     def keep_all(
@@ -210,7 +253,14 @@ class Store:
             return frames.runs(connection, queries.identifiers(connection, chosen))
 
     def listed(self, chosen: "Filter") -> "Listed":
-        """The results that are wanted, with their labels and figures."""
+        """The results that are wanted, with their labels and figures.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> listed = hr.store.open().listed(hr.store.make_filter(name="striped read"))
+            >>> [entry.name for entry in listed.entries]
+            ['striped read']
+        """
         from headrace.store import listing
 
         with self._database.reading() as connection:
@@ -224,7 +274,17 @@ class Store:
             return listing.one(connection, queries.found(connection, text))
 
     def shown_step(self, text: str, step: str) -> "ShownStep":
-        """Return a step of a load sweep. Raises StoreError if there is no such step."""
+        """Return a step of a load sweep. Raises StoreError if there is no such step.
+
+        Examples:
+            >>> import json
+            >>> from pathlib import Path
+            >>> document = json.loads(Path("tests/data/documents/load-sweep.json").read_text())
+            >>> store = hr.store.open()
+            >>> identifier = store.add(document, kind="load-sweep")
+            >>> store.shown_step(identifier, "50/s").step["achieved_per_second"]
+            45.0
+        """
         from headrace.store import listing, queries
 
         with self._database.reading() as connection:
@@ -232,7 +292,13 @@ class Store:
 
     def figures(self, ids: Sequence[str] | None = None) -> "pl.DataFrame":
         """The catalogued figures of these results, or of all, the newest first: throughput,
-        rates and latency."""
+        rates and latency.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> hr.store.open().figures([identifier])["figure"].unique().sort().to_list()[:2]
+            ['latency_mean_s', 'latency_p50_s']
+        """
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
@@ -243,7 +309,17 @@ class Store:
     def step_figures(self, ids: Sequence[str]) -> "pl.DataFrame":
         """Return the catalogued figures of the steps of load sweeps by operation: throughput,
         rates, service time (`latency_…`) and response time. `repetition` is 0 for all repetitions
-        together."""
+        together.
+
+        Examples:
+            >>> import json
+            >>> from pathlib import Path
+            >>> document = json.loads(Path("tests/data/documents/load-sweep.json").read_text())
+            >>> store = hr.store.open()
+            >>> figures = store.step_figures([store.add(document, kind="load-sweep")])
+            >>> figures.columns, sorted(set(figures["step"]))
+            (['id', 'step', 'repetition', 'operation', 'figure', 'value'], ['100/s', '200/s', '50/s'])
+        """
         from headrace.store import frames, queries
 
         with self._database.reading() as connection:
@@ -268,7 +344,16 @@ class Store:
         """Compare results, each with the first; or those that `list` returns for the same
         conditions, grouped by `version` or by `date`. Results measured by different or unknown
         calls are in groups of their own. With `step`, compare that step of load sweeps by
-        operation."""
+        operation.
+
+        Examples:
+            >>> scenario = hr.load("scenarios/striped-read.toml")
+            >>> ids = [hr.run(scenario.with_({"servers.count": count})).keep() for count in (4, 8)]
+            >>> table = hr.store.open().compare(ids).table
+            >>> rows = table.filter(operation="read", figure="throughput_bytes_per_s")
+            >>> rows["ratio"].round(2).to_list()
+            [None, 1.96]
+        """
         from headrace.store import comparison, histogram_merge
         from headrace.store.filters import compared
 
@@ -321,7 +406,16 @@ class Store:
             return queries.names(connection)
 
     def operations(self, chosen: "Filter") -> Sequence[tuple[str, str]]:
-        """Return the operations and figures that the matching results have."""
+        """Return the operations and figures that the matching results have.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> chosen = hr.store.make_filter(name="striped read")
+            >>> hr.store.open().operations(chosen)[0]
+            ('all', 'latency_mean_s')
+            >>> f"{hr.store.open().history(chosen, 'all', 'latency_mean_s')['value'][0]:.4f} s"
+            '0.2793 s'
+        """
         from headrace.store import queries
 
         with self._database.reading() as connection:
@@ -376,14 +470,28 @@ class Store:
         self, ids: Sequence[str], path: str | PathLike[str], on_progress: "OnStep | None" = None
     ) -> Sequence[str]:
         """Write results with their tables to one file, atomically, for `import_archive`; return
-        their identifiers."""
+        their identifiers.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> hr.store.open().export(["last"], "results.zip") == [identifier]
+            True
+            >>> hr.store.open("copies").import_archive("results.zip") == {identifier: True}
+            True
+        """
         from headrace.store.archive import write_archive
 
         return write_archive(self, ids, Path(path), on_progress)
 
     def export_csv(self, ids: Sequence[str], path: str | PathLike[str]) -> Sequence[str]:
         """Write the catalogued figures of results to a CSV file, one a row, atomically; return
-        their identifiers."""
+        their identifiers.
+
+        Examples:
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> hr.store.open().export_csv(["last"], "results.csv") == [identifier]
+            True
+        """
         from headrace.store.csv_table import write_csv
 
         return write_csv(self, ids, Path(path))
@@ -444,7 +552,15 @@ class Store:
         return integrity.check(self, on_progress)
 
     def reading(self) -> "AbstractContextManager[sa.Connection]":
-        """A transaction to read the catalogue in."""
+        """A transaction to read the catalogue in.
+
+        Examples:
+            >>> import sqlalchemy as sa
+            >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+            >>> with hr.store.open().reading() as connection:
+            ...     connection.scalar(sa.text("select count(*) from runs"))
+            1
+        """
         return self._database.reading()
 
     def remove(self, text: str) -> str:

@@ -33,7 +33,14 @@ LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Record:
-    """One result in the catalogue, without its tables."""
+    """One result in the catalogue, without its tables.
+
+    Examples:
+        >>> identifier = hr.run("scenarios/striped-read.toml").keep()
+        >>> record = hr.store.open().record(identifier)
+        >>> record.name, record.kind, record.seed, record.contents["kind"]
+        ('striped read', 'simulated', 1, 'simulated')
+    """
 
     id: str
     kind: str
@@ -78,6 +85,12 @@ class Record:
         `environment` is for documents without one, as those of simulations.
 
         Raises StoreError if the document lacks a required field.
+
+        Examples:
+            >>> from datetime import UTC, datetime
+            >>> document = hr.run("scenarios/striped-read.toml").document
+            >>> hr.store.Record.of(document, kind="simulated", started=datetime.now(UTC)).name
+            'striped read'
         """
         kind = current_kind(kind)
         if kind not in STORED:

@@ -37,7 +37,15 @@ SCHEDULER = "scheduler"
 
 @dataclass(frozen=True)
 class Precision:
-    """When a point has enough replications."""
+    """When a point has enough replications.
+
+    Examples:
+        >>> from headrace.sweeps import Precision
+        >>> scenario = hr.load("scenarios/straggler.toml")
+        >>> sweep = hr.sweep(scenario, {"servers.count": [4]}, precision=Precision(0.05, most=10))
+        >>> sweep.points["runs"].to_list()
+        [3]
+    """
 
     part: float
     """Largest half width of the 95 % confidence interval, as a part of the mean."""

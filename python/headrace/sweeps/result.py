@@ -73,7 +73,15 @@ class RunKey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(RunKey, frozen=True, kw_only=True):
-    """One run of a sweep."""
+    """One run of a sweep.
+
+    Examples:
+        >>> sweep = hr.sweep("scenarios/striped-read.toml", {"clients.count": [4, 8]})
+        >>> sweep.runs[1].set, sweep.runs[1].seed, sweep.runs[1].error
+        ({'clients.count': 8}, 1, '')
+        >>> sweep.runs[1].key()["point"]
+        1
+    """
 
     figures: Figures | None = None
     details: Details | None = None
@@ -167,6 +175,10 @@ class Sweep(TableExport):
         ([4, 8], [])
         >>> sweep.plot("latency_p99")
         <NotebookFigure size ...>
+        >>> sweep.paths, (sweep.frame["throughput_bytes_per_s"] / 1e6).round(1).to_list()
+        (['clients.count'], [239.7, 239.8])
+        >>> sweep.summary["operation"].unique().to_list(), list(sweep.tables), sweep.failure
+        ([None, 'read'], ['runs', 'points'], '')
     """
 
     name: str
@@ -276,6 +288,15 @@ class Sweep(TableExport):
         Raises:
             ValueError: The design is not made for it, too many points failed, or there is no such
                 figure.
+
+        Examples:
+            >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+            >>> vary = {"layout.unit": "64 KiB..4 MiB:log", "servers.count": "2..8"}
+            >>> sweep = hr.sweep(scenario, vary, sensitivity="morris", samples=2)
+            >>> sweep.sensitivity("throughput")["path"].to_list()
+            ['servers.count', 'layout.unit']
+            >>> sweep.sensitivities.method, sweep.plot_sensitivity("latency")
+            ('morris', <NotebookFigure size ...>)
         """
         indices = self.sensitivities
         if indices is None:
@@ -361,6 +382,14 @@ class Sweep(TableExport):
 
         Raises:
             OSError: They cannot be written.
+
+        Examples:
+            >>> sweep = hr.sweep("scenarios/striped-read.toml", {"clients.count": [4, 8]})
+            >>> sweep.save(".")
+            >>> sweep.keep(labels={"study": "clients"}) == hr.store.open().find("last")
+            True
+            >>> type(sweep).from_document(sweep.document), sweep.json()["kind"]
+            (<Sweep of 'striped read': 2 points, 2 runs, 0 failed>, 'sweep')
         """
         from headrace.parquet import parquet_file
 

@@ -29,6 +29,13 @@ class Index(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `s1` and `st` are parts of the figure's variance; `mu_star` and `sigma` have the figure's unit.
     Half widths are those of 95 % bootstrap intervals.
+
+    Examples:
+        >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+        >>> sweep = hr.sweep(scenario, {"servers.count": "2..8"}, sensitivity="morris", samples=2)
+        >>> index = sweep.sensitivities.figures["throughput"][0]
+        >>> index.path, index.rank == index.mu_star
+        ('servers.count', True)
     """
 
     path: str
@@ -54,7 +61,14 @@ class Index(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
-    """Sensitivity of the figures of a sweep to its axes."""
+    """Sensitivity of the figures of a sweep to its axes.
+
+    Examples:
+        >>> scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 10})
+        >>> sweep = hr.sweep(scenario, {"servers.count": "2..8"}, sensitivity="morris", samples=2)
+        >>> sweep.sensitivities.method, sweep.sensitivities.blocks, sweep.sensitivities.dropped
+        ('morris', 2, 0)
+    """
 
     method: str
     """`sobol` or `morris`."""

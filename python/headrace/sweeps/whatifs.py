@@ -95,6 +95,8 @@ class WhatIf(TableExport):
         [1.98]
         >>> gains.plot()
         <NotebookFigure size ...>
+        >>> gains.json() == gains.document, gains.document["kind"]
+        (True, 'whatif')
     """
 
     frame: pl.DataFrame
