@@ -22,6 +22,7 @@ PACKAGE = ROOT / "python" / "headrace"
 PAGE = re.compile(r"^::: (\S+)(?:\n    options:\n      members: \[(.*)\])?", re.MULTILINE)
 """An entry of the Python reference, and the names of it that the page has."""
 WITHOUT_EXAMPLE = {
+    "measure_baseline": "takes ten seconds of the disk",
     "measure_with_kernel_trace": "only root may trace the kernel",
 }
 """Public names whose docstrings have no example, and the reasons."""

@@ -36,7 +36,13 @@ _ONE_AT_A_TIME = threading.RLock()
 
 
 class Answer(Document):
-    """The document of a command, as `--json` prints it, in SI units. Notebooks show its tables."""
+    """The document of a command, as `--json` prints it, in SI units. Notebooks show its tables.
+
+    Examples:
+        >>> answer = hr.command.design.capacity(disks=12, capacity="4 TB", level="raid6")
+        >>> answer["kind"], answer["raw_capacity"], answer["figures"]["usable-capacity"]["formula"]
+        ('design-figures', 48000000000000.0, 'capacity for files / copies')
+    """
 
     def _repr_html_(self) -> str | None:
         kind = kinds.KINDS.get(kinds.kind_of(self))

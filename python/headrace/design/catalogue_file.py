@@ -25,7 +25,17 @@ COLUMNS = ("section", "entry", "field", "price", "currency", "date", "source", "
 
 
 class LoadedCatalogue(DocumentFile):
-    """A catalogue with the origins of its values."""
+    """A catalogue with the origins of its values.
+
+    Examples:
+        >>> loaded = hr.design.load_catalogue(sets=["currency=USD"])
+        >>> loaded.catalogue.currency, loaded.origin("currency")
+        ('USD', '--set currency=USD')
+        >>> loaded.answers[0].path, loaded.text.splitlines()[0]
+        ('name', 'name = "example 2026"')
+        >>> print(loaded.error("currency", "expected EUR"))
+        --set currency=USD: expected EUR
+    """
 
     def __init__(self, loaded: _core.Document) -> None:
         super().__init__(loaded)

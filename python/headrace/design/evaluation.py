@@ -13,7 +13,14 @@ GOALS = ("throughput", "operations", "au", "latency", "latency_p99")
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A requirement that a design does not meet."""
+    """A requirement that a design does not meet.
+
+    Examples:
+        >>> from headrace.design.evaluation import Violation
+        >>> missed = {"field": "facility.power", "wanted": "2 kW", "got": "2.4 kW"}
+        >>> Violation(message="too much power", **missed).field
+        'facility.power'
+    """
 
     field: str
     """Field of the worksheet: `facility.power`."""
@@ -25,7 +32,14 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class ApplicationPerformance(msgspec.Struct, frozen=True, kw_only=True):
-    """Simulated performance of an application on a design."""
+    """Simulated performance of an application on a design.
+
+    Examples:
+        >>> from headrace.design.evaluation import ApplicationPerformance
+        >>> figures = {"throughput": 90e6, "operations": 90, "latency": 0.02}
+        >>> ApplicationPerformance(application="a", wanted_throughput=100e6, **figures).goals()
+        {'throughput': (100000000.0, 90000000.0)}
+    """
 
     application: str
     throughput: float
@@ -77,7 +91,24 @@ def least_satisfaction(performance: Sequence[ApplicationPerformance]) -> float |
 
 
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """A design with its figures, grouped: capacity, reliability, facility, cost, performance."""
+    """A design with its figures, grouped: capacity, reliability, facility, cost, performance.
+
+    Examples:
+        >>> from headrace.design.system import Array, Design
+        >>> catalogue = hr.design.load_catalogue().catalogue
+        >>> array = Array(kind="raid6", disks=12, data=10, parity=2, chunk=256 << 10)
+        >>> node, disk, network = catalogue.nodes[0], catalogue.disks[1], catalogue.networks[1]
+        >>> counts = {"nodes": 2, "disks_per_node": 12, "arrays_per_node": 1, "spares_per_node": 0}
+        >>> parts = {"node": node, "disk": disk, "array": array, "network": network}
+        >>> design = Design(file_system="glusterfs", metadata_nodes=0, **counts, **parts)
+        >>> from headrace.design.evaluate import evaluate
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> evaluation = evaluate(design, worksheet, catalogue)
+        >>> evaluation.is_feasible, evaluation.violations[0].field
+        (False, 'recovery.survives_node')
+        >>> evaluation.capacity[0].title, evaluation.capacity[0].value
+        ('raw capacity', 96000000000000.0)
+    """
 
     design: Design
     capacity: tuple[Figure, ...] = ()
@@ -94,7 +125,14 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """A reason for a choice, or against an alternative."""
+    """A reason for a choice, or against an alternative.
+
+    Examples:
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> choice = hr.design.recommend(worksheet, hr.design.load_catalogue().catalogue)[0]
+        >>> choice.reasons[0].rule, choice.reasons[0].weight
+        ('gluster-small-files', 3.0)
+    """
 
     rule: str
     """Identifier of the rule."""
@@ -108,7 +146,14 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A recommendation for one aspect of a zone: file system, distribution, RAID level, ..."""
+    """A recommendation for one aspect of a zone: file system, distribution, RAID level, ...
+
+    Examples:
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> choice = hr.design.recommend(worksheet, hr.design.load_catalogue().catalogue)[0]
+        >>> choice.zone, choice.aspect, choice.values
+        ('home', 'file-system', ('glusterfs', 'nfs'))
+    """
 
     zone: str
     """Name of the zone; empty: of the whole system."""
@@ -141,7 +186,15 @@ class ArchiveAlternative(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Solution(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a search."""
+    """The answer of a search.
+
+    Examples:
+        >>> solution = hr.design.solve("scenarios/design/lab.toml", budget=1)
+        >>> solution.worksheet_text.splitlines()[0], solution.enumerated > 0
+        ('name = "20 TB lab"', True)
+        >>> "budget.initial" in solution.discarded
+        True
+    """
 
     worksheet_text: str
     """The worksheet as TOML."""

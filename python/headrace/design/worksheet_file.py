@@ -12,7 +12,18 @@ from headrace.design.worksheet import Worksheet
 
 
 class LoadedWorksheet(DocumentFile):
-    """A worksheet with the origins of its answers."""
+    """A worksheet with the origins of its answers.
+
+    Examples:
+        >>> loaded = hr.design.load_worksheet("scenarios/design/lab.toml")
+        >>> loaded.worksheet.capacity.usable, loaded.origin("capacity.usable")
+        (20000000000000.0, 'scenarios/design/lab.toml:46:10')
+        >>> print(loaded.error("capacity.usable", "expected less"))
+        scenarios/design/lab.toml:46:10: capacity.usable = "20 TB": expected less
+        >>> loaded.answers[0].value, loaded.text.splitlines()[0]
+        ('"20 TB lab"', 'name = "20 TB lab"')
+        >>> loaded.check_profiles()
+    """
 
     def __init__(self, loaded: _core.Document) -> None:
         super().__init__(loaded)

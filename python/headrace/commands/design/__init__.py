@@ -22,7 +22,13 @@ page of calculators and the API read this table."""
 
 
 def record(name: str) -> Any:
-    """Return the record of a calculation."""
+    """Return the record of a calculation.
+
+    Examples:
+        >>> from headrace.commands.design import record
+        >>> record("capacity").__struct_fields__[:3]
+        ('disks', 'disk_capacity', 'level')
+    """
     return pkgutil.resolve_name(CALCULATIONS[name])
 
 
@@ -31,6 +37,12 @@ def calculate(name: str, values: Mapping[str, Any]) -> list[Figure]:
 
     Raises:
         WrongParameter: a value is wrong or missing; it has no field if several contradict.
+
+    Examples:
+        >>> from headrace.commands.design import calculate
+        >>> values = {"disks": 12, "disk_capacity": "4 TB", "level": "raid6"}
+        >>> [(figure.key, figure.value) for figure in calculate("capacity", values)][:2]
+        [('raw-capacity', 48000000000000.0), ('array-capacity', 40000000000000.0)]
     """
     asked = request(record(name), values)
     try:

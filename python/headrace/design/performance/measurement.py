@@ -242,6 +242,20 @@ def performance(
         ValueError: The worksheet has no application, or one cannot run on this file system.
         OSError: A profile or trace cannot be read.
         RunError: The simulation fails.
+
+    Examples:
+        >>> from headrace.design.system import Array, Design
+        >>> catalogue = hr.design.load_catalogue().catalogue
+        >>> array = Array(kind="raid6", disks=12, data=10, parity=2, chunk=256 << 10)
+        >>> node, disk, network = catalogue.nodes[0], catalogue.disks[1], catalogue.networks[1]
+        >>> counts = {"nodes": 2, "disks_per_node": 12, "arrays_per_node": 1, "spares_per_node": 0}
+        >>> parts = {"node": node, "disk": disk, "array": array, "network": network}
+        >>> design = Design(file_system="glusterfs", metadata_nodes=0, **counts, **parts)
+        >>> from headrace.design.performance import performance
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> parts = performance(design, worksheet, detail="coarse")
+        >>> [(part.application, part.throughput > 0) for part in parts]
+        [('analysis', True), ('office', True)]
     """
     if design.pools:
         return tuple(

@@ -133,6 +133,19 @@ def scenario(
         ValueError: The worksheet has no application, one cannot run on the file system, or a file
             that it names cannot be read as one.
         OSError: Such a file cannot be read.
+
+    Examples:
+        >>> from headrace.design.system import Array, Design
+        >>> catalogue = hr.design.load_catalogue().catalogue
+        >>> array = Array(kind="raid6", disks=12, data=10, parity=2, chunk=256 << 10)
+        >>> node, disk, network = catalogue.nodes[0], catalogue.disks[1], catalogue.networks[1]
+        >>> counts = {"nodes": 2, "disks_per_node": 12, "arrays_per_node": 1, "spares_per_node": 0}
+        >>> parts = {"node": node, "disk": disk, "array": array, "network": network}
+        >>> design = Design(file_system="glusterfs", metadata_nodes=0, **counts, **parts)
+        >>> from headrace.design.performance import scenario
+        >>> worksheet = hr.design.load_worksheet("scenarios/design/lab.toml").worksheet
+        >>> hr.load(scenario(design, worksheet, detail="coarse").toml).summary
+        'parallel system glusterfs, 22 clients, 2 servers; ...'
     """
     if not worksheet.applications:
         raise ValueError(

@@ -21,7 +21,17 @@ OLD_DAYS = 30
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One figure: a throughput, a rate or a time."""
+    """One figure: a throughput, a rate or a time.
+
+    Examples:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from headrace.profile.baseline import Baseline
+        >>> document = json.loads(Path("tests/data/documents/baseline.json").read_text())
+        >>> figure = Baseline.from_document(document).figures["random-read"]
+        >>> f"{figure.value:.0f} {figure.unit}", figure.method
+        ('15302 1/s', 'direct reads of 4 KiB at uniform offsets of an existing file')
+    """
 
     value: float
     unit: str
@@ -35,7 +45,13 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
-    """A measurement of the baseline, simulated on the baseline's machine."""
+    """A measurement of the baseline, simulated on the baseline's machine.
+
+    Examples:
+        >>> from headrace.profile.baseline import Prediction
+        >>> Prediction(figure="random-read", measured=8000, predicted=7600, unit="1/s").ratio
+        0.95
+    """
 
     figure: str
     measured: float
@@ -49,7 +65,23 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, kw_only=True):
-    """Figures of a machine and the file system under a directory, with their self-check."""
+    """Figures of a machine and the file system under a directory, with their self-check.
+
+    Examples:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from headrace.profile.baseline import Baseline
+        >>> document = json.loads(Path("tests/data/documents/baseline.json").read_text())
+        >>> baseline = Baseline.from_document(document)
+        >>> f"{baseline.started:%Y-%m-%d}", baseline.largest_error.figure
+        ('2026-11-29', 'character-read')
+        >>> print(baseline.machine())
+        # Coarse machine of vm, made by headrace baseline from its figures.
+        system = "ext4"
+        ...
+        >>> baseline.document()["kind"]
+        'baseline'
+    """
 
     version: str
     """Version of Headrace."""
@@ -167,6 +199,17 @@ class Baseline(msgspec.Struct, kw_only=True):
 
         Raises OSError if there is no such directory, StoreFailure if the store cannot be read,
         ValueError if the stored baseline is damaged.
+
+        Examples:
+            >>> import json
+            >>> from pathlib import Path
+            >>> from headrace.environment import of_directory
+            >>> from headrace.profile.baseline import Baseline
+            >>> document = json.loads(Path("tests/data/documents/baseline.json").read_text())
+            >>> baseline = Baseline.from_document(document | {"environment": of_directory(".")})
+            >>> identifier = baseline.keep(labels={"disk": "new"})
+            >>> Baseline.find(".").id == identifier, baseline.outdated("."), baseline.age_note()
+            (True, [], None)
         """
         here, results = of_local_directory(directory), store.open()
         host = here.get("host", platform.node()) if host is None else host

@@ -41,6 +41,12 @@ def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Bas
         If a file cannot be read, or there is no such directory.
     StoreError, StoreFailure
         If the store has no such result or cannot be read.
+
+    Examples:
+        >>> from headrace.profile.baseline import import_baseline
+        >>> figures = import_baseline(".", ["tests/data/documents/network.json"]).figures
+        >>> f"{figures['network-send'].value / 1e9:.1f} GB/s"
+        '3.1 GB/s'
     """
     here = of_directory(directory)
     figures: dict[str, Figure] = {}
