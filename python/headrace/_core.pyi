@@ -11,77 +11,290 @@ Progress = Callable[[float, int, float | None], object]
 VERSION: str
 
 class ScenarioError(ValueError):
-    file: str
-    line: int | None
-    column: int | None
-    text: str
-    message: str
+    """An error in a scenario: its place, the given value, and the expected one.
 
-class TraceError(ValueError): ...
-class RunError(RuntimeError): ...
+    Examples:
+        >>> try:
+        ...     hr.load("scenarios/striped-read.toml", {"network.bandwidth": "1 furlong"})
+        ... except hr.ScenarioError as error:
+        ...     print(error)
+        --set network.bandwidth=1 furlong: expected a rate such as "1 Gbit/s" or "125 MB/s"
+    """
+
+    file: str
+    """File, or the setting that has the value."""
+    line: int | None
+    """Line, from 1."""
+    column: int | None
+    """Column, from 1."""
+    text: str
+    """The given value; empty if it has none."""
+    message: str
+    """The expected value."""
+
+class TraceError(ValueError):
+    """An error in a trace: its place, and what was expected.
+
+    Examples:
+        >>> hr.trace.trace_info("scenarios/striped-read.toml", format="strace")
+        Traceback (most recent call last):
+            ...
+        headrace.TraceError: scenarios/striped-read.toml: none of 30 lines is strace's: ...
+    """
+
+class RunError(RuntimeError):
+    """The reason why a run failed: a deadlock, or an error of the models.
+
+    Examples:
+        >>> class Idle(hr.Scheduler):
+        ...     def job_arrival(self, job: hr.Job) -> None:
+        ...         pass
+        >>> sets = {"clients.count": 2, "workload.files": 2, "scheduler.python": "__main__:Idle"}
+        >>> hr.run(hr.load("scenarios/striped-read.toml", sets))
+        Traceback (most recent call last):
+            ...
+        headrace.RunError: deadlock at 0.00061872 s: no event is pending, but tokens wait in ...
+    """
+
 class SchedulerFailure(Exception): ...
 class PolicyFailure(Exception): ...
 
 class Job:
+    """A job, as schedulers see it.
+
+    Examples:
+        >>> class Show(hr.Scheduler):
+        ...     def job_arrival(self, job: hr.Job) -> None:
+        ...         self.dispatch(job)
+        ...         if self.number == 0 and job.client == 1 and not shown:
+        ...             shown.append((job.operation, job.offset, job.size, job.file, job.workload))
+        ...             print(f"{job.arrival * 1e6:.1f} µs", job.group, job.server, job.servers)
+        >>> shown = []
+        >>> sets = {"clients.count": 2, "workload.files": 2, "scheduler.python": "__main__:Show"}
+        >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+        616.8 µs all 0 [0]
+        >>> shown
+        [('read', 0, 262144, 2, 0)]
+    """
+
     @property
-    def group(self) -> str: ...
+    def group(self) -> str:
+        """The name of its client's group."""
     @property
-    def client(self) -> int: ...
+    def client(self) -> int:
+        """The number of its client."""
     @property
-    def workload(self) -> int: ...
+    def workload(self) -> int:
+        """The number of the workload that it is a part of."""
     @property
-    def server(self) -> int: ...
+    def server(self) -> int:
+        """The number of the server that it is for, or that `dispatch` sent it to."""
     @property
-    def servers(self) -> list[int]: ...
+    def servers(self) -> list[int]:
+        """The numbers of the servers that `dispatch` may send it to."""
     @property
-    def file(self) -> int: ...
+    def file(self) -> int:
+        """The number of its file."""
     @property
-    def offset(self) -> int: ...
+    def offset(self) -> int:
+        """The first byte, within the part of the file that the server holds."""
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Bytes to read or write; 0 for an operation that moves none."""
     @property
-    def operation(self) -> str: ...
+    def operation(self) -> str:
+        """Operation: "read", "write", "open" and so on."""
     @property
-    def arrival(self) -> float: ...
+    def arrival(self) -> float:
+        """Arrival at the scheduler, in seconds."""
 
 class ServerState:
+    """The state of a data server at the time of a view.
+
+    Examples:
+        >>> class Show(hr.Scheduler):
+        ...     def job_arrival(self, job: hr.Job) -> None:
+        ...         self.dispatch(job)
+        ...     def view_arrival(self) -> None:
+        ...         state = self.servers()[0]
+        ...         if self.number == 0 and state.in_service:
+        ...             print(state.jobs, state.queue, f"{state.utilisation:.2f}")
+        ...             print(state.dirty, state.cached)
+        >>> sets = {"clients.count": 2, "workload.files": 2, "scheduler.python": "__main__:Show"}
+        >>> sets["scheduler.view_period"] = "10 ms"
+        >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+        1 0 0.54
+        0 0
+    """
+
     @property
-    def jobs(self) -> int: ...
+    def jobs(self) -> int:
+        """Jobs that have arrived and have not been answered."""
     @property
-    def queue(self) -> int: ...
+    def queue(self) -> int:
+        """The waiting jobs."""
     @property
-    def in_service(self) -> int: ...
+    def in_service(self) -> int:
+        """The jobs that threads or devices serve."""
     @property
-    def dirty(self) -> int: ...
+    def dirty(self) -> int:
+        """Bytes in memory that are not on its devices yet."""
     @property
-    def cached(self) -> int: ...
+    def cached(self) -> int:
+        """Bytes of files in memory."""
     @property
-    def utilisation(self) -> float: ...
+    def utilisation(self) -> float:
+        """Share of the last period that its devices were busy, from 0 to 1."""
 
 class Scheduler:
+    """The base class of schedulers of one's own.
+
+    Examples:
+        >>> class FewestJobs(hr.Scheduler):
+        ...     def job_arrival(self, job: hr.Job) -> None:
+        ...         state = self.servers()
+        ...         self.dispatch(job, min(job.servers, key=lambda server: state[server].jobs))
+        >>> sets = {"scheduler.python": "__main__:FewestJobs", "scheduler.view_period": "10 ms"}
+        >>> result = hr.run(hr.load("scenarios/replica-choice.toml", sets))
+        >>> print(f"{result.summary['latency_mean_s'][0]:.3f} s")
+        0.100 s
+    """
+
     def __init__(self, *arguments: Any, **options: Any) -> None: ...
     def _place(self, number: int, count: int, groups: tuple[str, ...], seed: int) -> None: ...
-    def job_arrival(self, job: Job) -> None: ...
-    def job_finish(self, job: Job) -> None: ...
-    def message_arrival(self, sender: int, message: Any) -> None: ...
-    def wake(self, tag: int) -> None: ...
-    def view_arrival(self) -> None: ...
-    def dispatch(self, job: Job, server: int | None = None) -> None: ...
-    def servers(self) -> tuple[ServerState, ...]: ...
+    def job_arrival(self, job: Job) -> None:
+        """A job has come; it waits until it is dispatched. Must be overridden."""
+    def job_finish(self, job: Job) -> None:
+        """A job that was dispatched has come back from its server.
+
+        Examples:
+            >>> class OneAtATime(hr.Scheduler):
+            ...     def __init__(self) -> None:
+            ...         self.waiting: list[hr.Job] = []
+            ...     def job_arrival(self, job: hr.Job) -> None:
+            ...         self.waiting.append(job)
+            ...         if len(self.waiting) == 1:
+            ...             self.dispatch(job)
+            ...     def job_finish(self, job: hr.Job) -> None:
+            ...         self.waiting.remove(job)
+            ...         if self.waiting:
+            ...             self.dispatch(self.waiting[0])
+            >>> sets = {"clients.count": 2, "workload.files": 2}
+            >>> sets["scheduler.python"] = "__main__:OneAtATime"
+            >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+            >>> print(f"{result.summary['latency_mean_s'][0] * 1e3:.1f} ms")
+            15.1 ms
+        """
+    def message_arrival(self, sender: int, message: Any) -> None:
+        """Another scheduler's message has come.
+
+        Parameters:
+            sender: Number of the scheduler that sent it, from 0.
+        """
+    def wake(self, tag: int) -> None:
+        """A time asked for with `wake_in` has come."""
+    def view_arrival(self) -> None:
+        """The schedulers have learnt a newer state of the servers."""
+    def dispatch(self, job: Job, server: int | None = None) -> None:
+        """Sends a waiting job on to its server, or to another with a copy of its data.
+
+        Parameters:
+            job: A job that has arrived.
+            server: One of `job.servers`; by default `job.server`.
+
+        Raises:
+            ValueError: The job does not wait here, or the server has no copy of its data.
+        """
+    def servers(self) -> tuple[ServerState, ...]:
+        """The state of all data servers by number, as of `view_time`."""
     @property
-    def view_time(self) -> float | None: ...
-    def send_message(self, to: int, message: Any) -> None: ...
-    def wake_in(self, seconds: float, tag: int = 0) -> None: ...
+    def view_time(self) -> float | None:
+        """The simulated time of the state that `servers()` gives, in seconds; None without
+        `scheduler.view_period`.
+
+        Examples:
+            >>> class Age(hr.Scheduler):
+            ...     def job_arrival(self, job: hr.Job) -> None:
+            ...         self.dispatch(job)
+            ...     def view_arrival(self) -> None:
+            ...         if self.number == 0 and self.view_time == 0.01:
+            ...             print(f"{(self.now - self.view_time) * 1e3:.1f} ms old")
+            >>> sets = {"clients.count": 2, "workload.files": 2, "scheduler.python": "__main__:Age"}
+            >>> sets |= {"scheduler.view_period": "10 ms", "scheduler.view_delay": "1 ms"}
+            >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+            1.0 ms old
+        """
+    def send_message(self, to: int, message: Any) -> None:
+        """Sends a message, any object, to another scheduler. It takes the scenario's
+        `scheduler.message_latency`.
+
+        Parameters:
+            to: Number of the scheduler, from 0.
+            message: Any object; do not modify it afterwards.
+
+        Examples:
+            >>> class Tell(hr.Scheduler):
+            ...     def job_arrival(self, job: hr.Job) -> None:
+            ...         self.dispatch(job)
+            ...         if self.number == 0 and job.client == 1:
+            ...             self.send_message(self.count - 1, job.size)
+            ...     def message_arrival(self, sender: int, message: object) -> None:
+            ...         print(f"{self.now * 1e6:.1f} µs: {sender} to {self.number}:", message)
+            >>> sets = {"clients.count": 2, "workload.files": 2}
+            >>> sets["scheduler.python"] = "__main__:Tell"
+            >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+            816.8 µs: 0 to 3: 262144
+            19217.7 µs: 0 to 3: 262144
+        """
+    def wake_in(self, seconds: float, tag: int = 0) -> None:
+        """Requests a call of `wake(tag)` after `seconds`.
+
+        Parameters:
+            seconds: Simulated seconds from now, at most 200 days.
+            tag: A whole number, which `wake` gets.
+
+        Examples:
+            >>> class Delay(hr.Scheduler):
+            ...     def __init__(self) -> None:
+            ...         self.waiting: list[hr.Job] = []
+            ...     def job_arrival(self, job: hr.Job) -> None:
+            ...         self.waiting.append(job)
+            ...         self.wake_in(0.001)
+            ...     def wake(self, tag: int) -> None:
+            ...         self.dispatch(self.waiting.pop(0))
+            >>> sets = {"clients.count": 2, "workload.files": 2}
+            >>> sets["scheduler.python"] = "__main__:Delay"
+            >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+            >>> print(f"{result.summary['latency_mean_s'][0] * 1e3:.1f} ms")
+            16.1 ms
+        """
     @property
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """The simulated time, in seconds."""
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """The number of this scheduler among those of the scenario, from 0."""
     @property
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """Number of schedulers the scenario has."""
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """The scenario's `run.seed`, for random numbers of one's own."""
     @property
-    def groups(self) -> tuple[str, ...]: ...
+    def groups(self) -> tuple[str, ...]:
+        """The names of the clients' groups.
+
+        Examples:
+            >>> class Show(hr.Scheduler):
+            ...     def job_arrival(self, job: hr.Job) -> None:
+            ...         if not self.now > 1e-3 and self.number == 0:
+            ...             print(self.groups.index(job.group), self.seed)
+            ...         self.dispatch(job)
+            >>> sets = {"clients.count": 1, "workload.files": 1}
+            >>> sets["scheduler.python"] = "__main__:Show"
+            >>> result = hr.run(hr.load("scenarios/striped-read.toml", sets))
+            0 1
+        """
 
 class Loaded:
     @staticmethod

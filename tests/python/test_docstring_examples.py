@@ -7,9 +7,11 @@ import importlib.metadata
 import inspect
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import pytest
@@ -71,8 +73,8 @@ def source(value: Any) -> tuple[str, dict[str, ast.ClassDef | Function]]:
     """Return the qualified name of a class or function, and the definitions of its file."""
     # Editors read the stub of what is compiled.
     compiled = value.__module__ in ("headrace", "headrace._core", "builtins")
-    path = PACKAGE / "_core.pyi" if compiled else Path(str(inspect.getsourcefile(inspect.unwrap(value))))
-    return value.__qualname__, _definitions(path)
+    file = PACKAGE / "_core.pyi" if compiled else inspect.getsourcefile(inspect.unwrap(value))
+    return value.__qualname__, _definitions(Path(str(file)))
 
 
 @dataclass
@@ -136,7 +138,7 @@ EXAMPLES = {
     name: test
     for one in ENTRIES.values()
     for name, text in one.texts.items()
-    if (test := doctest.DocTestParser().get_doctest(text, {"hr": hr}, name, None, None)).examples
+    if (test := doctest.DocTestParser().get_doctest(text, {}, name, None, None)).examples
 }
 
 
@@ -178,9 +180,22 @@ def test_the_examples_of_a_docstring_run(
     (tmp_path / "ior.darshan").symlink_to(Path(str(log.locate())))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADRACE_STORE", str(tmp_path / "store"))
+    # As in a notebook, where scenarios may name a class by `__main__:Class`.
+    session = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", session)
+    vars(session)["hr"] = hr
+    EXAMPLES[name].globs = vars(session)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     assert runner.run(EXAMPLES[name], out=report.append).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize("value", [hr.Job, hr.Scheduler, hr.ServerState])
+def test_a_stub_begins_as_the_compiled_docstring(value: type) -> None:
+    whole = entry(value)
+    assert whole.docstring.startswith(inspect.getdoc(value) or "none")
+    for name, text in whole.docstrings.items():
+        assert text.startswith(inspect.getdoc(getattr(value, name)) or "none")
 
 
 def test_names_of_all_kinds_are_known() -> None:

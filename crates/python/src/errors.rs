@@ -9,20 +9,20 @@ create_exception!(
     headrace,
     ScenarioError,
     PyValueError,
-    "What is wrong with a scenario: where, what was written, what was expected.\n\n\
+    "An error in a scenario: its place, the given value, and the expected one.\n\n\
      Attributes: file, line, column, text and message, the parts of the whole."
 );
 create_exception!(
     headrace,
     TraceError,
     PyValueError,
-    "What is wrong with a trace and where."
+    "An error in a trace: its place, and what was expected."
 );
 create_exception!(
     headrace,
     RunError,
     PyRuntimeError,
-    "Why a run broke off: a deadlock, or an error of the models."
+    "The reason why a run failed: a deadlock, or an error of the models."
 );
 
 /// The error of a scenario, its parts as attributes.

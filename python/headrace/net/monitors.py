@@ -159,7 +159,7 @@ class Firing:
         >>> model = hr.net.load("scenarios/nets/machine-repair.toml")
         >>> model.monitor("down", watch, transition="fail", with_marking=True)
         >>> model.run().stop
-        25.7 h: machine repair/repair: 5 × () (not ready)
+        25.7 h: machine repair/repair: 5 ... () (not ready)
         'breakpoint'
     """
 

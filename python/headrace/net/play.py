@@ -138,7 +138,7 @@ class Play:
         >>> play.run_to(3600), play.run_until("repair == 2"), f"{play.time:.0f} s"
         ('time', 'condition', '3651 s')
         >>> print(play.marking[1])
-        machine repair/repair: 2 × () (not ready)
+        machine repair/repair: 2 ... () (not ready)
         >>> play.marking_frame["count"].to_list(), play.counts()
         ([3, 2], [(3, 0, 3), (2, 1, 1)])
         >>> play.pending.place, play.result["fail"]["firings"]

@@ -152,7 +152,8 @@ class Transition:
 
         Examples:
             >>> net = hr.net.Net("lock")
-            >>> writes, lock = net.place("writes", initial=3), net.place("lock", initial=1, rest=True)
+            >>> writes = net.place("writes", initial=3)
+            >>> lock = net.place("lock", initial=1, rest=True)
             >>> with net.transition("write") as write:
             ...     held, job = write.read(lock), write.take(writes)
             >>> net.run()["lock"]["inside"]

@@ -317,8 +317,8 @@ class Store:
             >>> document = json.loads(Path("tests/data/documents/load-sweep.json").read_text())
             >>> store = hr.store.open()
             >>> figures = store.step_figures([store.add(document, kind="load-sweep")])
-            >>> figures.columns, sorted(set(figures["step"]))
-            (['id', 'step', 'repetition', 'operation', 'figure', 'value'], ['100/s', '200/s', '50/s'])
+            >>> figures.columns
+            ['id', 'step', 'repetition', 'operation', 'figure', 'value']
         """
         from headrace.store import frames, queries
 

@@ -64,7 +64,7 @@ class Precision:
                 f"{self.most} replications: expected {FEWEST} to {MOST_REPLICATIONS:,}"
             )
 
-    def is_reached(self, outcomes: Sequence[Outcome]) -> bool:
+    def _is_reached(self, outcomes: Sequence[Outcome]) -> bool:
         """Return whether a point needs no more replications."""
         known = [values(one.figures)[self.figure] for one in outcomes if one.figures is not None]
         present = [value for value in known if value is not None]
@@ -194,7 +194,7 @@ class _Plan:
         known = self._by_point.setdefault(number, [])
         known.append(outcome)
         # All of its replications have ended.
-        if len(known) == self._begun[number] and not self._precision.is_reached(known):
+        if len(known) == self._begun[number] and not self._precision._is_reached(known):
             self._added.append((number, self._begun[number]))
 
     def runs(self, outcomes: Mapping[int, Outcome]) -> list[Run]:

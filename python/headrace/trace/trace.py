@@ -195,7 +195,10 @@ def synthesize(
 
 
 def write_trace(
-    reader: Reader, target: str | Path, format: str | None = None, on_progress: OnCount | None = None
+    reader: Reader,
+    target: str | Path,
+    format: str | None = None,
+    on_progress: OnCount | None = None,
 ) -> Imported:
     """Write all that is left of a trace, atomically, in the format of the suffix or the given one.
 
