@@ -298,7 +298,11 @@ def test_every_command_has_a_signature_and_help() -> None:
     functions = commands(hr.command)
     assert len(functions) > 60
     for function in functions:
-        assert inspect.signature(function) and "\n\nParameters:" in function.__doc__
+        signature = inspect.signature(function)
+        types = [signature.return_annotation] + [
+            each.annotation for each in signature.parameters.values()
+        ]
+        assert signature.empty not in types and "\n\nParameters:" in function.__doc__
 
 
 def test_documents_of_commands_are_dictionaries() -> None:

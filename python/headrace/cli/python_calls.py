@@ -118,7 +118,7 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
     command = _command(words)
     taken = {_name(one): one for one in command.params if one.name not in LEFT_OUT}
     has_document = any(one.name == "as_json" for one in command.params)
-    signature = _signature(taken, any(map(command.context_settings.get, EXTRA)))
+    signature = _signature(taken, any(map(command.context_settings.get, EXTRA)), has_document)
 
     def call(*arguments: Any, **options: Any) -> Any:
         try:
@@ -147,7 +147,7 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
     return call
 
 
-def _signature(taken: Mapping[str, Any], has_extra: bool) -> inspect.Signature:
+def _signature(taken: Mapping[str, Any], has_extra: bool, has_document: bool) -> inspect.Signature:
     places: list[inspect.Parameter] = []
     several: list[inspect.Parameter] = []
     options: list[inspect.Parameter] = []
@@ -160,14 +160,16 @@ def _signature(taken: Mapping[str, Any], has_extra: bool) -> inspect.Signature:
         if one.opts[0].startswith("-"):
             options.append(known(inspect.Parameter.KEYWORD_ONLY))
         elif one.nargs == -1:
-            several = [inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL)]
+            several = [inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL, annotation=str)]
         else:
             places.append(known(inspect.Parameter.POSITIONAL_OR_KEYWORD))
     if has_extra and not several:
-        several = [inspect.Parameter("arguments", inspect.Parameter.VAR_POSITIONAL)]
+        kind = inspect.Parameter.VAR_POSITIONAL
+        several = [inspect.Parameter("arguments", kind, annotation=str)]
     # Options without a default are first, for completion.
     options.sort(key=lambda one: one.default is not one.empty)
-    return inspect.Signature([*places, *several, *options])
+    answer = Answer | str if has_document else str
+    return inspect.Signature([*places, *several, *options], return_annotation=answer)
 
 
 def _documentation(words: Sequence[str], text: str, taken: Mapping[str, Any]) -> str:

@@ -15,6 +15,14 @@ def measure_with_kernel_trace(
     """Measure below a directory while the kernel is traced. The document then has `kernel`.
 
     Raises KernelTraceError if the kernel cannot be traced, and what the measurement raises.
+
+    Examples:
+        >>> sets = {"clients.count": 2, "workload.files": 4}
+        >>> workload = hr.measure.load("scenarios/striped-read.toml", sets)
+        >>> run = lambda: hr.measure.measure(workload, ".")
+        >>> measured, recording = hr.measure.measure_with_kernel_trace(run, ".")  # doctest: +SKIP
+        >>> measured.document["kernel"]["requests"]  # doctest: +SKIP
+        64
     """
     with kernel_trace.trace_session(below) as session:
         measurement, recording = session.record(measure)

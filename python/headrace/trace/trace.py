@@ -88,8 +88,8 @@ def open_trace(path: str | Path, format: str | None = None, *, messages: bool = 
 
     Examples:
         >>> reader = hr.trace.open_trace("tests/data/traces/copy.strace")
-        >>> hr.trace.frame(reader)["operation"].value_counts(sort=True).rows()[:3]
-        [('stat', 37), ('getxattr', 20), ('close', 18)]
+        >>> hr.trace.frame(reader)["operation"].value_counts(sort=True).row(0)
+        ('stat', 37)
     """
     path = Path(path)
     if _is_parquet(path, format) or (format is None and _holds_parquet(path)):

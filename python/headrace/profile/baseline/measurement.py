@@ -113,35 +113,30 @@ def measure_baseline(
 ) -> Baseline:
     """Measure what this machine and the file system under a directory can do.
 
-    Parameters
-    ----------
-    directory
-        Directory on the file system to measure. All files are created in directories of the load
-        engine, which are removed.
-    file
-        Size of the file of the device figures, in bytes; by default one that takes some seconds.
-    quick
-        True for about ten seconds in all; by default about a minute.
-    peer
-        HOST:PORT where `headrace bench net answer` listens; None for no network figures.
-    token
-        The shared secret that it printed.
-    machine
-        A machine file of `headrace calibrate` that replaces the machine made from the figures.
-    on_progress
-        Called before each step.
+    Parameters:
+        directory: Directory on the file system to measure. All files are created in directories of
+            the load engine, which are removed.
+        file: Size of the file of the device figures, in bytes; by default one that takes some
+            seconds.
+        quick: True for about ten seconds in all; by default about a minute.
+        peer: HOST:PORT where `headrace bench net answer` listens; None for no network figures.
+        token: The shared secret that it printed.
+        machine: A machine file of `headrace calibrate` that replaces the machine made from the
+            figures.
+        on_progress: Called before each step.
 
-    Raises
-    ------
-    OSError
-        If the directory does not exist or is not writable, or the peer cannot be reached.
-    ValueError
-        If `file` is no multiple of 8 KiB or does not fit, `token` is missing, or `machine` is no
-        machine file.
-    RunError
-        If not even a file can be written.
-    KeyboardInterrupt
-        On Ctrl-C; all files are removed.
+    Raises:
+        OSError: If the directory does not exist or is not writable, or the peer cannot be reached.
+        ValueError: If `file` is no multiple of 8 KiB or does not fit, `token` is missing, or
+            `machine` is no machine file.
+        RunError: If not even a file can be written.
+        KeyboardInterrupt: On Ctrl-C; all files are removed.
+
+    Examples:
+        >>> from headrace.profile.baseline import measure_baseline
+        >>> baseline = measure_baseline(".", quick=True)  # doctest: +SKIP
+        >>> f"{baseline.figures['memory-copy'].value / 1e9:.1f} GB/s"  # doctest: +SKIP
+        '1.1 GB/s'
     """
     if file is not None and (file < BLOCK or file % BLOCK):
         raise ValueError(f"--file-size: {file} B: expected a multiple of 8 KiB")

@@ -25,22 +25,16 @@ Document = Mapping[str, Any]
 def import_baseline(directory: str | PathLike[str], names: Sequence[str]) -> Baseline:
     """Make a baseline of saved results, without measuring.
 
-    Parameters
-    ----------
-    directory
-        Directory on the file system that the results were measured on.
-    names
-        Files that `headrace bench disk`, `sweep` or `net` saved with `-o`, or `results:ID` in the
-        store. If two results have one figure, the later one counts.
+    Parameters:
+        directory: Directory on the file system that the results were measured on.
+        names: Files that `headrace bench disk`, `sweep` or `net` saved with `-o`, or `results:ID`
+            in the store. If two results have one figure, the later one counts.
 
-    Raises
-    ------
-    ValueError
-        If a result is of another kind, host, file system or device, or results differ in these.
-    OSError
-        If a file cannot be read, or there is no such directory.
-    StoreError, StoreFailure
-        If the store has no such result or cannot be read.
+    Raises:
+        ValueError: If a result is of another kind, host, file system or device, or results differ
+            in these.
+        OSError: If a file cannot be read, or there is no such directory.
+        StoreError, StoreFailure: If the store has no such result or cannot be read.
 
     Examples:
         >>> from headrace.profile.baseline import import_baseline
