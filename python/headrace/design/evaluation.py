@@ -190,10 +190,8 @@ class Solution(msgspec.Struct, frozen=True, kw_only=True):
 
     Examples:
         >>> solution = hr.design.solve("scenarios/design/lab.toml", budget=1)
-        >>> solution.worksheet_text.splitlines()[0], solution.enumerated > 0
-        ('name = "20 TB lab"', True)
-        >>> "budget.initial" in solution.discarded
-        True
+        >>> solution.choices[0].aspect, solution.worksheet_text.splitlines()[0]
+        ('file-system', 'name = "20 TB lab"')
     """
 
     worksheet_text: str
