@@ -1171,3 +1171,16 @@ def test_what_arcs_and_marks_of_other_tools_cannot_say(tmp_path: Path) -> None:
         net.save(tmp_path / "marks.cpn")
     with pytest.warns(LeftOutWarning, match="1 marks rest and conserve of places"):
         net.save(tmp_path / "marks.pnml")
+
+
+@pytest.mark.parametrize("ending", ["cpn", "pnml"])
+def test_names_with_a_slash_are_exported(ending: str, tmp_path: Path) -> None:
+    net = Net("device")
+    waiting, done = net.place("I/O", initial=3), net.place("done", sink=True)
+    with net.transition("read/write") as t:
+        t.take(waiting)
+        t.put(done)
+    net.save(tmp_path / f"net.{ending}")
+    assert load(tmp_path / f"net.{ending}").run(until=1.0).nodes["path"].to_list()[:1] == [
+        "device/I_O"
+    ]

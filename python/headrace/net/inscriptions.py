@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from headrace.net.functions import NetFunction
+from headrace.net.outline import names_of
 
 Names: TypeAlias = "dict[str, int | Names]"
 """What the names of a page stand for: nodes, by id, and pages within."""
@@ -114,7 +115,7 @@ def _names(page: Mapping[str, Any]) -> Names:
 
 def _target(scopes: list[Names], path: str) -> int | None:
     """Return the node that a path leads to from the innermost of some pages."""
-    first, *rest = (name.replace("\0", "/") for name in path.replace("//", "\0").split("/"))
+    first, *rest = names_of(path)
     target = next((names[first] for names in scopes if first in names), None)
     for name in rest:
         target = target.get(name) if isinstance(target, dict) else None

@@ -71,6 +71,11 @@ def escaped(name: str) -> str:
     return name.replace("/", "//")
 
 
+def names_of(path: str) -> list[str]:
+    """Return the names on a path of a document; a doubled slash is part of a name."""
+    return [name.replace("\0", "/") for name in path.replace("//", "\0").split("/")]
+
+
 def skeleton(structure: Mapping[str, Any], description: str = "") -> Skeleton:
     """Return the net of a scenario as a document.
 
@@ -243,7 +248,7 @@ class _Writer:
         around = list(page.around())
         (shared,) = [at for at in around if group in at.within()][:1]
         path = self._down(shared, node)
-        first = path.replace("//", "\0").split("/")[0].replace("\0", "/")
+        first = names_of(path)[0]
         if not any(first in inner.names for inner in around[: around.index(shared)]):
             return path
         # The name is that of another element here: a port leads out.

@@ -10,6 +10,7 @@ from typing import Any
 
 from headrace._core import parse_net_expression
 from headrace.net.exchange.names import words_of
+from headrace.net.outline import names_of
 
 Tree = dict[str, Any]
 """An expression: `{"column": …, "node": …}`, where `node` has one key, the kind of expression."""
@@ -231,7 +232,7 @@ def _page(name: str, parent: Page | None, table: Mapping[str, Any]) -> Page:
 
 def _resolve(page: Page, text: str) -> Node:
     """Return the node behind a name in a page or one around it."""
-    first = text.split("/")[0]
+    first = names_of(text)[0]
     for scope in page.around():
         if scope.has(first):
             return _follow(scope, text)
@@ -239,7 +240,7 @@ def _resolve(page: Page, text: str) -> Node:
 
 
 def _follow(page: Page, text: str) -> Node:
-    *pages, last = text.split("/")
+    *pages, last = names_of(text)
     for name in pages:
         page = page.pages[name]
     if last in page.nodes:
