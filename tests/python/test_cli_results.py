@@ -208,7 +208,7 @@ def test_a_person_is_asked(
         (["show", "zzz"], ['"zzz"', "headrace results list"]),
         (
             ["list", "--kind", "imagined"],
-            ['--kind "imagined"', "one of simulated, measured, load-sweep"],
+            ['kind "imagined"', "one of simulated, measured, load-sweep"],
         ),
         (["list", "--label", "disk"], ['--label "disk"', "KEY=VALUE"]),
         (["list", "--since", "yesterday"], ['--since "yesterday"', "2026-11-01", '"7 d"']),

@@ -252,12 +252,12 @@ def test_replications_have_every_figure(store: Store) -> None:
         ({}, "expected identifiers"),
         ({"ids": ["last"]}, "two or more"),
         ({"ids": ["last", "last"]}, "two or more"),
-        ({"ids": ["last"], "by": "version", "name": "x"}, "--by has no effect on identifiers"),
-        ({"by": "version"}, "--name or --label"),
+        ({"ids": ["last"], "by": "version", "name": "x"}, "by has no effect on identifiers"),
+        ({"by": "version"}, "its name or a label"),
         ({"by": "host", "name": "compared"}, "version or date"),
         ({"by": "version", "name": "compared"}, "all 1 are of version 1"),
         ({"by": "version", "name": "none"}, "there is none"),
-        ({"name": "compared"}, "--by version or date"),
+        ({"name": "compared"}, "a name with by version or date"),
     ],
 )
 def test_what_cannot_be_compared(asked: dict[str, str], told: str, store: Store) -> None:

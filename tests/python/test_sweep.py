@@ -228,7 +228,7 @@ def test_axes_are_read(text: str, axis: Axis) -> None:
         ({"vary": {"clients.count": []}}, "at least one value"),
         ({"vary": {"clients.count": 4}}, r"such as \[4\]"),
         ({"vary": {("clients.count", "servers.count"): [(1,)]}}, "expected 2 values"),
-        ({"samples": 4}, "leave --samples out"),
+        ({"samples": 4}, "leave samples out"),
         ({"design": "sobol"}, "give the number of samples"),
         ({"design": "sobol", "samples": 0}, "give the number of samples"),
         ({"design": "sobol", "samples": 10**9}, "at most 1,000,000"),

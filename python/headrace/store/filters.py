@@ -43,10 +43,10 @@ def make_filter(
     """
     kind = None if kind is None else current_kind(kind)
     if kind is not None and kind not in STORED:
-        raise StoreError(f'--kind "{kind}": expected one of {", ".join(STORED)}')
+        raise StoreError(f'kind "{kind}": expected one of {", ".join(STORED)}')
     if calls is not None and calls not in CALLS:
-        raise StoreError(f'--calls "{calls}": expected one of {", ".join(CALLS)}')
-    for number, value in (("--limit", limit), ("skip", skip)):
+        raise StoreError(f'calls "{calls}": expected one of {", ".join(CALLS)}')
+    for number, value in (("limit", limit), ("skip", skip)):
         if value is not None and not 0 <= value <= LARGEST:
             raise StoreError(f"{number} {value}: expected 0 to {LARGEST}")
     if sort and sort.removeprefix("-") not in SORT_KEYS:
@@ -75,14 +75,14 @@ def compared(
     chosen = name is not None or bool(labels)
     if by is None:
         if chosen or any((kind, since, calls, host, file_system, device, search)) or not ids:
-            raise StoreError("expected identifiers to compare, or --name with --by version or date")
+            raise StoreError("expected identifiers to compare, or a name with by version or date")
         return None
     if by not in list(By):
-        raise StoreError(f'--by "{by}": expected {" or ".join(By)}')
+        raise StoreError(f'by "{by}": expected {" or ".join(By)}')
     if ids:
-        raise StoreError("--by has no effect on identifiers: expected --name NAME in their place")
+        raise StoreError("by has no effect on identifiers: expected a name in their place")
     if not chosen:
-        raise StoreError("--by compares results of one scenario: expected --name or --label")
+        raise StoreError("by compares results of one scenario: expected its name or a label")
     chosen_results = make_filter(
         kind,
         name,

@@ -30,7 +30,7 @@ def full(axes: Sequence[Axis], scenario: Scenario) -> list[Point]:
     """
     count = math.prod(len(one.rows) if one.range is None else one.range.count or 1 for one in axes)
     if count > MOST_POINTS:
-        raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use --design sobol")
+        raise WrongAxis(f"{count:,} points: expected at most {MOST_POINTS:,}; use the design sobol")
     every = [_rows(axis, scenario) for axis in axes]
     return [merged(rows) for rows in itertools.product(*every)]
 
@@ -111,12 +111,12 @@ def design(
     if sampler is None:
         if samples is not None:
             raise WrongAxis(
-                "a full design has all combinations: leave --samples out, or choose --design"
+                "a full design has all combinations: leave samples out, or choose the design"
                 " latin-hypercube or sobol"
             )
         return Designed(full(axes, scenario))
     if samples is None or samples < 1:
-        raise WrongAxis(f"design {name}: give the number of samples, such as --samples 64")
+        raise WrongAxis(f"design {name}: give the number of samples, such as 64")
     runs = samples * (len(axes) + 2) if name in of_designs() else samples
     if runs > MOST_POINTS:
         raise WrongAxis(
