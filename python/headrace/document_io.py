@@ -12,7 +12,8 @@ import re
 import select
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,6 +28,8 @@ LARGEST_STREAM = 1 << 28
 """Most bytes that are read from a pipe or a device, some of which never end."""
 PIPE_PATIENCE_MS = 5000
 """Time in which a process has to begin to write to a pipe that has a name."""
+LONGEST_VALUE = 80
+"""Most characters of a value in the place of an error."""
 LEAST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
 
 
@@ -251,6 +254,37 @@ def as_sets(sets: Mapping[str, Any]) -> list[str]:
         f"{path}={value if isinstance(value, str) else toml_value(value)}"
         for path, value in sets.items()
     ]
+
+
+@contextmanager
+def sets_as_texts(sets: Mapping[str, Any] | Sequence[str]) -> Iterator[list[str]]:
+    """Give the values of a Python call's parameter `sets` in the command line's form.
+
+    An error in a dictionary names its key, and not the option `--set`.
+    """
+    if not isinstance(sets, Mapping):
+        yield list(sets)
+        return
+    try:
+        yield as_sets(sets)
+    except ScenarioError as error:
+        for path, value in sets.items():
+            if error.file.startswith(f"--set {path}="):
+                place = f"sets[{path!r}] = {repr(value)[:LONGEST_VALUE]}"
+                raise moved(error, place) from None
+        raise
+
+
+def without_option(error: ScenarioError) -> ScenarioError:
+    """Return the error about a value that no option `--set` gave."""
+    return moved(error, error.file.removeprefix("--set "))
+
+
+def moved(error: ScenarioError, place: str) -> ScenarioError:
+    """Return the error with another place in front of what is wrong."""
+    other = ScenarioError(place + str(error).removeprefix(error.file))
+    other.file, other.text, other.message = place, error.text, error.message
+    return other
 
 
 def toml_value(value: Any) -> str:

@@ -26,7 +26,6 @@ PAGE = re.compile(r"^::: (\S+)(?:\n    options:\n      members: \[(.*)\])?", re.
 NOT_RUN = {
     "measure_baseline": "takes ten seconds of the disk",
     "measure_with_kernel_trace": "only root may trace the kernel",
-    "to_xarray": "xarray is not among the tests' packages",
 }
 """Public names whose examples are not run, and the reasons."""
 

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import nbclient
 import nbformat
+import pandas
 import polars as pl
 import pytest
 from distributed import Client, LocalCluster
@@ -29,8 +30,15 @@ from headrace.commands.parameters import parameters
 DICTIONARY = tomllib.loads(SMALL)
 
 
+LAB = ROOT / "scenarios" / "design" / "lab.toml"
+
+
+def figures_of(document: Any) -> Any:
+    return document | {"wall_seconds": 0}
+
+
 def figures(result: hr.Result) -> Any:
-    return result.document | {"wall_seconds": 0}
+    return figures_of(result.document)
 
 
 def playback(result: hr.Result) -> pl.DataFrame:
@@ -176,7 +184,6 @@ def test_fields_that_vary_are_columns_in_si_units() -> None:
 
 
 def test_tables_are_given_to_pandas() -> None:
-    pandas = pytest.importorskip("pandas")
     sweep = hr.sweep(SMALL, {"layout.unit": ["64 KiB", "1 MiB"]}, replications=2)
     table = sweep.to_pandas()
     assert isinstance(table, pandas.DataFrame) and list(table.columns) == sweep.frame.columns
@@ -187,7 +194,6 @@ def test_tables_are_given_to_pandas() -> None:
 
 
 def test_tables_are_given_to_xarray() -> None:
-    pytest.importorskip("xarray")
     vary = {"layout.unit": ["64 KiB", "1 MiB"], "clients.count": [2, 3]}
     data = hr.sweep(SMALL, vary, replications=2).to_xarray()
     assert dict(data.sizes) == {"layout.unit_bytes": 2, "clients.count": 2, "replication": 2}
@@ -254,7 +260,7 @@ def test_commands_of_the_terminal_are_functions(monkeypatch: pytest.MonkeyPatch)
     run = hr.command.run("scenarios/striped-read.toml", set={"workload.files": 2}, store=False)
     assert run["kind"] == "simulated" and run["throughput"]["read"] > 0
     assert hr.command.schema().startswith("{")
-    with pytest.raises(ValueError, match='--capacity "4 furlong": expected a size'):
+    with pytest.raises(ValueError, match='^capacity "4 furlong": expected a size'):
         hr.command.design.capacity(disks=12, capacity="4 furlong")
     with pytest.raises(TypeError, match=r"design\.capacity: .*'capcity': disks, capacity, level"):
         hr.command.design.capacity(disks=12, capcity="4 TB")
@@ -324,5 +330,76 @@ def test_answers_of_a_scenario_are_copies_and_paths_are_texts() -> None:
 def test_a_table_that_is_none_is_refused() -> None:
     result = hr.run("scenarios/striped-read.toml")
     for name in ("nope", "document"):
-        with pytest.raises(ValueError, match="is no table of this; the main one is 'summary'"):
+        with pytest.raises(ValueError, match=f"no table '{name}': expected .*series, .*summary"):
             result.to_pandas(name)
+    sweep = hr.sweep(SMALL, {"clients.count": [2]})
+    with pytest.raises(ValueError, match="no table 'nope': expected frame, points, summary$"):
+        sweep.to_pandas("nope")
+
+
+@pytest.mark.parametrize("name", ["pandas", "xarray"])
+def test_a_missing_library_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    result = hr.run(SMALL)
+    with pytest.raises(ValueError, match=rf"{name} is not .*: pip install 'headrace\[tables\]'"):
+        getattr(result, f"to_{name}")()
+
+
+@pytest.mark.parametrize("source", ["", "\n"])
+def test_an_empty_text_is_no_scenario(source: str) -> None:
+    with pytest.raises(hr.ScenarioError, match="expected a scenario: a path, .* an empty text"):
+        hr.run(source)
+
+
+WRONG: dict[str, Any] = {"clients.cuont": "many"}
+
+
+def test_errors_name_the_parameter_and_not_the_option() -> None:
+    place = r"sets\['clients.cuont'\] = 'many': there is no field"
+    calls: list[Any] = [
+        lambda: hr.load(SMALL, WRONG),
+        lambda: hr.load(SMALL).with_(WRONG),
+        lambda: hr.load(DICTIONARY | WRONG),
+    ]
+    for call in calls:
+        with pytest.raises(hr.ScenarioError, match=f"^{place}") as raised:
+            call()
+        assert raised.value.message.startswith("there is no field")
+    place = r"sets\['facility.powr'\] = '6 kW': there is no field"
+    with pytest.raises(hr.ScenarioError, match=f"^{place}"):
+        hr.design.solve(LAB, sets={"facility.powr": "6 kW"})
+    with pytest.raises(hr.ScenarioError, match=r"^sets\['curency'\] = 'USD': "):
+        hr.design.load_catalogue(sets={"curency": "USD"})
+    studies: list[Any] = [
+        lambda: hr.sweep(SMALL, {"clients.cuont": [1]}),
+        lambda: hr.sweep(SMALL, {"network.latency": "1 ms..2 MB"}, sensitivity="sobol"),
+        lambda: hr.sweep(SMALL, {"clients.count": "1..2:0"}),
+        lambda: hr.optimise(SMALL, {"clients.cuont": [1]}, maximise="throughput"),
+        lambda: hr.command.run("scenarios/striped-read.toml", set=WRONG),
+        lambda: hr.command.run("scenarios/striped-read.toml", seed=-1),
+    ]
+    for study in studies:
+        with pytest.raises(ValueError) as raised_by_study:
+            study()
+        assert "--" not in str(raised_by_study.value)
+
+
+def test_the_answers_of_a_worksheet_are_a_dictionary() -> None:
+    loaded = hr.design.load_worksheet(LAB, {"facility.power": "6 kW", "zone.0.copies": 2})
+    assert loaded.worksheet.facility.power == 6000
+    assert hr.design.load_catalogue(sets={"currency": "USD"}).catalogue.currency == "USD"
+
+
+def test_commands_take_scenarios() -> None:
+    scenario = hr.load("scenarios/striped-read.toml", {"workload.files": 2})
+    answer = hr.command.run(scenario, store=False)
+    assert figures_of(answer) == figures_of(hr.run(scenario).document)
+    assert hr.command.sweep(scenario, vary="clients.count=2,3", store=False)["kind"] == "sweep"
+
+
+def test_scenarios_are_equal_by_their_content() -> None:
+    scenario = hr.load(SMALL)
+    others = [hr.load(SMALL), hr.load(SMALL, {"clients.count": 4}), hr.load(scenario.toml)]
+    assert {scenario, *others} == {scenario}
+    assert scenario != hr.load(SMALL, {"clients.count": 5})
+    assert scenario != scenario.toml

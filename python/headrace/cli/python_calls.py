@@ -1,7 +1,8 @@
 """Commands of the terminal as Python functions: `hr.command.design.capacity(disks=12)`.
 
 Names, defaults and help texts are those of the options, which the records in `headrace.commands`
-declare. A word such as `--disk-capacity` is the parameter `disk_capacity`.
+declare. A word such as `--disk-capacity` is the parameter `disk_capacity`. A `Scenario` stands for
+its file.
 """
 
 import contextlib
@@ -9,9 +10,12 @@ import inspect
 import io
 import json
 import keyword
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
@@ -24,6 +28,7 @@ from headrace.quantities import quantity
 from headrace.render.blocks import Table
 from headrace.render.html import as_html
 from headrace.simulate.outcome import Document
+from headrace.simulate.scenario import Scenario
 
 LEFT_OUT = ("as_json", "show_progress")
 """Parameters that a call sets itself."""
@@ -125,26 +130,41 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
             given = signature.bind(*arguments, **options)
         except TypeError as error:
             raise TypeError(f"{call.__qualname__}: {error}: {', '.join(taken)}") from None
-        places: list[str] = []
-        texts: list[str] = [*words]
-        for name, value in given.arguments.items():
-            known = taken.get(name)
-            if known is None or not known.opts[0].startswith("-"):
-                places += _texts(value)
-            else:
-                texts += _option(known, value)
-        texts += ["--json"] if has_document else []
-        # The options of another program come as they are.
-        if any(text.startswith("-") for text in places) and not any(
-            map(command.context_settings.get, EXTRA)
-        ):
-            texts.append("--")
-        return _called([*texts, *places], has_document)
+        with TemporaryDirectory() as directory:
+            places: list[str] = []
+            texts: list[str] = [*words]
+            for name, value in given.arguments.items():
+                known = taken.get(name)
+                if isinstance(value, Scenario):
+                    file = Path(directory, f"{name}.toml")
+                    file.write_text(value.toml, encoding="utf-8")
+                    value = file
+                if known is None or not known.opts[0].startswith("-"):
+                    places += _texts(value)
+                else:
+                    texts += _option(known, value)
+            texts += ["--json"] if has_document else []
+            # The options of another program come as they are.
+            if any(text.startswith("-") for text in places) and not any(
+                map(command.context_settings.get, EXTRA)
+            ):
+                texts.append("--")
+            try:
+                return _called([*texts, *places], has_document)
+            except ValueError as error:
+                error.args = (_with_parameters(str(error), taken),)
+                raise
 
     call.__name__, call.__qualname__ = words[-1].replace("-", "_"), ".".join(words)
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__doc__ = _documentation(words, command.help, taken)
     return call
+
+
+def _with_parameters(text: str, taken: Mapping[str, Any]) -> str:
+    """Return a message that names parameters in place of their options."""
+    names = {option: name for name, one in taken.items() for option in one.opts}
+    return re.sub(r"(?<![\w-])--[a-z-]+", lambda match: names.get(match[0], match[0]), text)
 
 
 def _signature(taken: Mapping[str, Any], has_extra: bool, has_document: bool) -> inspect.Signature:

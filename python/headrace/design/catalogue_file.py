@@ -4,17 +4,18 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
 from headrace.design.document_file import DocumentFile, load_document, toml_names
-from headrace.document_io import display_name, read_text
+from headrace.document_io import display_name, read_text, sets_as_texts
 from headrace.quantities import number
 
 DEFAULT = "example-2026"
@@ -59,13 +60,14 @@ def shipped_catalogues() -> tuple[str, ...]:
 
 
 def load_catalogue(
-    path: str | PathLike[str] | None = None, sets: Sequence[str] = ()
+    path: str | PathLike[str] | None = None, sets: Mapping[str, Any] | Sequence[str] = ()
 ) -> LoadedCatalogue:
     """Load a catalogue.
 
     Args:
         path: A TOML file, or the name of a shipped catalogue; None: the example catalogue.
-        sets: Values that replace those of the file, each as `PATH=VALUE`.
+        sets: Values that replace those of the file, by path: `{"currency": "USD"}`. Or each as
+            `PATH=VALUE`.
 
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
@@ -76,9 +78,10 @@ def load_catalogue(
         'EUR'
     """
     text = catalogue_source(path)
-    if path is None or text is not None:
-        return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
-    return LoadedCatalogue(load_document("catalogue", path, sets))
+    with sets_as_texts(sets) as texts:
+        if path is None or text is not None:
+            return read_catalogue(text or "", f"{path or DEFAULT}.toml", texts)
+        return LoadedCatalogue(load_document("catalogue", path, texts))
 
 
 def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:

@@ -1,14 +1,16 @@
 """Worksheets as TOML files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from headrace import _core
 from headrace.design.document_file import DocumentFile, load_document
 from headrace.design.worksheet import Worksheet
+from headrace.document_io import sets_as_texts
 
 
 class LoadedWorksheet(DocumentFile):
@@ -42,12 +44,15 @@ class LoadedWorksheet(DocumentFile):
                 raise self.error(f"application.{number}.profile", message)
 
 
-def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> LoadedWorksheet:
+def load_worksheet(
+    path: str | PathLike[str], sets: Mapping[str, Any] | Sequence[str] = ()
+) -> LoadedWorksheet:
     """Load a worksheet from a TOML file.
 
     Args:
         path: The file.
-        sets: Answers that replace those of the file, each as `PATH=VALUE`.
+        sets: Answers that replace those of the file, by path: `{"facility.power": "6 kW"}`. Or
+            each as `PATH=VALUE`.
 
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
@@ -57,7 +62,8 @@ def load_worksheet(path: str | PathLike[str], sets: Sequence[str] = ()) -> Loade
         >>> hr.design.load_worksheet("scenarios/design/lab.toml").worksheet.name
         '20 TB lab'
     """
-    return LoadedWorksheet(load_document("worksheet", path, sets))
+    with sets_as_texts(sets) as texts:
+        return LoadedWorksheet(load_document("worksheet", path, texts))
 
 
 def read_worksheet(

@@ -10,7 +10,7 @@ from typing import Self
 import msgspec
 
 from headrace._core import ScenarioError
-from headrace.document_io import as_sets
+from headrace.document_io import as_sets, without_option
 from headrace.optimisation.candidate import Candidate
 from headrace.optimisation.goals import COST
 from headrace.optimisation.prices import Price, cost
@@ -114,7 +114,8 @@ class TrialRuns:
         """Check a candidate, and find its cost."""
         try:
             loaded = self._scenario.loaded.with_sets(as_sets(candidate.point))
-        except ScenarioError as error:
+        except ScenarioError as wrong:
+            error = without_option(wrong)
             self.refused = self.refused or error
             candidate.error = str(error)
             return

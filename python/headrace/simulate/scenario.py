@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 from headrace._core import Loaded, ScenarioError
 from headrace.command_lines import command_of
 from headrace.document_io import (
-    as_sets,
     display_name,
     is_stream,
     read_saved,
     read_text,
+    sets_as_texts,
     toml_value,
 )
 from headrace.jobs.fio import is_job_file, read_fio_file, scenario_of
@@ -47,11 +47,12 @@ class Quantified(NamedTuple):
         return amount if unit is None else f"{amount!r} {unit}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scenario:
     """A scenario that has been checked.
 
-    It can be pickled and copied: worker processes get it as an argument.
+    It can be pickled and copied: worker processes get it as an argument. Scenarios are equal if all
+    their values are, defaults included.
 
     Examples:
         >>> scenario = hr.load("scenarios/striped-read.toml")
@@ -120,7 +121,14 @@ class Scenario:
             >>> scenario.with_({"clients.count": 8})["clients.count"]
             8
         """
-        return Scenario(self.loaded.with_sets(as_sets(sets)))
+        with sets_as_texts(sets) as texts:
+            return Scenario(self.loaded.with_sets(texts))
+
+    def __eq__(self, other: object) -> bool:
+        return self.toml == other.toml if isinstance(other, Scenario) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.toml)
 
     def __getitem__(self, path: str) -> Any:
         """Return the value of a field, as TOML has it: `4`, `"256 KiB"`. A section is a dictionary
@@ -248,6 +256,7 @@ def _from_source(text: str, file: str, sets: list[str]) -> Scenario:
 
 ScenarioSource: TypeAlias = Scenario | str | PathLike[str] | Mapping[str, Any]
 """What `load` takes, and every function that runs a scenario."""
+EXPECTED = "expected a scenario: a path, a text in TOML, a dictionary or a Scenario"
 
 
 def load(source: ScenarioSource, sets: Mapping[str, Any] | None = None) -> Scenario:
@@ -280,13 +289,14 @@ def load(source: ScenarioSource, sets: Mapping[str, Any] | None = None) -> Scena
         sets = {key: value for key, value in source.items() if "." in str(key)} | dict(sets or {})
         lines = [f"{key} = {toml_value(value)}" for key, value in source.items() if key not in sets]
         text = "\n".join(lines)
-        return Scenario(Loaded.from_text(f"{text}\n", "dictionary", as_sets(sets)))
+        with sets_as_texts(sets) as texts:
+            return Scenario(Loaded.from_text(f"{text}\n", "dictionary", texts))
     if not isinstance(source, str | PathLike):
-        raise TypeError(
-            "expected a scenario: a path, a text in TOML, a dictionary or a Scenario, not"
-            f" {type(source).__name__}"
-        )
-    return load_with_sets(source, as_sets(sets or {}))
+        raise TypeError(f"{EXPECTED}, not {type(source).__name__}")
+    if not str(source).strip():
+        raise ScenarioError(f"{EXPECTED}, not an empty text")
+    with sets_as_texts(sets or {}) as texts:
+        return load_with_sets(source, texts)
 
 
 def load_with_sets(path_or_text: str | PathLike[str], sets: Sequence[str]) -> Scenario:

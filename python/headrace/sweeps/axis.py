@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from headrace._core import ScenarioError
+from headrace.document_io import without_option
 from headrace.simulate.scenario import Quantified, Scenario
 
 Value: TypeAlias = Any
@@ -102,7 +103,10 @@ def of_mapping(values: Mapping[Any, Any]) -> list[Axis]:
     for key, given in values.items():
         paths = (key,) if isinstance(key, str) else tuple(key)
         if isinstance(given, str):
-            axes.append(parse(f"{','.join(paths)}={given}"))
+            try:
+                axes.append(parse(f"{','.join(paths)}={given}"))
+            except WrongAxis as error:
+                raise WrongAxis(str(error).removeprefix("--vary ")) from None
             continue
         if not isinstance(given, Iterable):
             raise WrongAxis(f"{','.join(paths)}: expected a list of values, such as [{given}]")
@@ -224,7 +228,11 @@ def continuum(axis: Axis, scenario: Scenario) -> Continuum:
     assert span is not None
     ends = []
     for text in (span.low, span.high):
-        changed = scenario.with_({path: _value(text)})
+        try:
+            loaded = scenario.loaded.with_sets([f"{path}={text}"])
+        except ScenarioError as error:
+            raise without_option(error) from None
+        changed = Scenario(loaded)
         field = quantity(changed, path)
         if field is None:
             raise WrongAxis(f"{path} is no amount: list its values, such as {path}=a,b")

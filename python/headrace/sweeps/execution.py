@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from headrace import progress_events
 from headrace._core import RunError, ScenarioError
+from headrace.document_io import without_option
 from headrace.interruption import STOP_EXCEPTIONS
 from headrace.intervals import FEWEST, half_width
 from headrace.progress_bar import progress_bar
@@ -161,7 +162,8 @@ class _Plan:
         point = self._points[number]
         try:
             task = self._maker.task(len(self.places), point, replication)
-        except ScenarioError as error:
+        except ScenarioError as wrong:
+            error = without_option(wrong)
             if not self.failed:
                 self._refused = error
             self.failed.append(

@@ -220,7 +220,7 @@ class Sweep(TableExport):
         if not (failed := self.failed):
             return ""
         values, error = values_text(failed[0].set), failed[0].error
-        first = f"{values}: {str(error).removeprefix(f'--set {values}: ')}"
+        first = f"{values}: {str(error).removeprefix(f'{values}: ')}"
         return f"{len(failed):,} of {len(self.runs):,} runs failed: {first}"
 
     @property

@@ -12,6 +12,7 @@ from headrace.calibrate.case import scenario_for_machine
 from headrace.calibrate.limits import FIELDS
 from headrace.calibrate.parameter import Parameter
 from headrace.calibration_fields import rounds_of
+from headrace.document_io import as_sets
 from headrace.simulate import Scenario
 from headrace.validate.records import SettingRecord
 
@@ -130,7 +131,7 @@ def _check_rounds(machine: str | PathLike[str], text: str, file: Mapping[str, An
     """
     for number, values in enumerate(rounds_of(file), 1):
         try:
-            simulate.load(text, sets=values)
+            simulate.load_with_sets(text, as_sets(values))
         except ScenarioError as error:
             wrong = str(error).removeprefix("--set ")
             raise ScenarioError(

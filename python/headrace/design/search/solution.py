@@ -3,10 +3,11 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -83,7 +84,7 @@ def solve(
     budget: float = BUDGET,
     seed: int = 1,
     everything: bool = False,
-    sets: Sequence[str] = (),
+    sets: Mapping[str, Any] | Sequence[str] = (),
     on_progress: OnStep | None = None,
 ) -> Solution:
     """Search the designs that a catalogue allows for one that meets a worksheet.
@@ -98,7 +99,7 @@ def solve(
         budget: Seconds after which no further design is simulated.
         seed: Seed of the random numbers of simulations.
         everything: Try values too that a rule speaks against.
-        sets: Answers that replace those of the file, as `path=value`.
+        sets: Answers that replace those of the file, as `load_worksheet` takes them.
         on_progress: Called with the steps done, their number, and what comes next.
 
     Returns:
