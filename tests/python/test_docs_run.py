@@ -81,7 +81,7 @@ SMALLER = {
     "headrace twin /tmp --repetitions 2 -o twin.json": (
         "cp tests/data/twins/ext4-150.json twin.json; headrace twin --again twin.json"
     ),
-    "-o lab.design\n": "-o lab.design; sed 's/<[^>]*>/ /g' lab.design/report.html\n",
+    "-o lab.design\n": "-o lab.design\nsed -E 's|<sup>[^/]*</a></sup>||g; s|<[^>]*>| |g' lab.design/report.html\n",
     "headrace calibrate /tmp -o": "cp papers/nguyen-local/present/machine.toml",
 }
 """Parts of commands that take long, or name a place, with others."""
