@@ -4,17 +4,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from headrace import _core
 from headrace.design.catalogue import Catalogue
-from headrace.design.document_file import DocumentFile, load_document, toml_names
+from headrace.design.document_file import DocumentFile, Sets, load_document, toml_names
 from headrace.document_io import display_name, read_text, sets_as_texts
 from headrace.quantities import number
 
@@ -59,15 +58,12 @@ def shipped_catalogues() -> tuple[str, ...]:
     return toml_names(_FOLDER)
 
 
-def load_catalogue(
-    path: str | PathLike[str] | None = None, sets: Mapping[str, Any] | Sequence[str] = ()
-) -> LoadedCatalogue:
+def load_catalogue(path: str | PathLike[str] | None = None, sets: Sets = ()) -> LoadedCatalogue:
     """Load a catalogue.
 
     Args:
         path: A TOML file, or the name of a shipped catalogue; None: the example catalogue.
-        sets: Values that replace those of the file, by path: `{"currency": "USD"}`. Or each as
-            `PATH=VALUE`.
+        sets: Values that replace those of the file: `{"currency": "USD"}`.
 
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
@@ -78,10 +74,9 @@ def load_catalogue(
         'EUR'
     """
     text = catalogue_source(path)
-    with sets_as_texts(sets) as texts:
-        if path is None or text is not None:
-            return read_catalogue(text or "", f"{path or DEFAULT}.toml", texts)
-        return LoadedCatalogue(load_document("catalogue", path, texts))
+    if path is None or text is not None:
+        return read_catalogue(text or "", f"{path or DEFAULT}.toml", sets)
+    return LoadedCatalogue(load_document("catalogue", path, sets))
 
 
 def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:
@@ -93,14 +88,15 @@ def catalogue_source(path: str | PathLike[str] | None = None) -> str | None:
 
 
 def read_catalogue(
-    text: str, file: str | PathLike[str] = "catalogue.toml", sets: Sequence[str] = ()
+    text: str, file: str | PathLike[str] = "catalogue.toml", sets: Sets = ()
 ) -> LoadedCatalogue:
     """Load a catalogue from TOML text; `file` is its name in errors.
 
     Raises:
         ScenarioError: As `load_catalogue`.
     """
-    return LoadedCatalogue(_core.Document.from_text("catalogue", text, file, list(sets)))
+    with sets_as_texts(sets) as texts:
+        return LoadedCatalogue(_core.Document.from_text("catalogue", text, file, texts))
 
 
 def price_list(catalogue: Catalogue) -> str:

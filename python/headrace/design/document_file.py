@@ -1,17 +1,19 @@
 """TOML files whose values know their origin: the base of worksheets and catalogues."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 from headrace import _core
 from headrace._core import ScenarioError
-from headrace.document_io import display_name, is_stream, read_text
+from headrace.document_io import display_name, is_stream, read_text, sets_as_texts
 
 Kind = Literal["worksheet", "catalogue"]
+Sets: TypeAlias = Mapping[str, Any] | Sequence[str]
+"""Values over those of a document: `{"facility.power": "6 kW"}`, or each as `PATH=VALUE`."""
 
 TOML_NAMES = {
     "clients": "client",
@@ -35,13 +37,14 @@ TOML_FIELDS = {
 """Fields of the Python types that TOML calls otherwise, by section."""
 
 
-def load_document(kind: Kind, path: str | PathLike[str], sets: Sequence[str]) -> _core.Document:
+def load_document(kind: Kind, path: str | PathLike[str], sets: Sets) -> _core.Document:
     """Load a document from a file or a pipe; `-` is standard input. Raises ScenarioError."""
     path = Path(path)
-    if not is_stream(path):
-        return _core.Document.from_file(kind, path, list(sets))
-    text = read_text(path, f"a {kind} in TOML")
-    return _core.Document.from_text(kind, text, display_name(path), list(sets))
+    with sets_as_texts(sets) as texts:
+        if not is_stream(path):
+            return _core.Document.from_file(kind, path, texts)
+        text = read_text(path, f"a {kind} in TOML")
+        return _core.Document.from_text(kind, text, display_name(path), texts)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,14 @@
 """Worksheets as TOML files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from headrace import _core
-from headrace.design.document_file import DocumentFile, load_document
+from headrace.design.document_file import DocumentFile, Sets, load_document
 from headrace.design.worksheet import Worksheet
-from headrace.document_io import sets_as_texts
 
 
 class LoadedWorksheet(DocumentFile):
@@ -44,15 +42,12 @@ class LoadedWorksheet(DocumentFile):
                 raise self.error(f"application.{number}.profile", message)
 
 
-def load_worksheet(
-    path: str | PathLike[str], sets: Mapping[str, Any] | Sequence[str] = ()
-) -> LoadedWorksheet:
+def load_worksheet(path: str | PathLike[str], sets: Sets = ()) -> LoadedWorksheet:
     """Load a worksheet from a TOML file.
 
     Args:
         path: The file.
-        sets: Answers that replace those of the file, by path: `{"facility.power": "6 kW"}`. Or
-            each as `PATH=VALUE`.
+        sets: Answers that replace those of the file: `{"facility.power": "6 kW"}`.
 
     Raises:
         ScenarioError: The file cannot be read, or something in it is wrong: `FILE:LINE:COLUMN`,
@@ -62,8 +57,7 @@ def load_worksheet(
         >>> hr.design.load_worksheet("scenarios/design/lab.toml").worksheet.name
         '20 TB lab'
     """
-    with sets_as_texts(sets) as texts:
-        return LoadedWorksheet(load_document("worksheet", path, texts))
+    return LoadedWorksheet(load_document("worksheet", path, sets))
 
 
 def read_worksheet(

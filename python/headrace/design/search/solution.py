@@ -3,11 +3,10 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -16,6 +15,7 @@ from headrace._core import VERSION
 from headrace.design.archive import alternatives
 from headrace.design.catalogue import NetworkModel
 from headrace.design.catalogue_file import LoadedCatalogue, load_catalogue
+from headrace.design.document_file import Sets
 from headrace.design.evaluate import evaluate, performance_violations
 from headrace.design.evaluation import (
     ApplicationPerformance,
@@ -84,7 +84,7 @@ def solve(
     budget: float = BUDGET,
     seed: int = 1,
     everything: bool = False,
-    sets: Mapping[str, Any] | Sequence[str] = (),
+    sets: Sets = (),
     on_progress: OnStep | None = None,
 ) -> Solution:
     """Search the designs that a catalogue allows for one that meets a worksheet.
@@ -99,7 +99,7 @@ def solve(
         budget: Seconds after which no further design is simulated.
         seed: Seed of the random numbers of simulations.
         everything: Try values too that a rule speaks against.
-        sets: Answers that replace those of the file, as `load_worksheet` takes them.
+        sets: Answers that replace those of the file: `{"facility.power": "6 kW"}`.
         on_progress: Called with the steps done, their number, and what comes next.
 
     Returns:
