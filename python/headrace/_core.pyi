@@ -18,7 +18,7 @@ class ScenarioError(ValueError):
         ...     hr.load("scenarios/striped-read.toml", {"network.bandwidth": "1 furlong"})
         ... except hr.ScenarioError as error:
         ...     print(error)
-        --set network.bandwidth=1 furlong: expected a rate such as "1 Gbit/s" or "125 MB/s"
+        sets['network.bandwidth'] = '1 furlong': expected a rate such as "1 Gbit/s" or "125 MB/s"
     """
 
     file: str

@@ -152,19 +152,16 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
             try:
                 return _called([*texts, *places], has_document)
             except ValueError as error:
-                error.args = (_with_parameters(str(error), taken),)
+                # Messages name parameters in place of their options.
+                names = {option: name for name, one in taken.items() for option in one.opts}
+                parts = re.split(r"(?<![\w-])(--[a-z-]+)", str(error))
+                error.args = ("".join(names.get(part, part) for part in parts),)
                 raise
 
     call.__name__, call.__qualname__ = words[-1].replace("-", "_"), ".".join(words)
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__doc__ = _documentation(words, command.help, taken)
     return call
-
-
-def _with_parameters(text: str, taken: Mapping[str, Any]) -> str:
-    """Return a message that names parameters in place of their options."""
-    names = {option: name for name, one in taken.items() for option in one.opts}
-    return re.sub(r"(?<![\w-])--[a-z-]+", lambda match: names.get(match[0], match[0]), text)
 
 
 def _signature(taken: Mapping[str, Any], has_extra: bool, has_document: bool) -> inspect.Signature:

@@ -248,8 +248,7 @@ class _Writer:
         around = list(page.around())
         (shared,) = [at for at in around if group in at.within()][:1]
         path = self._down(shared, node)
-        first = names_of(path)[0]
-        if not any(first in inner.names for inner in around[: around.index(shared)]):
+        if not any(names_of(path)[0] in inner.names for inner in around[: around.index(shared)]):
             return path
         # The name is that of another element here: a port leads out.
         assert page.parent is not None
