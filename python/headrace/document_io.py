@@ -263,7 +263,7 @@ def sets_as_texts(sets: Mapping[str, Any] | Sequence[str]) -> Iterator[list[str]
     An error in a dictionary names its key, and not the option `--set`.
     """
     if not isinstance(sets, Mapping):
-        yield list(sets)
+        yield [sets] if isinstance(sets, str) else list(sets)
         return
     try:
         yield as_sets(sets)

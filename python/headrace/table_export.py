@@ -33,7 +33,7 @@ class TableExport:
         """
         with imports_of("tables"):
             import pandas as pd
-        rows: pl.DataFrame = getattr(self, table or self.main_table, None)  # type: ignore[assignment]
+        rows: pl.DataFrame = getattr(self, str(table or self.main_table), None)  # type: ignore[assignment]
         if not hasattr(rows, "get_columns"):
             raise ValueError(f"there is no table {table!r}: expected {', '.join(self._tables())}")
         # Without pyarrow, which polars' own conversion needs.

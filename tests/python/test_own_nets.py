@@ -635,11 +635,16 @@ def test_a_search_for_a_deadlock_says_why_it_is_not_reduced(headrace: Command) -
     assert "not reduced: tokens of philosophers/thinking have data" in lines
     assert "deadlock, after 5 firings:" in lines
     ended = headrace("net", "check", file, "--deadlock", "--holds", "AG(eating == 1)")
-    assert "expected no formula beside it" in ended.stderr
+    assert ended.returncode == 2
+    assert "expected --deadlock alone" in ended.stderr
     ended = headrace("net", "check", file, "--deadlock", "--reach", "eating == 1")
     assert "expected --deadlock alone, or --reduced with --reach" in ended.stderr
     with pytest.raises(ValueError, match="`reduced=True` with a condition to `reach`"):
         load(file).state_space(reduced=True)
+    ended = headrace("net", "check", file, "--reach", "eating == 4", "--reduced")
+    assert ended.returncode == 1 and "deadlock" not in ended.stdout
+    held = load(file).state_space(holds="AG(EF(dead))").formulas
+    assert [each["holds"] for each in held] == [True]
 
 
 def test_a_marking_is_looked_for_in_a_part_of_them(tmp_path: Path, headrace: Command) -> None:

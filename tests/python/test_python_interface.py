@@ -403,3 +403,15 @@ def test_scenarios_are_equal_by_their_content() -> None:
     assert {scenario, *others} == {scenario}
     assert scenario != hr.load(SMALL, {"clients.count": 5})
     assert scenario != scenario.toml
+
+
+def test_a_text_is_one_value_and_a_dictionary_is_a_scenario(tmp_path: Path) -> None:
+    scenario = hr.load("scenarios/striped-read.toml", "clients.count=2")  # type: ignore[arg-type]
+    assert scenario["clients.count"] == 2
+    answer = hr.command.run(tomllib.loads(Path("scenarios/striped-read.toml").read_text()))
+    assert answer["kind"] == "simulated"
+    with pytest.raises(ValueError) as wrong:
+        hr.command.net.check(scenario)
+    assert "/tmp" not in str(wrong.value)
+    with pytest.raises(ValueError, match="there is no table 3: expected"):
+        hr.run(scenario).to_pandas(3)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Commands of the terminal as Python functions: `hr.command.design.capacity(disks=12)`.
 
 Names, defaults and help texts are those of the options, which the records in `headrace.commands`
-declare. A word such as `--disk-capacity` is the parameter `disk_capacity`. A `Scenario` stands for
-its file.
+declare. A word such as `--disk-capacity` is the parameter `disk_capacity`. A `Scenario` or a
+dictionary stands for its file.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from headrace.quantities import quantity
 from headrace.render.blocks import Table
 from headrace.render.html import as_html
 from headrace.simulate.outcome import Document
-from headrace.simulate.scenario import Scenario
+from headrace.simulate.scenario import Scenario, load
 
 LEFT_OUT = ("as_json", "show_progress")
 """Parameters that a call sets itself."""
@@ -135,14 +135,15 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
             texts: list[str] = [*words]
             for name, value in given.arguments.items():
                 known = taken.get(name)
+                is_option = known is not None and known.opts[0].startswith("-")
+                if isinstance(value, Mapping) and not is_option:
+                    value = load(value)
                 if isinstance(value, Scenario):
                     file = Path(directory, f"{name}.toml")
                     file.write_text(value.toml, encoding="utf-8")
                     value = file
-                if known is None or not known.opts[0].startswith("-"):
-                    places += _texts(value)
-                else:
-                    texts += _option(known, value)
+                texts += _option(known, value) if is_option else []
+                places += [] if is_option else _texts(value)
             texts += ["--json"] if has_document else []
             # The options of another program come as they are.
             if any(text.startswith("-") for text in places) and not any(
@@ -155,7 +156,8 @@ def _function(words: tuple[str, ...]) -> Callable[..., Any]:
                 # Messages name parameters in place of their options.
                 names = {option: name for name, one in taken.items() for option in one.opts}
                 parts = re.split(r"(?<![\w-])(--[a-z-]+)", str(error))
-                error.args = ("".join(names.get(part, part) for part in parts),)
+                text = "".join(names.get(part, part) for part in parts)
+                error.args = (text.replace(f"{directory}/", ""),)
                 raise
 
     call.__name__, call.__qualname__ = words[-1].replace("-", "_"), ".".join(words)

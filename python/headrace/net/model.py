@@ -340,13 +340,14 @@ class NetModel:
         """
         if not 1 <= limit < 2**32:
             raise ValueError(f"limit = {limit}: expected from 1 to less than 2^32 markings")
-        if (reach is None) if reduced else (reach is not None and deadlock):
+        if (reduced and (reach is None or deadlock)) or (deadlock and reach is not None):
             raise ValueError(
                 "expected `deadlock=True` alone, or `reduced=True` with a condition to `reach`"
             )
         if self._functions:
             raise RunError(f"{self.name}: {refusal(self._functions, 'state spaces refuse')}")
         asked = None if reach is None else str(reach)
+        holds = [holds] if isinstance(holds, str) else holds
         try:
             named = self._with_parts(holds)
             negations = [self._core.negation(formula) for formula in named]

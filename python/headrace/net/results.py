@@ -465,7 +465,7 @@ class StateSpace:
             yield f"not reduced: {reduction['reason']}"
         if self.reached is not None:
             yield from _path("reached", self.reached)
-        elif self.deadlocks:
+        elif self.deadlocks and not reduction["has_property"]:
             yield from _path("deadlock", self.deadlock)
         elif not self.complete:
             ended = "memory" if self.document.get("memory_limit") is not None else "the limit"
@@ -490,7 +490,7 @@ def _number(number: int, thing: str) -> str:
 
 def _path(title: str, path: Mapping[str, Any]) -> Iterator[str]:
     firings = path["firings"]
-    yield f"{title}:" if firings is None else f"{title}, after {len(firings)} firings:"
+    yield f"{title}:" if firings is None else f"{title}, after {_number(len(firings), 'firing')}:"
     for number, firing in enumerate(firings or (), 1):
         yield f"  {number}. {firing}"
     for place, tokens in path["marking"]:

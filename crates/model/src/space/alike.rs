@@ -8,7 +8,8 @@
 //!
 //! Its values are renamed to 0, 1, … in the order of where they occur, and of the values beside
 //! them. If some are equal in this order, one is taken before the others. Where these cannot be
-//! exchanged, a marking has several representatives. No answer changes by that.
+//! exchanged, a marking has several representatives. No answer changes by that, and paths have the
+//! values of the first marking: each step renames them back.
 //!
 //! Not modelled: permutations of copies of pages, and rotations of cyclic colours.
 
@@ -21,6 +22,9 @@ use crate::expression::{Code, Operator, Step};
 use crate::outcome::Failure;
 use crate::program::{NodeKind, Program, Station, Transition};
 
+/// Values of a marking that are distinguished one by one, at most.
+const MOST_CHOSEN: usize = 8;
+
 /// The alike sorts of a net.
 pub struct Alike {
     /// Their number.
@@ -29,6 +33,9 @@ pub struct Alike {
     sort_of: Vec<Vec<Option<usize>>>,
     layout: Layout,
 }
+
+/// By sort: other values.
+pub type Renaming = Vec<BTreeMap<i64, i64>>;
 
 /// By sort: its values in a marking.
 type Traces = Vec<BTreeMap<i64, Trace>>;
@@ -39,6 +46,8 @@ struct Trace {
     hash: u64,
     /// True if a token has another alike value beside it.
     is_beside: bool,
+    /// Its number in the order of tokens, from 1; 0 if it has none yet.
+    first: usize,
 }
 
 /// Words of tokens and frames, joined to sorts.
@@ -97,6 +106,12 @@ impl Alike {
 
     /// The marking that stands for one and its permutations.
     pub fn representative(&self, marking: &[u32], contents: &mut [Contents]) -> Vec<u32> {
+        let renaming = self.renaming(marking, contents);
+        self.renamed(marking, &renaming, contents)
+    }
+
+    /// The renaming of a marking's values that gives its representative.
+    pub fn renaming(&self, marking: &[u32], contents: &[Contents]) -> Renaming {
         let mut traces: Traces = vec![BTreeMap::new(); self.sorts];
         self.each(marking, contents, |_, _, token, sorts| {
             let alike = sorts.iter().flatten().count();
@@ -107,28 +122,61 @@ impl Alike {
                 }
             }
         });
-        let mut distinct = 0;
+        let (mut distinct, mut chosen) = (0, 0);
         loop {
             self.refine(marking, contents, &mut traces);
             let before = std::mem::replace(&mut distinct, number_of(&traces));
+            if distinct > before {
+                continue;
+            }
             // Values that stay equal beside others are distinguished one by one.
-            if distinct == before && !distinguish_one(&mut traces) {
+            if chosen == MOST_CHOSEN || !distinguish_one(&mut traces) {
                 break;
+            }
+            chosen += 1;
+        }
+        // Those that are equal now have the order of their tokens.
+        let mut tokens = Vec::new();
+        self.each(marking, contents, |copy, position, token, sorts| {
+            let whole = hash_of_token((copy, position), token, sorts, &traces);
+            tokens.push((copy, whole, token.to_vec()));
+        });
+        tokens.sort_unstable();
+        let mut next = 0;
+        for (copy, _, token) in &tokens {
+            let sorts = self.of_copy(*copy).unwrap_or_default();
+            for (word, sort) in token.iter().zip(sorts) {
+                let trace = sort.and_then(|sort| traces[sort].get_mut(word));
+                if let Some(trace) = trace.filter(|it| it.first == 0) {
+                    next += 1;
+                    trace.first = next;
+                }
             }
         }
         let renamed = traces.into_iter().map(|traces| {
-            let mut values: Vec<(u64, i64)> =
-                traces.iter().map(|(value, it)| (it.hash, *value)).collect();
+            let values = traces.iter();
+            let mut values: Vec<_> = values
+                .map(|(value, it)| (it.hash, it.first, *value))
+                .collect();
             values.sort_unstable();
             let values = values.into_iter().enumerate();
             values
-                .map(|(number, (_, value))| (value, number as i64))
+                .map(|(number, (_, _, value))| (value, number as i64))
                 .collect()
         });
-        let renamed: Vec<BTreeMap<i64, i64>> = renamed.collect();
-        let mut representative = marking.to_vec();
+        renamed.collect()
+    }
+
+    /// A marking with other values.
+    pub fn renamed(
+        &self,
+        marking: &[u32],
+        renaming: &Renaming,
+        contents: &mut [Contents],
+    ) -> Vec<u32> {
+        let mut renamed = marking.to_vec();
         let mut words = Vec::new();
-        for (copy, content) in representative.iter_mut().enumerate() {
+        for (copy, content) in renamed.iter_mut().enumerate() {
             let Some(sorts) = self.of_copy(copy) else {
                 continue;
             };
@@ -137,13 +185,13 @@ impl Alike {
             for token in shape.tokens(*content).chunks_exact(sorts.len()) {
                 let pairs = token.iter().zip(sorts);
                 words.extend(pairs.map(|(word, sort)| match sort {
-                    Some(sort) => renamed[*sort][word],
+                    Some(sort) => *renaming[*sort].get(word).unwrap_or(word),
                     None => *word,
                 }));
             }
             *content = shape.number_of_tokens(&words);
         }
-        representative
+        renamed
     }
 
     /// Distinguishes values by where they occur, and by the values beside them.
@@ -151,11 +199,7 @@ impl Alike {
         let before = traces.clone();
         self.each(marking, contents, |copy, position, token, sorts| {
             let words = || token.iter().zip(sorts);
-            let known = |(word, sort): (&i64, &Option<usize>)| match sort {
-                Some(sort) => before[*sort][word].hash,
-                None => *word as u64,
-            };
-            let whole = words().map(known).fold(mixed(copy as u64, position), mixed);
+            let whole = hash_of_token((copy, position), token, sorts, &before);
             for (at, (word, sort)) in words().enumerate() {
                 if let Some(trace) = sort.and_then(|sort| traces[sort].get_mut(word)) {
                     let of_same = words().enumerate().filter(|(_, it)| *it == (word, sort));
@@ -202,6 +246,21 @@ impl Alike {
     }
 }
 
+/// A number of a token by where it is and what is known of its values.
+fn hash_of_token(
+    (copy, position): (usize, u64),
+    token: &[i64],
+    sorts: &[Option<usize>],
+    traces: &Traces,
+) -> u64 {
+    let known = |(word, sort): (&i64, &Option<usize>)| match sort {
+        Some(sort) => traces[*sort][word].hash,
+        None => *word as u64,
+    };
+    let words = token.iter().zip(sorts).map(known);
+    words.fold(mixed(copy as u64, position), mixed)
+}
+
 /// The number of values and hashes that differ.
 fn number_of(traces: &Traces) -> usize {
     let of_sort = |traces: &BTreeMap<i64, Trace>| {
@@ -228,9 +287,9 @@ fn distinguish_one(traces: &mut Traces) -> bool {
     false
 }
 
-/// A number that depends on two others (Steele, Lea and Flood 2014).
+/// A number that depends on two others (Steele, Lea and Flood 2014); that of zeros is none.
 fn mixed(one: u64, other: u64) -> u64 {
-    let mut state = one.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ other;
+    let mut state = (one ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD134_2543_DE82_EF95) ^ other;
     state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     state ^ (state >> 31)

@@ -1,8 +1,9 @@
 //! Paths through a state space in words.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::alike::Alike;
+use super::alike::{Alike, Renaming};
 use super::contents::{Contents, EMPTY};
 use super::layout::Owner;
 use super::marking::Markings;
@@ -48,25 +49,36 @@ impl Stepper<'_> {
         while origins[way[way.len() - 1]].0 != u32::MAX {
             way.push(origins[way[way.len() - 1]].0 as usize);
         }
+        let renaming = alike.renaming(initial, &self.contents);
+        // The values of the first marking, by those of the representative.
+        let mut values: Renaming = renaming.iter().map(inverse).collect();
         let mut marking = initial.to_vec();
         let mut firings = Vec::new();
-        for &after in way.iter().rev().skip(1) {
+        for pair in way.windows(2).rev() {
+            let (after, before) = (pair[0], pair[1]);
             let (transition, goal) = (origins[after].1, markings.get(after).collect::<Vec<u32>>());
             let mut next = None;
-            self.load(marking.iter().copied());
+            self.load(markings.get(before));
             self.successors(|found, fired, contents| {
-                let is_wanted =
-                    fired == transition && alike.representative(&found.marking, contents) == goal;
-                match is_wanted {
-                    true => {
-                        next = Some(found.marking.clone());
-                        ControlFlow::Break(())
-                    }
-                    false => ControlFlow::Continue(()),
+                if fired == transition && alike.representative(&found.marking, contents) == goal {
+                    next = Some(found.marking.clone());
+                    return ControlFlow::Break(());
                 }
+                ControlFlow::Continue(())
             })?;
-            marking = next.unwrap_or(goal);
+            // The search came this way.
+            let next = next.unwrap_or(goal);
+            let renaming = alike.renaming(&next, &self.contents);
+            self.load(marking.iter().copied());
+            marking = alike.renamed(&next, &values, &mut self.contents);
             firings.push(self.in_words(transition, &marking)?);
+            let of_sort = |(renaming, values): (&BTreeMap<i64, i64>, &BTreeMap<i64, i64>)| {
+                let pairs = renaming.iter();
+                pairs
+                    .map(|(value, renamed)| (*renamed, *values.get(value).unwrap_or(value)))
+                    .collect()
+            };
+            values = renaming.iter().zip(&values).map(of_sort).collect();
         }
         self.load(marking.into_iter());
         Ok(Path {
@@ -199,4 +211,12 @@ impl Current<'_> {
         });
         variables.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The values by their new ones.
+fn inverse(renaming: &BTreeMap<i64, i64>) -> BTreeMap<i64, i64> {
+    renaming
+        .iter()
+        .map(|(value, renamed)| (*renamed, *value))
+        .collect()
 }

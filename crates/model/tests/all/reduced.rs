@@ -425,11 +425,29 @@ proptest! {
         if full.deadlocks > 0 {
             prop_assert_eq!(length(&reduced), length(&full));
         }
+        let deadlock = reduced.deadlock;
         let property = format!("p{place} >= {most}");
         let (full, reduced) = (ask(&text, 2000, false, Some(&property)).unwrap(), ask(&text, 2000, true, Some(&property)).unwrap());
         let length = |answer: &Answer| answer.reached.as_ref().map(|path| path.firings.len());
         prop_assert_eq!(length(&reduced), length(&full));
-        prop_assert!(reduced.reached.is_none_or(|path| path.firings.iter().all(|it| it.contains('t'))));
+        // A path has firings of the net itself, with their variables, and its marking is met.
+        for path in reduced.reached.iter().chain(&deadlock) {
+            prop_assert!(path.firings.iter().all(|it| it.contains('(')), "{:?}", path.firings);
+            let tokens = |(place, tokens): &(String, Vec<String>)| {
+                let name = place.trim_start_matches("net/");
+                let kinds: std::collections::BTreeSet<_> = tokens.iter().collect();
+                let counts = kinds.iter().map(|kind| {
+                    let count = tokens.iter().filter(|it| it == kind).count();
+                    format!("tokens('{name}', {kind}) == {count}")
+                });
+                counts.collect::<Vec<_>>().join(" and ")
+            };
+            let all: Vec<String> = path.marking.iter().map(tokens).collect();
+            if !all.is_empty() {
+                let met = ask(&text, 2000, false, Some(&all.join(" and "))).unwrap();
+                prop_assert!(met.reached.is_some(), "{all:?}");
+            }
+        }
     }
 }
 
@@ -469,4 +487,39 @@ fn clients_that_are_alike_are_one() {
         ),
         (2, 0)
     );
+}
+
+#[test]
+fn a_path_has_the_values_of_the_first_marking() {
+    // Two edges with opposite ends and a triangle: a marking with several representatives.
+    for rotation in 0..5 {
+        let edges = [(0, 1), (1, 0), (2, 3), (3, 4), (4, 2)];
+        let edges = edges.map(|(one, other)| ((one + rotation) % 5, (other + rotation) % 5));
+        let tokens = edges.map(|(one, other)| format!("{{ token = 'pair({one}, {other})' }}"));
+        let text = format!(
+            "[colours.pair]\none = 'int'\nother = 'int'\n\
+             [places.edges]\ncolour = 'pair'\ninitial = [{}]\n\
+             [places.steps]\ninitial = 3\n[places.done]\nsink = true\n\
+             [transitions.go]\nput = ['done', {{ place = 'edges', token = 'pair(x, y)' }}]\n\
+             take = ['steps', {{ place = 'edges', token = 'pair(x, y)' }}]\nwhen = 'x != y'\n",
+            tokens.join(", ")
+        );
+        let path = deadlock(&text, 1000).deadlock.unwrap();
+        assert_eq!(path.firings.len(), 3);
+        assert!(
+            path.firings.iter().all(|it| it.contains("x = ")),
+            "{path:?}"
+        );
+        let (_, left) = path
+            .marking
+            .iter()
+            .find(|(place, _)| place == "net/edges")
+            .unwrap();
+        let mut expected: Vec<String> = edges
+            .iter()
+            .map(|(one, other)| format!("pair({one}, {other})"))
+            .collect();
+        expected.sort();
+        assert_eq!(*left, expected);
+    }
 }

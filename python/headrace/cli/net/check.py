@@ -54,7 +54,8 @@ def check(
     from headrace.cli.screen import counted, show_line
 
     model = load_net(file)
-    if (reach is None) if reduced else (reach is not None and deadlock):
+    is_alone = deadlock and reach is None and not holds
+    if (deadlock and not is_alone) or (reduced and (reach is None or deadlock or holds)):
         raise typer.BadParameter("expected --deadlock alone, or --reduced with --reach")
     # A reduced search is for nets with thousands of invariants, too.
     invariants = {} if deadlock or reduced else {"invariants": model.invariants()}
