@@ -97,8 +97,8 @@ def text_of(docstring: str) -> str:
 
 
 def about(record: type) -> str:
-    """Return the docstring of a record."""
-    return text_of(record.__doc__ or "")
+    """Return the docstring of a record, without its examples."""
+    return text_of((record.__doc__ or "").partition("Examples:")[0])
 
 
 def fields(record: type) -> dict[str, Any]:

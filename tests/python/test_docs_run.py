@@ -174,7 +174,7 @@ def run(code: str, place: Path, *, is_python: bool) -> str:
         programs.mkdir()
         for name, module in (("headrace", "-m headrace"), ("python3", "")):
             program = programs / name
-            program.write_text(f'#!/bin/sh\nexec {sys.executable} {module} "$@"\n')
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
             program.chmod(0o755)
         for name in ("papers", "scenarios", "tests"):
             (place / name).symlink_to(ROOT / name)
