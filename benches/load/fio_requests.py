@@ -66,7 +66,10 @@ def traced(command: list[str], directory: Path) -> tuple[Requests, str]:
             f"trace={CALLS}",
             *command,
         ]
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        # fio writes the state of a verification where it is.
+        done = subprocess.run(
+            line, capture_output=True, text=True, check=False, cwd=directory.parent
+        )
         lines = list(whole(log))
     found: Requests = {}
     # The first process lays the files out.
@@ -105,7 +108,7 @@ def whole(log: object) -> Iterator[str]:
 def compared(file: Path, below: Path) -> str:
     """Return how the requests of a job file by both differ."""
     with tempfile.TemporaryDirectory(dir=below) as name:
-        directory = Path(name)
+        directory = Path(name).resolve()
         short = directory / file.name
         short.write_text(shortened(file.read_text(encoding="utf-8")), encoding="utf-8")
         fio = ["fio", str(short), f"--directory={directory}", "--allow_file_create=1"]
