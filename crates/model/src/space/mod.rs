@@ -52,7 +52,6 @@ use self::logic::{Backwards, Formula, Space};
 use self::marking::{Markings, hash_of};
 pub use self::markov::{Chain, chain};
 use self::memory::memory_limit;
-use self::plain::PlainNet;
 pub use self::plain::{Condition, PlainDocument, PlainPlace, Rule, plain};
 use self::predicate::Predicate;
 use self::reduced::{Concern, Reduced};
@@ -200,6 +199,17 @@ pub struct Answer {
 /// The state and transition from which a state was found.
 type Origin = (u32, u32);
 
+/// The states on the way from the first one to another.
+fn way_to(origins: &[Origin], state: usize) -> Vec<usize> {
+    let before = |state: &usize| match origins[*state].0 {
+        u32::MAX => None,
+        before => Some(before as usize),
+    };
+    let mut way: Vec<usize> = std::iter::successors(Some(state), before).collect();
+    way.reverse();
+    way
+}
+
 /// Arcs of the state space, by source.
 #[derive(Default)]
 struct Arcs {
@@ -259,30 +269,25 @@ pub fn explore_within(
             Some(compiled.map_err(Failure::Document)?)
         }
     };
-    if question.reduced {
-        let stepper = Stepper::new(&program, question.timed)?;
-        match PlainNet::of(&stepper).and_then(|net| net.without_resets(&program)) {
-            Ok(net) => {
-                let limits = (question.limit, most_bytes);
-                return reduced_search(&net, stepper, predicate.as_ref(), limits, watch);
-            }
-            Err(reason) => {
-                if !question.timed {
-                    alike = Alike::of(&program, predicate.as_ref())?;
-                }
-                reduction = Some(Reduction {
-                    has_property: predicate.is_some(),
-                    reduced: alike.is_some(),
-                    reason: Some(reason),
-                    alike: alike.as_ref().map_or(0, |it| it.sorts),
-                    ..Reduction::default()
-                });
-            }
-        }
-    }
     let formulas = logic::read_all(&mut program, &question.holds)?;
     let program = &program;
     let mut stepper = Stepper::new(program, question.timed)?;
+    if question.reduced {
+        if stepper.plain.is_ok() {
+            let limits = (question.limit, most_bytes);
+            return reduced_search(stepper, predicate.as_ref(), limits, watch);
+        }
+        if !question.timed {
+            alike = Alike::of(program, predicate.as_ref())?;
+        }
+        reduction = Some(Reduction {
+            has_property: predicate.is_some(),
+            reduced: alike.is_some(),
+            reason: stepper.plain.as_ref().err().cloned(),
+            alike: alike.as_ref().map_or(0, |it| it.sorts),
+            ..Reduction::default()
+        });
+    }
     let mut markings = Markings::new(stepper.current.layout.copies.len());
     let mut arcs = Arcs::default();
     let mut origins: Vec<Origin> = vec![(u32::MAX, 0)];
@@ -463,13 +468,13 @@ pub fn explore_within(
 
 /// Looks for a marking with a property, or without one for a deadlock, of a place/transition net.
 fn reduced_search(
-    net: &PlainNet,
     mut stepper: Stepper<'_>,
     property: Option<&Predicate>,
     (limit, most_bytes): (usize, usize),
     watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Answer, Failure> {
     let start = Instant::now();
+    let net = &std::mem::replace(&mut stepper.plain, Err(String::new())).map_err(Failure::Run)?;
     let initial = stepper.initial()?;
     let concern = Concern::of(&stepper, property);
     let reduced = Reduced::of(net, &initial, &concern);

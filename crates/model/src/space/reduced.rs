@@ -286,14 +286,14 @@ impl Reduction<'_> {
         if !users.is_empty() && may_remain.is_some_and(|it| !it[place]) {
             return false;
         }
-        self.drop_place(place, &users);
+        self.drop_place(place);
         true
     }
 
-    fn drop_place(&mut self, place: usize, users: &[u32]) {
+    fn drop_place(&mut self, place: usize) {
         self.is_gone[place] = true;
-        for number in users {
-            if let Some(draft) = &mut self.drafts[*number as usize] {
+        for number in self.users_of(place) {
+            if let Some(draft) = &mut self.drafts[number as usize] {
                 draft.conditions.retain(|it| it.place as usize != place);
                 draft.changes.retain(|it| it.0 as usize != place);
             }
@@ -351,22 +351,21 @@ impl Reduction<'_> {
                 }
                 Entry::Occupied(mut entry) => {
                     let others = entry.get_mut();
-                    if others.iter().any(|it| self.is_implied(place, *it)) {
-                        let users = self.users_of(place);
-                        self.drop_place(place, &users);
-                        self.assumed[place] = 0;
-                        is_smaller = true;
+                    let implied = if others.iter().any(|it| self.is_implied(place, *it)) {
+                        place
                     } else if let Some(at) =
                         others.iter().position(|it| self.is_implied(*it, place))
                     {
-                        let other = std::mem::replace(&mut others[at], place);
-                        let users = self.users_of(other);
-                        self.drop_place(other, &users);
-                        self.assumed[other] = 0;
-                        is_smaller = true;
-                    } else if others.len() < MOST_COMPARED {
-                        others.push(place);
-                    }
+                        std::mem::replace(&mut others[at], place)
+                    } else {
+                        if others.len() < MOST_COMPARED {
+                            others.push(place);
+                        }
+                        continue;
+                    };
+                    self.drop_place(implied);
+                    self.assumed[implied] = 0;
+                    is_smaller = true;
                 }
             }
         }
@@ -403,8 +402,8 @@ impl Reduction<'_> {
             return false;
         }
         let users = self.users_of(place);
-        let is_filling = |it: &&u32| self.draft(**it).change_of(place) > 0;
-        let (fills, drains): (Vec<&u32>, Vec<&u32>) = users.iter().partition(is_filling);
+        let is_filling = |it: &u32| self.draft(*it).change_of(place) > 0;
+        let (fills, drains): (Vec<u32>, Vec<u32>) = users.into_iter().partition(is_filling);
         let (Some(first), false) = (fills.first(), drains.is_empty()) else {
             return false;
         };
@@ -412,7 +411,7 @@ impl Reduction<'_> {
         if fills.len() * drains.len() > fills.len() + drains.len() {
             return false;
         }
-        let weight = self.draft(**first).change_of(place);
+        let weight = self.draft(*first).change_of(place);
         let is_plain_fill = |draft: &Draft| {
             draft.change_of(place) == weight && draft.conditions_on(place).next().is_none()
         };
@@ -423,15 +422,11 @@ impl Reduction<'_> {
                 && conditions.next().is_some_and(is_exact)
                 && conditions.next().is_none()
         };
-        if !fills.iter().all(|it| is_plain_fill(self.draft(**it)))
-            || !drains.iter().all(|it| is_plain_drain(self.draft(**it)))
+        if !fills.iter().all(|it| is_plain_fill(self.draft(*it)))
+            || !drains.iter().all(|it| is_plain_drain(self.draft(*it)))
         {
             return false;
         }
-        let (fills, drains): (Vec<u32>, Vec<u32>) = (
-            fills.into_iter().copied().collect(),
-            drains.into_iter().copied().collect(),
-        );
         if !self.may_drain_at_once(&drains, place) && !self.may_fill_late(&fills, place) {
             return false;
         }

@@ -21,8 +21,8 @@ pub struct Stepper<'p> {
     pub contents: Vec<Contents>,
     /// Transitions by falling priority.
     pub(super) order: Vec<usize>,
-    /// The net's rules if its transitions only count tokens.
-    plain: Option<PlainNet>,
+    /// The net's rules if its transitions only count tokens, or the part that does more.
+    pub plain: Result<PlainNet, String>,
     pub(super) oracle: Oracle,
     pub(super) stored: Stored,
     pub(super) puts: Puts,
@@ -95,14 +95,13 @@ impl<'p> Stepper<'p> {
                 marking,
             },
             order,
-            plain: None,
+            plain: Err(String::new()),
             oracle: Oracle::default(),
             stored: Stored::default(),
             puts: Puts::default(),
             next: Next::default(),
         };
-        let plain = PlainNet::of(&stepper).ok();
-        stepper.plain = plain.and_then(|net| net.without_resets(program).ok());
+        stepper.plain = PlainNet::of(&stepper).and_then(|net| net.without_resets(program));
         Ok(stepper)
     }
 
@@ -166,7 +165,7 @@ impl<'p> Stepper<'p> {
             next,
         } = self;
         let current = &*current;
-        if let Some(net) = plain {
+        if let Ok(net) = plain {
             let enabled = net
                 .rules
                 .iter()

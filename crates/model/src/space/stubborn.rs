@@ -26,11 +26,12 @@
 
 use std::ops::ControlFlow;
 
-use super::marking::{Markings, hash_of, part_of_hash};
+use super::marking::{Markings, hash_of};
 use super::plain::{Condition, PlainNet};
 use super::predicate::{Helping, Predicate};
 use super::reduced::Reduced;
-use super::step::Stepper;
+use super::step::{Next, Stepper};
+use super::{Origin, way_to};
 use crate::outcome::Failure;
 
 /// Steps of comparing the firings of one marking, at most; more of them are tried in order.
@@ -52,8 +53,7 @@ struct Walk<'n> {
     groups: Vec<Vec<u32>>,
     /// By rule: the targets of its edges while it is enabled.
     targets: Vec<Vec<u32>>,
-    marking: Vec<u32>,
-    hash: u64,
+    at: Next,
     /// By rule: its conditions that are not met.
     unmet: Vec<u32>,
     /// Number of rules that are enabled.
@@ -130,6 +130,32 @@ impl Searched<'_> {
         Failure::Run(format!("{path}: more than {most} tokens"))
     }
 
+    /// Fires a rule, and takes it back if its marking was met before.
+    fn is_new(
+        &self,
+        walk: &mut Walk<'_>,
+        rule: u32,
+        (stepper, markings): (&Stepper<'_>, &mut Markings),
+        outcome: &mut Outcome,
+    ) -> Result<bool, Failure> {
+        walk.fire(rule)
+            .map_err(|place| self.too_many(stepper, place))?;
+        outcome.arcs += 1;
+        let is_new = markings.find(&walk.at.marking, walk.at.hash).is_none();
+        if !is_new {
+            walk.take_back(rule);
+        }
+        Ok(is_new)
+    }
+
+    /// Returns true if one more marking may be added beside other memory.
+    fn has_room(&self, markings: &Markings, bytes: usize, outcome: &mut Outcome) -> bool {
+        outcome.is_full = markings.bytes() + bytes > self.limits.1;
+        let has_room = !outcome.is_full && markings.len() < self.limits.0;
+        outcome.complete &= has_room;
+        has_room
+    }
+
     /// Looks for the nearest marking with a property; markings that were met are added.
     ///
     /// # Errors
@@ -142,7 +168,7 @@ impl Searched<'_> {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Outcome, Failure> {
         let mut walk = Walk::new(self);
-        markings.insert(&walk.marking, walk.hash);
+        markings.insert(&walk.at.marking, walk.at.hash);
         // By marking: the one before it, and the rule that led to it.
         let mut origins = vec![(u32::MAX, u32::MAX)];
         let mut outcome = Outcome::new();
@@ -157,37 +183,24 @@ impl Searched<'_> {
                 return Err(Failure::Interrupted);
             }
             walk.go_to(markings.get(state));
-            self.load(stepper, &walk.marking);
+            self.load(stepper, &walk.at.marking);
             let Some(part) = property.failing(&stepper.current, &stepper.contents)? else {
-                let mut way = Vec::new();
-                let (mut before, mut rule) = origins[state];
-                while rule != u32::MAX {
-                    way.push(rule);
-                    (before, rule) = origins[before as usize];
-                }
-                way.reverse();
-                (outcome.way, outcome.complete) = (Some(way), false);
+                let way = way_to(&origins, state).into_iter().skip(1);
+                outcome.way = Some(way.map(|state| origins[state].1).collect());
+                outcome.complete = false;
                 return Ok(outcome);
             };
             for rule in walk.reached_from(&seeds[part]) {
-                walk.fire(rule, false)
-                    .map_err(|place| self.too_many(stepper, place))?;
-                outcome.arcs += 1;
-                if markings.find(&walk.marking, walk.hash).is_none() {
-                    let bytes = markings.bytes() + size_of::<(u32, u32)>() * origins.capacity();
-                    outcome.is_full = bytes > self.limits.1;
-                    if outcome.is_full || markings.len() >= self.limits.0 {
-                        outcome.complete = false;
-                        if outcome.is_full {
-                            return Ok(outcome);
-                        }
-                    } else {
-                        markings.insert(&walk.marking, walk.hash);
+                if self.is_new(&mut walk, rule, (stepper, markings), &mut outcome)? {
+                    let bytes = size_of::<Origin>() * origins.capacity();
+                    if self.has_room(markings, bytes, &mut outcome) {
+                        markings.insert(&walk.at.marking, walk.at.hash);
                         origins.push((state as u32, rule));
+                    } else if outcome.is_full {
+                        return Ok(outcome);
                     }
+                    walk.take_back(rule);
                 }
-                walk.fire(rule, true)
-                    .map_err(|place| self.too_many(stepper, place))?;
             }
             outcome.explored += 1;
         }
@@ -205,7 +218,7 @@ impl Searched<'_> {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Outcome, Failure> {
         let mut walk = Walk::new(self);
-        markings.insert(&walk.marking, walk.hash);
+        markings.insert(&walk.at.marking, walk.at.hash);
         let mut outcome = Outcome::new();
         let mut levels: Vec<Level> = Vec::new();
         let mut bytes = 0;
@@ -225,7 +238,7 @@ impl Searched<'_> {
                 levels.push(Level { fired, pending });
                 if is_dead {
                     outcome.dead += 1;
-                    self.load(stepper, &walk.marking);
+                    self.load(stepper, &walk.at.marking);
                     outcome.is_deadlock = stepper.current.stands();
                     if outcome.is_deadlock || outcome.way.is_none() {
                         let way = levels.iter().skip(1).map(|level| level.fired);
@@ -245,27 +258,19 @@ impl Searched<'_> {
                 let fired = level.fired;
                 levels.pop();
                 if !levels.is_empty() {
-                    walk.fire(fired, true)
-                        .map_err(|place| self.too_many(stepper, place))?;
+                    walk.take_back(fired);
                 }
                 is_new = false;
                 continue;
             };
-            walk.fire(rule, false)
-                .map_err(|place| self.too_many(stepper, place))?;
-            outcome.arcs += 1;
-            is_new = markings.find(&walk.marking, walk.hash).is_none();
+            is_new = self.is_new(&mut walk, rule, (stepper, markings), &mut outcome)?;
             if !is_new {
-                walk.fire(rule, true)
-                    .map_err(|place| self.too_many(stepper, place))?;
                 continue;
             }
-            outcome.is_full = markings.bytes() + bytes > self.limits.1;
-            if outcome.is_full || markings.len() >= self.limits.0 {
-                outcome.complete = false;
+            if !self.has_room(markings, bytes, &mut outcome) {
                 return Ok(outcome);
             }
-            markings.insert(&walk.marking, walk.hash);
+            markings.insert(&walk.at.marking, walk.at.hash);
             fired = rule;
         }
     }
@@ -299,13 +304,15 @@ impl<'n> Walk<'n> {
         }
         let mut walk = Walk {
             net,
-            hash: hash_of(&marking),
             unmet: vec![0; rules],
             enabled: 0,
             graph: Components::default(),
             targets: (0..rules).map(|it| targets(net, &groups, it)).collect(),
             groups,
-            marking,
+            at: Next {
+                hash: hash_of(&marking),
+                marking,
+            },
         };
         for (number, rule) in net.rules.iter().enumerate() {
             let unmet = rule.conditions.iter().filter(|it| !walk.is_met(**it));
@@ -316,26 +323,33 @@ impl<'n> Walk<'n> {
     }
 
     fn is_met(&self, condition: Condition) -> bool {
-        condition.is_met(self.marking[condition.place as usize])
+        condition.is_met(self.at.marking[condition.place as usize])
     }
 
-    /// Fires a rule, or takes its firing back. The error is a place that has too many tokens.
-    fn fire(&mut self, rule: u32, back: bool) -> Result<(), usize> {
+    /// Fires a rule. The error is a place that has too many tokens.
+    fn fire(&mut self, rule: u32) -> Result<(), usize> {
         let net = self.net;
         for &(place, change) in &net.rules[rule as usize].changes {
-            let change = if back { -change } else { change };
-            let tokens = i64::from(self.marking[place as usize]) + change;
+            let tokens = i64::from(self.at.marking[place as usize]) + change;
             let tokens = u32::try_from(tokens).map_err(|_| place as usize)?;
             self.put(place as usize, tokens);
         }
         Ok(())
     }
 
+    /// Takes a firing back.
+    fn take_back(&mut self, rule: u32) {
+        let net = self.net;
+        for &(place, change) in &net.rules[rule as usize].changes {
+            let tokens = i64::from(self.at.marking[place as usize]) - change;
+            self.put(place as usize, tokens as u32);
+        }
+    }
+
     /// Changes the tokens of a place.
     fn put(&mut self, place: usize, tokens: u32) {
-        let before = std::mem::replace(&mut self.marking[place], tokens);
-        let parts = (part_of_hash(place, before), part_of_hash(place, tokens));
-        self.hash = self.hash.wrapping_sub(parts.0).wrapping_add(parts.1);
+        let before = self.at.marking[place];
+        self.at.set(place, tokens);
         for &(other, condition) in &self.net.conditions_on[place] {
             match (condition.is_met(before), condition.is_met(tokens)) {
                 (true, false) => {
@@ -354,7 +368,7 @@ impl<'n> Walk<'n> {
     /// Makes a marking the current one.
     fn go_to(&mut self, marking: impl Iterator<Item = u32>) {
         for (place, tokens) in marking.enumerate() {
-            if self.marking[place] != tokens {
+            if self.at.marking[place] != tokens {
                 self.put(place, tokens);
             }
         }
@@ -412,9 +426,9 @@ impl<'n> Walk<'n> {
         }
         let mut compared = Vec::with_capacity(rules.len());
         for rule in rules {
-            self.fire(rule, false)?;
+            self.fire(rule)?;
             compared.push((self.enabled, rule));
-            self.fire(rule, true)?;
+            self.take_back(rule);
         }
         compared.sort_unstable_by(|one, other| other.cmp(one));
         Ok(compared.into_iter().map(|(_, rule)| rule).collect())

@@ -9,7 +9,7 @@ use super::layout::Owner;
 use super::marking::Markings;
 use super::plain::PlainNet;
 use super::step::{Current, Stepper};
-use super::{Arcs, Origin, Path};
+use super::{Arcs, Origin, Path, way_to};
 use crate::outcome::Failure;
 use crate::program::Transition;
 
@@ -22,15 +22,11 @@ impl Stepper<'_> {
         state: usize,
     ) -> Result<Path, Failure> {
         let mut firings = Vec::new();
-        let mut at = state;
-        while origins[at].0 != u32::MAX {
-            let (before, transition) = origins[at];
-            self.load(markings.get(before as usize));
-            let goal: Vec<u32> = markings.get(at).collect();
-            firings.push(self.in_words(transition, &goal)?);
-            at = before as usize;
+        for pair in way_to(origins, state).windows(2) {
+            self.load(markings.get(pair[0]));
+            let goal: Vec<u32> = markings.get(pair[1]).collect();
+            firings.push(self.in_words(origins[pair[1]].1, &goal)?);
         }
-        firings.reverse();
         self.load(markings.get(state));
         Ok(Path {
             firings,
@@ -45,17 +41,13 @@ impl Stepper<'_> {
         (markings, origins): (&Markings, &[Origin]),
         state: usize,
     ) -> Result<Path, Failure> {
-        let mut way = vec![state];
-        while origins[way[way.len() - 1]].0 != u32::MAX {
-            way.push(origins[way[way.len() - 1]].0 as usize);
-        }
         let renaming = alike.renaming(initial, &self.contents);
         // The values of the first marking, by those of the representative.
         let mut values: Renaming = renaming.iter().map(inverse).collect();
         let mut marking = initial.to_vec();
         let mut firings = Vec::new();
-        for pair in way.windows(2).rev() {
-            let (after, before) = (pair[0], pair[1]);
+        for pair in way_to(origins, state).windows(2) {
+            let (before, after) = (pair[0], pair[1]);
             let (transition, goal) = (origins[after].1, markings.get(after).collect::<Vec<u32>>());
             let mut next = None;
             self.load(markings.get(before));
